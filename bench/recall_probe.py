@@ -14,7 +14,7 @@ import yaml
 from remit.model.ids import TaskId
 from remit.store import recall, search
 from remit.trigger import command
-from remit.wiring import House
+from remit.wiring import App
 
 FILE: Final = Path(__file__).parent.parent / "tests" / "recall" / "probe.yaml"
 LANGUAGES: Final = ("en", "de", "es")
@@ -37,12 +37,12 @@ class Scores:
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    house: House
+    house: App
     tasks: Mapping[TaskId, str]
     queries: Mapping[str, list[tuple[str, str]]]
 
     @classmethod
-    async def laid_out(cls, house: House) -> "Probe":
+    async def laid_out(cls, house: App) -> "Probe":
         """The tasks stored, and read into the index."""
         read = yaml.safe_load(FILE.read_text(encoding="utf-8"))
         tasks: dict[TaskId, str] = {}
@@ -70,7 +70,7 @@ class Probe:
         near = await finder.by_meaning(text, TOP)
         worded = await house.db.read(recall.worded, text, TOP)
         hybrid = await finder.find(text, TOP)
-        page = await house.db.read(search.page, search.Filter(text=text, limit=TOP))
+        page = await house.db.read(search.page, search.TaskFilter(text=text, limit=TOP))
         found = {
             "embedded": [each.task_id for each in near],
             "hybrid": [each.task.id for each in hybrid],

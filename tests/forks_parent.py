@@ -28,7 +28,7 @@ from zoneinfo import ZoneInfo
 import remit.cli
 from remit import failpoint
 from remit.intake.plain_reader import read_plainly
-from remit.intake.recipients import Book, Channel, Contact
+from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.intake.standing_wish import find_standing_wish
 from remit.testing import START
 from tests.forks import END, HEAD
@@ -66,7 +66,7 @@ def load() -> None:
 
 def _read_a_message() -> None:
     """Have the tables of words made that are made once a process."""
-    book = Book(Contact("me"), (Channel("dashboard", "dashboard"),))
+    book = ContactBook(Contact("me"), (ChannelName("dashboard", "dashboard"),))
     read_plainly("Send Anna the news every day at 8", now=START, zone=ZoneInfo("UTC"), book=book)
     find_standing_wish("Never write to Anna after 8", book)
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from remit.model.review import RESTORED, Review
 from remit.store import backup
-from remit.store.backup import Held
+from remit.store.backup import HeldTasks
 from remit.testing import World
 
 
@@ -12,7 +12,7 @@ def save(world: World, folder: Path) -> Path:
     return backup.save(world.house.settings.database, folder, world.now, lambda _: None)
 
 
-async def restore(world: World, saved: Path) -> Held:
+async def restore(world: World, saved: Path) -> HeldTasks:
     """Stop, restore, start: what `remit restore` does between two `remit up`."""
     await world._stack.aclose()
     held = backup.restore(saved, world.house.settings.database, world.now)

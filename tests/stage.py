@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.think import Thinker
 from remit.deliver.courier import Courier
-from remit.deliver.dashboard import Dashboard
+from remit.deliver.dashboard import DashboardChannel
 from remit.model.contract import Contract, ContractType, Criterion
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId, SessionId, TaskId
@@ -18,9 +18,9 @@ from remit.model.status import Reason, Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
 from remit.plan.draft import Planner
 from remit.ports import Brain, Channel
-from remit.recall.session import Recall
-from remit.run import Outcome, Rooms, Wait, run
-from remit.testing import START, Memory, Outbox, script
+from remit.recall.session import SessionRecall
+from remit.run import Outcome, RunPorts, Wait, run
+from remit.testing import START, MemorySteps, Outbox, script
 from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
 
@@ -30,7 +30,7 @@ ME = Delivery("outbox", id=DeliveryId("dlv-me"))
 BOARD = Delivery("dashboard", id=DeliveryId("dlv-board"))
 
 
-class NoRecall(Recall):
+class NoRecall(SessionRecall):
     """Nothing is like this one."""
 
     def __init__(self) -> None:
@@ -45,13 +45,13 @@ class NoRecall(Recall):
 class Stage:
     """The spine with everything around it played."""
 
-    memory: Memory
+    memory: MemorySteps
     brain: Brain
     outbox: Outbox
 
     async def go(self) -> Outcome:
-        channels: dict[str, Channel] = {"outbox": self.outbox, "dashboard": Dashboard()}
-        rooms = Rooms(
+        channels: dict[str, Channel] = {"outbox": self.outbox, "dashboard": DashboardChannel()}
+        rooms = RunPorts(
             Planner(),
             NoRecall(),
             Thinker(self.brain, channels),
@@ -94,7 +94,7 @@ def stage(*delivery: Delivery, replies: tuple[object, ...] = (SANUR,), **more: o
         delivery=delivery,
     )
     task = replace(task, **more)
-    return Stage(Memory(task), script([*once, lines[-1]]), Outbox())  # type: ignore[list-item]
+    return Stage(MemorySteps(task), script([*once, lines[-1]]), Outbox())  # type: ignore[list-item]
 
 
 def contract(*criteria: Criterion, kind: ContractType = ContractType.VERIFIABLE) -> Contract:

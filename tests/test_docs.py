@@ -19,7 +19,7 @@ from remit.cli import codes
 from remit.cli.main import build
 from remit.model.review import OPTIONS
 from remit.model.status import MOVES, Actor, Reason, Status
-from remit.model.view import View, show
+from remit.model.view import JsonView, show
 from remit.server.app import table
 from remit.server.problem import KINDS
 from remit.settings import DEFAULT_FILE, Settings
@@ -212,8 +212,8 @@ def test_the_table_of_moves_is_the_table_in_the_code() -> None:
 
 def test_the_table_of_views_is_what_the_views_show() -> None:
     rows = [
-        f"| {status} | {show(task_in(status), View.S3)['status']} |"
-        f" {show(task_in(status), View.S4)['status']} |"
+        f"| {status} | {show(task_in(status), JsonView.S3)['status']} |"
+        f" {show(task_in(status), JsonView.S4)['status']} |"
         for status in Status
     ]
 

@@ -11,7 +11,7 @@ import pytest
 from remit.brain.scripted import parse
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Status
 from tests.doors.served import Served
 from tests.test_docs import DOCS, _table
@@ -115,7 +115,7 @@ def log(tmp_path: Path) -> list[JsonMap]:
         task = house.add("Find a park and a visa", priority="high", **more)
         house.settle()
         (asked,) = house.do(house.house.inbox.waiting())
-        answer = Decision(Answered.ANSWER, "Single")
+        answer = Decision(ReviewAnswer.ANSWER, "Single")
         house.do(house.house.inbox.decide(ReviewId(str(asked.id)), answer))
         house.settle()
         assert house.stored(task).status is Status.COMPLETED

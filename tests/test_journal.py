@@ -17,13 +17,13 @@ from remit.engine.loops import keep_logs
 from remit.errors import BadInput
 from remit.journal import follow, scribe
 from remit.journal.follow import Journal
-from remit.journal.scribe import Scribe, mend
+from remit.journal.scribe import TaskLogWriter, mend
 from remit.journal.transcript import record
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Actor
-from remit.notify import Remark
+from remit.notify import TerminalRemark
 from remit.store import permissions
 from remit.testing import START, World
 from tests.engine.rig import Moody, Rig, until
@@ -33,7 +33,7 @@ TASK = TaskId("task-01KJPWD6M0FG7NXCZATPJKBNZE")
 
 
 def event(
-    seq: int, kind: Kind = Kind.STEP_DONE, actor: Actor = Actor.EXECUTOR, **data: str
+    seq: int, kind: EventKind = EventKind.STEP_DONE, actor: Actor = Actor.EXECUTOR, **data: str
 ) -> Event:
     return Event(seq, TASK, seq, kind, actor, START, dict(data), "")
 
@@ -140,10 +140,10 @@ def seqs(folder: Path) -> list[int]:
 
 
 def test_a_line_that_is_there_is_not_written_again(tmp_path: Path) -> None:
-    writer = Scribe(tmp_path)
+    writer = TaskLogWriter(tmp_path)
     writer.write([event(1), event(2)])
     writer.write([event(2), event(3)])
-    Scribe(tmp_path).write([event(1), event(3), event(4)])
+    TaskLogWriter(tmp_path).write([event(1), event(3), event(4)])
 
     assert seqs(tmp_path) == [1, 2, 3, 4]
 
@@ -151,11 +151,11 @@ def test_a_line_that_is_there_is_not_written_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize("cut", [1, 5, 60])
 def test_a_torn_last_line_is_cut_off_and_written_again(tmp_path: Path, cut: int) -> None:
     events = [event(n, step="é" * n) for n in range(1, 5)]
-    Scribe(tmp_path).write(events)
+    TaskLogWriter(tmp_path).write(events)
     whole = log_of(tmp_path).read_bytes()
     log_of(tmp_path).write_bytes(whole[:-cut])
 
-    Scribe(tmp_path).write(events)
+    TaskLogWriter(tmp_path).write(events)
 
     assert log_of(tmp_path).read_bytes() == whole
 
@@ -181,14 +181,14 @@ def test_whatever_is_said_and_wherever_a_write_is_cut_each_event_is_one_line(
     """Torn anywhere, or ended by what is no line of ours: it is mended to the same bytes."""
     with TemporaryDirectory() as home:
         folder, events = Path(home), [event(n, text=text) for n, text in enumerate(said, 1)]
-        Scribe(folder).write(events)
+        TaskLogWriter(folder).write(events)
         whole = log_of(folder).read_bytes()
         cut = data.draw(st.integers(0, len(whole)))
         rubbish = data.draw(
             st.sampled_from([b"", b"\x00" * 8 + b"\n", b"null\n", b'{"seq":"x"}\n'])
         )
         log_of(folder).write_bytes(whole[:cut] + rubbish)
-        Scribe(folder).write(events)
+        TaskLogWriter(folder).write(events)
 
         assert log_of(folder).read_bytes() == whole
         # str.splitlines ends a line wherever anybody would.
@@ -202,13 +202,13 @@ def test_a_torn_log_that_is_a_link_is_not_cut_where_it_leads(tmp_path: Path) -> 
     log_of(tmp_path).symlink_to(elsewhere)
 
     with pytest.raises(OSError, match="symbolic link"):
-        Scribe(tmp_path).write([event(1)])
+        TaskLogWriter(tmp_path).write([event(1)])
     assert elsewhere.read_text() == "no line of ours"
 
 
 def test_a_rebuilt_log_is_the_same_log(tmp_path: Path) -> None:
     events = [event(n) for n in range(1, 9)]
-    writer = Scribe(tmp_path)
+    writer = TaskLogWriter(tmp_path)
     for each in events:
         writer.write([each])
     whole = log_of(tmp_path).read_bytes()
@@ -221,26 +221,26 @@ def test_a_rebuilt_log_is_the_same_log(tmp_path: Path) -> None:
 
 
 def test_a_log_is_for_the_owners_eyes_and_never_follows_a_link(tmp_path: Path) -> None:
-    Scribe(tmp_path / "logs").write([event(1)])
+    TaskLogWriter(tmp_path / "logs").write([event(1)])
     assert log_of(tmp_path / "logs").stat().st_mode & 0o777 == 0o600
     elsewhere = tmp_path / "precious"
     elsewhere.write_text("")
     log_of(tmp_path).symlink_to(elsewhere)
 
     with pytest.raises(OSError, match="symbolic link"):
-        Scribe(tmp_path).write([event(1)])
+        TaskLogWriter(tmp_path).write([event(1)])
     assert elsewhere.read_text() == ""
 
 
 @pytest.mark.parametrize("ident", ["../../etc/passwd", "task-../x", "task-01"])
 def test_no_id_leads_out_of_the_folder(tmp_path: Path, ident: str) -> None:
     with pytest.raises(BadInput):
-        Scribe(tmp_path).rebuild(TaskId(ident), [])
+        TaskLogWriter(tmp_path).rebuild(TaskId(ident), [])
 
 
 def test_an_event_of_no_task_has_no_log(tmp_path: Path) -> None:
-    restored = Event(1, None, 0, Kind.STORE_RESTORED, Actor.OWNER, START, {}, "")
-    Scribe(tmp_path).write([restored])
+    restored = Event(1, None, 0, EventKind.STORE_RESTORED, Actor.OWNER, START, {}, "")
+    TaskLogWriter(tmp_path).write([restored])
 
     assert list(tmp_path.iterdir()) == []
 
@@ -250,9 +250,11 @@ def test_a_scribe_that_forgets_looks_into_the_file(
 ) -> None:
     monkeypatch.setattr(scribe, "_REMEMBERED", 1)
     other = TaskId("task-01KJPWD6M0FG7NXCZATPJKBNZF")
-    writer = Scribe(tmp_path)
+    writer = TaskLogWriter(tmp_path)
     for n in range(1, 4):
-        writer.write([event(n), Event(n, other, n, Kind.STEP_DONE, Actor.EXECUTOR, START, {}, "")])
+        writer.write(
+            [event(n), Event(n, other, n, EventKind.STEP_DONE, Actor.EXECUTOR, START, {}, "")]
+        )
     writer.write([event(3)])
 
     assert seqs(tmp_path) == [1, 2, 3]
@@ -286,12 +288,12 @@ async def test_who_keeps_the_logs_stops_only_when_its_page_is_written(
 ) -> None:
     began, may_end = threading.Event(), threading.Event()
 
-    def slowly(_: Scribe, __: list[Event]) -> None:
+    def slowly(_: TaskLogWriter, __: list[Event]) -> None:
         began.set()
         may_end.wait()
 
     async with World(tmp_path) as world:
-        monkeypatch.setattr(Scribe, "write", slowly)
+        monkeypatch.setattr(TaskLogWriter, "write", slowly)
         keeper = asyncio.create_task(keep_logs(world.house.journal, tmp_path))
         await world.add("x", content="x")
         await until(began.is_set)
@@ -337,7 +339,7 @@ async def test_a_log_has_what_was_said_and_by_whom(tmp_path: Path) -> None:
     async with Rig(tmp_path, brain=brain) as rig:
         task = await rig.admit("say it")
         await rig.run()
-        await rig.decide((await rig.waiting())[0], Answered.BACK, "again")
+        await rig.decide((await rig.waiting())[0], ReviewAnswer.BACK, "again")
         await rig.run()
         turns = [line for each in await rig.history(task.id) if "role" in (line := record(each))]
 
@@ -347,18 +349,20 @@ async def test_a_log_has_what_was_said_and_by_whom(tmp_path: Path) -> None:
 
 
 def test_the_owner_hears_of_questions_and_ends_and_of_nothing_else() -> None:
-    def told(kind: Kind, **data: str) -> Remark | None:
+    def told(kind: EventKind, **data: str) -> TerminalRemark | None:
         return notify.remark(event(1, kind, Actor.EXECUTOR, **data), "Beaches")
 
-    assert told(Kind.REVIEW_OPENED, question="Which?") == Remark(
+    assert told(EventKind.REVIEW_OPENED, question="Which?") == TerminalRemark(
         TASK, "Beaches: Which?", urgent=True
     )
-    assert told(Kind.TASK_MOVED, to="completed", summary="Sanur.") == Remark(
+    assert told(EventKind.TASK_MOVED, to="completed", summary="Sanur.") == TerminalRemark(
         TASK, "Beaches: completed. Sanur."
     )
-    assert told(Kind.TASK_MOVED, to="failed", note="no") == Remark(TASK, "Beaches: failed. no")
-    assert told(Kind.TASK_MOVED, to="cancelled") == Remark(TASK, "Beaches: cancelled.")
-    assert told(Kind.TASK_MOVED, to="running") is None
-    assert told(Kind.STEP_DONE, step="plan_step") is None
-    whole = Event(1, None, 0, Kind.STORE_RESTORED, Actor.OWNER, START, {}, "")
+    assert told(EventKind.TASK_MOVED, to="failed", note="no") == TerminalRemark(
+        TASK, "Beaches: failed. no"
+    )
+    assert told(EventKind.TASK_MOVED, to="cancelled") == TerminalRemark(TASK, "Beaches: cancelled.")
+    assert told(EventKind.TASK_MOVED, to="running") is None
+    assert told(EventKind.STEP_DONE, step="plan_step") is None
+    whole = Event(1, None, 0, EventKind.STORE_RESTORED, Actor.OWNER, START, {}, "")
     assert notify.remark(whole, "") is None

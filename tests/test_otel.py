@@ -19,9 +19,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from remit.journal import collector, otlp
 from remit.journal.otlp import ENDPOINT
 from remit.journal.telemetry import Telemetry
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import ReviewId, TaskId
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Actor
 from remit.store import events
 from remit.testing import FrozenClock
@@ -68,7 +68,7 @@ def lived(folder: Path, telemetry: Telemetry) -> str:
         task = house.add("Compare giraffes, with a visa")
         house.settle()
         (asked,) = house.do(house.house.inbox.waiting())
-        decision = Decision(Answered.ANSWER, "Single")
+        decision = Decision(ReviewAnswer.ANSWER, "Single")
         house.do(house.house.inbox.decide(ReviewId(str(asked.id)), decision))
         house.settle()
 
@@ -116,8 +116,8 @@ def test_no_word_of_what_a_task_is_about_is_told(tmp_path: Path, heard: Heard) -
 
 def test_a_run_that_began_before_anybody_listened_is_left_out(heard: Heard) -> None:
     at, task = FrozenClock().now(), TaskId("task-1")
-    step = Event(1, task, 1, Kind.STEP_DONE, Actor.EXECUTOR, at, {"step": "x", "run": "r"}, "")
-    end = Event(2, task, 2, Kind.RUN_ENDED, Actor.EXECUTOR, at, {"outcome": "retry"}, "")
+    step = Event(1, task, 1, EventKind.STEP_DONE, Actor.EXECUTOR, at, {"step": "x", "run": "r"}, "")
+    end = Event(2, task, 2, EventKind.RUN_ENDED, Actor.EXECUTOR, at, {"outcome": "retry"}, "")
     heard.telemetry.note(step)
     heard.telemetry.note(end)
 
@@ -141,7 +141,7 @@ def test_who_asks_for_it_without_the_extra_is_told_what_is_missing(
     monkeypatch.delattr("remit.journal.collector", raising=False)
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.metrics", None)
 
-    with pytest.raises(otlp.Missing, match=r"install `remit\[otel\]`"):
+    with pytest.raises(otlp.NoOtlp, match=r"install `remit\[otel\]`"):
         otlp.configured()
 
 

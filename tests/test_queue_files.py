@@ -14,7 +14,7 @@ import pytest
 
 from remit.journal.queue_files import FOLDER, QueueFiles, keep_queue
 from remit.model.codec import Json, JsonMap
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.testing import World, script
 
 ASKS: list[Json] = [{"ask": "Which passport do you hold?"}]
@@ -75,7 +75,7 @@ async def test_a_question_is_a_file_until_it_is_decided(tmp_path: Path, folder: 
         assert (shown["task_id"], shown["status"]) == (str(task.id)[5:], "WAITING_HITL")
         mode = (folder / f"{review.id}.json").stat().st_mode
         assert stat.S_IMODE(mode) == 0o400
-        await world.decide(review, Answered.DECLINE)
+        await world.decide(review, ReviewAnswer.DECLINE)
         await until(lambda: names(folder) == [])
 
 

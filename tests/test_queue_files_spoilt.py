@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from remit.journal.queue_files import FOLDER
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.testing import World, script
 from tests.test_queue_files import kept, until
 
@@ -71,7 +71,7 @@ async def test_what_is_done_to_a_file_decides_nothing_and_is_put_right(
             False,
             False,
         )
-        await world.decide(review, Answered.APPROVE)
+        await world.decide(review, ReviewAnswer.APPROVE)
         await world.run()
         assert [(each.recipient, each.body) for each in world.outbox.sent] == [
             ("anna@home.example", "Hello Anna.")

@@ -14,13 +14,26 @@ from msgspec.structs import replace
 from remit.errors import Transient
 from remit.model.ids import SeriesId, TaskId
 from remit.model.reply import Memory
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.task import Taint
 from remit.recall import session, words
-from remit.recall.session import MOST_FACTS, MOST_REPORTED, MOST_WHOLE, WHOLE, Recall, Summarise
+from remit.recall.session import (
+    MOST_FACTS,
+    MOST_REPORTED,
+    MOST_WHOLE,
+    WHOLE,
+    SessionRecall,
+    Summarise,
+)
 from remit.store import sessions
 from remit.store.database import Tx
-from remit.store.sessions import Past, Reported, Said, Shared, Summary
+from remit.store.sessions import (
+    OwnerStatement,
+    PastRun,
+    ReportedMessage,
+    SessionHistory,
+    SessionSummary,
+)
 from remit.testing import START as NOW
 from tests.model.examples import NEW
 from tests.soak import examples
@@ -34,8 +47,8 @@ TASK: Final = replace(NEW, series_id=SeriesId("ser-1"))
 class Shelf:
     """A store that knows one session, and keeps what is summed up of it."""
 
-    shared: Shared
-    kept: list[Summary] = field(default_factory=list)
+    shared: SessionHistory
+    kept: list[SessionSummary] = field(default_factory=list)
 
     async def read(
         self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
@@ -58,21 +71,21 @@ class Shelf:
         raise NotImplementedError
 
 
-def past(n: int, size: int = 100, text: str = "", **more: object) -> Past:
+def past(n: int, size: int = 100, text: str = "", **more: object) -> PastRun:
     at = NOW + timedelta(days=n)
-    run = Past(n, TaskId(f"task-{n}"), "News", text or f"Day {n}.\nMore.", at, Taint.OWNER, size)
+    run = PastRun(n, TaskId(f"task-{n}"), "News", text or f"Day {n}.\nMore.", at, Taint.OWNER, size)
     return replace(run, **more)
 
 
-def several(count: int, **more: object) -> tuple[Past, ...]:
+def several(count: int, **more: object) -> tuple[PastRun, ...]:
     return tuple(past(n, **more) for n in range(1, count + 1))  # type: ignore[arg-type]
 
 
 async def recalled(
-    runs: Sequence[Past], summarise: Summarise | None = None, **more: object
-) -> tuple[Memory, list[Summary]]:
-    shelf = Shelf(Shared(tuple(runs), **more))  # type: ignore[arg-type]
-    memory = await Recall(shelf, summarise=summarise).like(TASK)
+    runs: Sequence[PastRun], summarise: Summarise | None = None, **more: object
+) -> tuple[Memory, list[SessionSummary]]:
+    shelf = Shelf(SessionHistory(tuple(runs), **more))  # type: ignore[arg-type]
+    memory = await SessionRecall(shelf, summarise=summarise).like(TASK)
     return memory, shelf.kept
 
 
@@ -95,10 +108,10 @@ class Scribe:
 
 
 async def test_only_a_series_and_a_retry_look_back() -> None:
-    shelf = Shelf(Shared(several(2)))
+    shelf = Shelf(SessionHistory(several(2)))
 
-    assert await Recall(shelf).like(NEW) == Memory()
-    assert (await Recall(shelf).like(replace(NEW, retry_of=TaskId("task-1")))).runs
+    assert await SessionRecall(shelf).like(NEW) == Memory()
+    assert (await SessionRecall(shelf).like(replace(NEW, retry_of=TaskId("task-1")))).runs
 
 
 @pytest.mark.parametrize("count", [1, 3, 9])
@@ -119,7 +132,9 @@ async def test_at_ten_runs_the_last_three_stay_whole_and_the_others_are_summed_u
     assert (before, len(told)) == ("", 7)
     assert told[0] == "2026-03-03 News\nDay 1.\nMore."
     upto = (NOW + timedelta(days=7), 7)
-    assert kept == [Summary("Seven days of news.", upto, 7, past(1).ended_at, Taint.OWNER, 7)]
+    assert kept == [
+        SessionSummary("Seven days of news.", upto, 7, past(1).ended_at, Taint.OWNER, 7)
+    ]
 
 
 @pytest.mark.parametrize("last", [{"context": 50_000}, {"size": MOST_WHOLE}])
@@ -153,7 +168,7 @@ async def test_a_run_that_left_nothing_is_told_by_what_came_of_it() -> None:
 
 
 async def test_a_summary_goes_on_from_the_one_before_it() -> None:
-    before = Summary("Old news.", (NOW, 0), 7, NOW, Taint.CONTACT)
+    before = SessionSummary("Old news.", (NOW, 0), 7, NOW, Taint.CONTACT)
     scribe = Scribe("Old and new.")
     memory, (kept,) = await recalled(several(10), scribe, summary=before)
 
@@ -182,8 +197,8 @@ async def test_a_model_that_never_answers_is_not_waited_for_for_ever() -> None:
 
 async def test_without_a_model_code_sums_up_in_the_owners_zone() -> None:
     late = past(1, ended_at=NOW.replace(hour=23, minute=30))
-    shelf = Shelf(Shared((late, *several(9))))
-    memory = await Recall(shelf, zone=ZoneInfo("Asia/Tokyo")).like(TASK)
+    shelf = Shelf(SessionHistory((late, *several(9))))
+    memory = await SessionRecall(shelf, zone=ZoneInfo("Asia/Tokyo")).like(TASK)
 
     assert memory.summary.splitlines()[0] == "2026-03-03: News: Day 1."
     assert [kept.text for kept in shelf.kept] == [memory.summary]
@@ -194,11 +209,11 @@ async def test_without_a_model_code_sums_up_in_the_owners_zone() -> None:
 def test_what_code_sums_up_is_bounded_however_often_and_whatever_the_runs_say(
     texts: list[str], rounds: int
 ) -> None:
-    summary: Summary | None = None
+    summary: SessionSummary | None = None
     older = [past(n, text=text or "-") for n, text in enumerate(texts)]
     for _ in range(rounds):
         runs = len(older) + (summary.runs if summary else 0)
-        made = Summary("", (NOW, 1), runs, NOW, Taint.OWNER)
+        made = SessionSummary("", (NOW, 1), runs, NOW, Taint.OWNER)
         summary = words.summed_up(made, summary, older, ZoneInfo("UTC"))
 
     assert summary is not None
@@ -208,10 +223,10 @@ def test_what_code_sums_up_is_bounded_however_often_and_whatever_the_runs_say(
 
 
 def test_lines_that_are_left_out_are_counted_once() -> None:
-    summary: Summary | None = None
+    summary: SessionSummary | None = None
     for n in range(1, 40):
         older = [past(n * 10 + m, text="y" * 150) for m in range(10)]
-        made = Summary("", (NOW, n), n * 10, NOW, Taint.OWNER)
+        made = SessionSummary("", (NOW, n), n * 10, NOW, Taint.OWNER)
         summary = words.summed_up(made, summary, older, ZoneInfo("UTC"))
 
     assert summary is not None
@@ -225,10 +240,10 @@ def test_lines_that_are_left_out_are_counted_once() -> None:
 
 async def test_the_owners_corrections_stay_in_his_words_oldest_first() -> None:
     said = (
-        Said("Red.", Answered.ANSWER, "Which\ncolour?"),
-        Said("Mine.", Answered.EDIT),
-        Said("No.", Answered.ANSWER),
-        Said("Shorter.", Answered.BACK),
+        OwnerStatement("Red.", ReviewAnswer.ANSWER, "Which\ncolour?"),
+        OwnerStatement("Mine.", ReviewAnswer.EDIT),
+        OwnerStatement("No.", ReviewAnswer.ANSWER),
+        OwnerStatement("Shorter.", ReviewAnswer.BACK),
     )
     memory, _ = await recalled((), said=said)
 
@@ -241,8 +256,8 @@ async def test_the_owners_corrections_stay_in_his_words_oldest_first() -> None:
 
 
 async def test_what_was_sent_is_one_line_each_and_not_what_is_told_anyway() -> None:
-    told = Reported(TaskId("task-1"), "Told whole.", NOW, Taint.PUBLIC)
-    old = Reported(TaskId("task-0"), "Sanur is calm.\nAnd shallow.", NOW, Taint.OWNER)
+    told = ReportedMessage(TaskId("task-1"), "Told whole.", NOW, Taint.PUBLIC)
+    old = ReportedMessage(TaskId("task-0"), "Sanur is calm.\nAnd shallow.", NOW, Taint.OWNER)
     twice = replace(old, task_id=TaskId("task-00"), at=NOW - timedelta(days=1))
     memory, _ = await recalled(several(1), reported=(told, old, twice))
 
@@ -251,9 +266,10 @@ async def test_what_was_sent_is_one_line_each_and_not_what_is_told_anyway() -> N
 
 
 async def test_facts_are_bounded_and_the_newest_stay() -> None:
-    said = tuple(Said(f"{n} " + "s" * 230, Answered.BACK) for n in range(20))
+    said = tuple(OwnerStatement(f"{n} " + "s" * 230, ReviewAnswer.BACK) for n in range(20))
     sent = tuple(
-        Reported(TaskId(f"task-x{n}"), f"{n} " + "r" * 900, NOW, Taint.PUBLIC) for n in range(50)
+        ReportedMessage(TaskId(f"task-x{n}"), f"{n} " + "r" * 900, NOW, Taint.PUBLIC)
+        for n in range(50)
     )
     memory, _ = await recalled((), said=said, reported=sent)
 
@@ -268,11 +284,11 @@ async def test_facts_are_bounded_and_the_newest_stay() -> None:
 async def test_a_session_that_has_read_what_others_wrote_says_so(where: str) -> None:
     parts: dict[str, object] = {
         "runs": (past(1, taint=Taint.PUBLIC),),
-        "summary": Summary("x", (NOW, 0), 7, NOW, Taint.PUBLIC),
-        "reported": (Reported(TaskId("task-x"), "x", NOW, Taint.PUBLIC),),
+        "summary": SessionSummary("x", (NOW, 0), 7, NOW, Taint.PUBLIC),
+        "reported": (ReportedMessage(TaskId("task-x"), "x", NOW, Taint.PUBLIC),),
     }
-    shelf = Shelf(Shared(**{where: parts[where]}))  # type: ignore[arg-type]
-    memory = await Recall(shelf).like(TASK)
+    shelf = Shelf(SessionHistory(**{where: parts[where]}))  # type: ignore[arg-type]
+    memory = await SessionRecall(shelf).like(TASK)
 
     assert memory.taint is Taint.PUBLIC
 

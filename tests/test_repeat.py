@@ -14,13 +14,13 @@ from remit import wiring
 from remit.model import rrule
 from remit.model.codec import to_json
 from remit.model.ids import Ids, SeriesId, SessionId
-from remit.model.series import Fate, Repeats, Series
+from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task
 from remit.settings import Settings
 from remit.store import search, series, slots
 from remit.store.database import Tx
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 from remit.testing import START, FrozenClock, Outbox, World
 from remit.trigger import command
 from remit.trigger.repeat import following
@@ -37,7 +37,7 @@ def cue(ref: str = "news", repeats: Repeats = DAILY) -> Cue:
 
 
 async def occurrences(world: World, series_id: SeriesId | None) -> list[Task]:
-    page = await world.house.db.read(search.page, Filter(limit=500))
+    page = await world.house.db.read(search.page, TaskFilter(limit=500))
     found = [task for task in page.tasks if task.series_id == series_id is not None]
     return sorted(found, key=lambda task: task.slot or START)
 
@@ -93,7 +93,11 @@ async def test_after_a_long_absence_the_latest_slot_is_run_once(tmp_path: Path) 
         *(Status.CANCELLED, Status.COMPLETED, Status.READY),
     ]
     assert (skipped.slots, made[3].slot) == (8, DAILY.first + 11 * DAY)
-    assert (alone.first, alone.fate, skipped.fate) == (made[2].slot, Fate.MISSED, Fate.MISSED)
+    assert (alone.first, alone.fate, skipped.fate) == (
+        made[2].slot,
+        SlotFate.MISSED,
+        SlotFate.MISSED,
+    )
     assert {made[2].slot, *_days(skipped)} | {made[3].slot} == {
         DAILY.first + n * DAY for n in range(2, 12)
     }
@@ -230,7 +234,7 @@ def _series(rule: str) -> Series:
     return Series(SeriesId("ser-1"), SessionId("ses-1"), "x", repeats, first, template)
 
 
-def _days(skipped: slots.Skipped) -> list[datetime]:
+def _days(skipped: slots.SkippedSlots) -> list[datetime]:
     days = (skipped.last - skipped.first) // DAY
     return [skipped.first + n * DAY for n in range(days + 1)]
 

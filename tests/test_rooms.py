@@ -14,7 +14,7 @@ from remit.intake import admit
 from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids, TaskId
-from remit.model.plan import Became, Item, Plan
+from remit.model.plan import ClauseOutcome, Plan, WorkItem
 from remit.model.status import Status
 from remit.model.task import Cue, Priority, Source, SourceKind, Task, TaskType
 from remit.plan.draft import Planner
@@ -40,7 +40,7 @@ IDS = Ids(lambda: NOW, lambda bits: bits)
     ],
 )
 def test_a_span_is_so_much_time_from_now(text: str, span: timedelta) -> None:
-    assert timer.after(text, NOW) == NOW + span
+    assert timer.parse_delay(text, NOW) == NOW + span
 
 
 @pytest.mark.parametrize(
@@ -49,25 +49,25 @@ def test_a_span_is_so_much_time_from_now(text: str, span: timedelta) -> None:
 )
 def test_what_is_no_span_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(BadInput, match="write it like 90s, 2h30m or 3d") as refused:
-        timer.after(text, NOW)
+        timer.parse_delay(text, NOW)
     assert refused.value.field == "in"
 
 
 @pytest.mark.parametrize("text", ["999999999w", "3654d", "523w"])
 def test_a_span_that_nobody_can_mean_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="more than ten years"):
-        timer.after(text, NOW)
+        timer.parse_delay(text, NOW)
 
 
 @given(st.text(max_size=20))
 def test_any_text_is_a_span_or_refused(text: str) -> None:
     with contextlib.suppress(BadInput):
-        assert timer.after(text, NOW) >= NOW
+        assert timer.parse_delay(text, NOW) >= NOW
 
 
 def test_a_moment_has_an_offset_and_lies_ahead() -> None:
-    assert timer.at("2026-02-22T16:30:00+01:00", NOW) == NOW + timedelta(minutes=30)
-    assert timer.at("2026-02-22T15:00:01Z", NOW) == NOW + timedelta(seconds=1)
+    assert timer.parse_moment("2026-02-22T16:30:00+01:00", NOW) == NOW + timedelta(minutes=30)
+    assert timer.parse_moment("2026-02-22T15:00:01Z", NOW) == NOW + timedelta(seconds=1)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_a_moment_has_an_offset_and_lies_ahead() -> None:
 )
 def test_a_moment_that_is_past_vague_or_nowhere_is_refused(text: str, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
-        timer.at(text, NOW)
+        timer.parse_moment(text, NOW)
 
 
 # Commands and intake ------------------------------------------------------------------------------
@@ -93,7 +93,7 @@ def test_what_is_typed_goes_to_the_dashboard_unless_it_says_otherwise() -> None:
 
     assert (cue.title, cue.text) == ("Find beaches", "Find beaches\nin Bali")
     assert cue.delivery == (Delivery("dashboard"),)
-    assert cue.work == (Item("Look"),)
+    assert cue.work == (WorkItem("Look"),)
     assert cue.source == Source(SourceKind.MANUAL, "cli:1")
 
 
@@ -111,14 +111,14 @@ def cue(**more: object) -> Cue:
 
 
 def test_a_cue_becomes_a_task_that_keeps_its_words() -> None:
-    made = admit.make(cue(delivery=(Delivery("outbox"),), work=(Item("Look"),)), IDS, NOW)
+    made = admit.make(cue(delivery=(Delivery("outbox"),), work=(WorkItem("Look"),)), IDS, NOW)
 
     assert made.id.startswith("task-")
     assert made.delivery[0].id is not None
     assert made.delivery[0].id.startswith("dlv-")
     assert made.request is not None
     assert made.request.text == made.instructions == "Find beaches"
-    assert [clause.became for clause in made.request.clauses] == [Became.WORK]
+    assert [clause.became for clause in made.request.clauses] == [ClauseOutcome.WORK]
     assert (made.type, made.status) == (TaskType.IMMEDIATE, Status.NEW)
     assert made.rule is None
 
@@ -127,7 +127,7 @@ def test_what_is_only_to_be_sent_became_a_delivery() -> None:
     made = admit.make(cue(delivery=(Delivery("outbox", content="Hi"),)), IDS, NOW)
 
     assert made.request is not None
-    assert made.request.clauses[0].became is Became.DELIVERY
+    assert made.request.clauses[0].became is ClauseOutcome.DELIVERY
     assert made.plan.precomposed
 
 
@@ -152,7 +152,7 @@ def test_a_cue_without_a_text_is_its_title_and_its_time_makes_it_scheduled() -> 
         ({"text": "a\ud800b"}, "text", "control character (U+D800)"),
         ({"text": "x" * 100_001}, "text", "at most 100000 are kept"),
         ({"instructions": "\x07"}, "instructions", "control character"),
-        ({"work": (Item("\x07"),)}, "work item", "control character"),
+        ({"work": (WorkItem("\x07"),)}, "work item", "control character"),
         ({"source": Source(SourceKind.EMAIL, "x" * 501)}, "source ref", "at most 500"),
         ({"delivery": (Delivery("x" * 101),)}, "channel", "at most 100"),
         ({"delivery": (Delivery("a", "x" * 501),)}, "recipient", "at most 500"),
@@ -200,8 +200,8 @@ async def test_without_work_items_the_instructions_are_the_one_item() -> None:
     contract = Contract(ContractType.SKIP)
 
     bare = await planner.draft(made(contract=contract))
-    assert bare == Plan((Item("Find beaches"),), (), contract)
-    assert (await planner.draft(made(work=(Item("Look"),)))).work == (Item("Look"),)
+    assert bare == Plan((WorkItem("Find beaches"),), (), contract)
+    assert (await planner.draft(made(work=(WorkItem("Look"),)))).work == (WorkItem("Look"),)
     assert (await planner.draft(made(delivery=sent))).work == ()
 
 
@@ -223,7 +223,7 @@ async def test_only_what_has_ended_is_tried_again_and_everything_goes_along(
     async with World(tmp_path) as world:
         asked = cue(
             priority=Priority.HIGH,
-            work=(Item("Look"),),
+            work=(WorkItem("Look"),),
             context={"person": "Anna"},
             scheduled_for=START + timedelta(days=1),
         )

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from remit.brain import scripted
-from remit.brain.absent import NoBrain
+from remit.brain.no_brain import NoBrain
 from remit.errors import BadInput, Permanent, Transient
 from remit.model.codec import Json
 from remit.model.contract import (
@@ -20,7 +20,7 @@ from remit.model.contract import (
 from remit.model.plan import Plan
 from remit.model.reply import Ask, Prompt, Reply
 from remit.model.status import Reason
-from remit.settings import Brain, Settings
+from remit.settings import BrainSettings, Settings
 from remit.testing import script
 from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
@@ -129,7 +129,7 @@ async def test_a_brain_that_cannot_be_had_is_said_at_the_start(
     tmp_path: Path, kind: str, sentence: str
 ) -> None:
     with pytest.raises(BadInput, match=sentence):
-        async with opened(Settings(home=tmp_path, brain=Brain(kind=kind))):
+        async with opened(Settings(home=tmp_path, brain=BrainSettings(kind=kind))):
             pass
 
 
@@ -137,7 +137,7 @@ async def test_a_brain_that_cannot_be_had_is_said_at_the_start(
 async def test_the_settings_say_which_brain(tmp_path: Path, kind: str) -> None:
     (tmp_path / "brain.yml").write_text("- reply: hi")
 
-    async with opened(Settings(home=tmp_path, brain=Brain(kind=kind))) as house:
+    async with opened(Settings(home=tmp_path, brain=BrainSettings(kind=kind))) as house:
         brain = house.engine._rooms.thinker._brain
         assert isinstance(brain, NoBrain if kind == "none" else scripted.ScriptedBrain)
 

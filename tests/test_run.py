@@ -14,12 +14,12 @@ from remit.model.delivery import (
     DeliveryStatus,
     Parcel,
     Refused,
-    Retry,
+    SendRetry,
     Unknown,
 )
 from remit.model.ids import DeliveryId
-from remit.model.plan import Item, ItemStatus
-from remit.model.review import Answered
+from remit.model.plan import ItemStatus, WorkItem
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.run import Done, Fail, Outcome, Wait, first_line
 from remit.run import Retry as Again
@@ -78,7 +78,7 @@ async def test_the_dashboard_gets_it_in_one_write() -> None:
 async def test_the_items_the_brain_ticked_are_done_and_without_ticks_all_are(
     done: tuple[int, ...], ticked: list[bool]
 ) -> None:
-    trip = stage(replies=({"reply": "x", "done": list(done)},), work=(Item("a"), Item("b")))
+    trip = stage(replies=({"reply": "x", "done": list(done)},), work=(WorkItem("a"), WorkItem("b")))
 
     await trip.go()
 
@@ -202,7 +202,7 @@ async def test_a_channel_that_does_not_exist_refuses() -> None:
 
 async def test_not_now_is_tried_again_and_the_others_are_not_sent_twice() -> None:
     trip = stage(ME, Delivery("outbox", id=DeliveryId("dlv-2")))
-    trip.outbox.answers = [Retry("busy", after=30), Accepted("1")]
+    trip.outbox.answers = [SendRetry("busy", after=30), Accepted("1")]
 
     assert await trip.go() == Again("busy", 30)
     assert await trip.go() == Done("Sanur.")
@@ -224,13 +224,13 @@ async def test_an_answer_that_never_came_is_asked_about(answer: Unknown | Except
 @pytest.mark.parametrize(
     ("answer", "outcome", "tried"),
     [
-        (Answered.ARRIVED, Done("Sanur."), 1),
-        (Answered.RESEND, Done("Sanur."), 2),
-        (Answered.DROP, Fail("1 of 1 refused (outbox: lost); 0 sent."), 1),
+        (ReviewAnswer.ARRIVED, Done("Sanur."), 1),
+        (ReviewAnswer.RESEND, Done("Sanur."), 2),
+        (ReviewAnswer.DROP, Fail("1 of 1 refused (outbox: lost); 0 sent."), 1),
     ],
 )
 async def test_only_the_owner_settles_a_doubt(
-    answer: Answered, outcome: Outcome, tried: int
+    answer: ReviewAnswer, outcome: Outcome, tried: int
 ) -> None:
     trip = stage(ME)
     trip.outbox.answers = [Unknown("lost")]

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from remit.brain.scripted import ScriptedBrain
 from remit.model.delivery import Delivery
 from remit.model.reply import Prompt, Reply
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason
 from remit.run import Done
 from tests.stage import BOARD, ME, MUM, SANUR, Stage, contract, stage
@@ -37,17 +37,17 @@ async def test_even_the_owner_is_asked_before_he_is_written_to() -> None:
 
 async def test_what_was_approved_goes_out_and_each_delivery_asks() -> None:
     trip = weak(ME, BOARD)
-    trip.memory.decide(await trip.asks(Reason.APPROVAL), Answered.APPROVE)
+    trip.memory.decide(await trip.asks(Reason.APPROVAL), ReviewAnswer.APPROVE)
     second = await trip.asks(Reason.APPROVAL)
     assert trip.said == ["Sanur."]
-    trip.memory.decide(second, Answered.APPROVE)
+    trip.memory.decide(second, ReviewAnswer.APPROVE)
 
     assert await trip.go() == Done("Sanur.")
 
 
 async def test_what_the_owner_wrote_instead_goes_out_without_a_second_question() -> None:
     trip = weak(ME, replies=("no tags",))
-    trip.memory.decide(await trip.asks(Reason.DELIVERABLE), Answered.EDIT, "Kuta.")
+    trip.memory.decide(await trip.asks(Reason.DELIVERABLE), ReviewAnswer.EDIT, "Kuta.")
 
     assert await trip.go() == Done("Kuta.")
     assert trip.said == ["Kuta."]

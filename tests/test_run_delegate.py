@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.absent import NoBrain
+from remit.brain.no_brain import NoBrain
 from remit.brain.think import Thinker
 from remit.deliver.courier import Courier
 from remit.model.contract import (
@@ -23,24 +23,24 @@ from remit.model.contract import (
     Timing,
     Verdict,
 )
-from remit.model.debt import Owes
+from remit.model.debt import DebtCause
 from remit.model.deferred import UNCHANGED
 from remit.model.ids import TaskId
 from remit.model.outcome import Done, Later, Outcome, Wait
 from remit.model.plan import Plan
-from remit.model.proof import Proof, partly_verified, proof_of
+from remit.model.proof import ProofState, partly_verified, proof_of
 from remit.model.reply import ToolCall
-from remit.model.review import Answered, Review
-from remit.model.specialist import Claim, Ended, Job
+from remit.model.review import Review, ReviewAnswer
+from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.model.status import Reason, Status
 from remit.model.task import Creator, Task
 from remit.plan.draft import Planner
 from remit.ports import OnText, Permit
-from remit.run import Rooms, run
-from remit.run.rooms import Bench
-from remit.specialist.desk import Desk, Left, Shop, is_code
+from remit.run import RunPorts, run
+from remit.run.rooms import CodeWorkPorts
+from remit.specialist.specialist_pool import ProjectSpecialists, SpecialistPool, WorkResult, is_code
 from remit.specialist.tree import Worktree
-from remit.testing import FrozenClock, Memory, PowerCut
+from remit.testing import FrozenClock, MemorySteps, PowerCut
 from remit.verify.verdict import Verifier
 from tests.specialist.repository import git, repository, worktrees
 from tests.stage import NoRecall, stage
@@ -57,19 +57,19 @@ LATE = Contract(
     (*PROVES.criteria, Criterion("e2e", "It works", timing=Timing.DEFERRED)),
 )
 
-Turn = Callable[[Path, Job, Permit], Claim]
+Turn = Callable[[Path, SpecialistJob, Permit], SpecialistClaim]
 
 
 def writes(text: str, said: str = "I did it.", name: str = "app.py") -> Turn:
-    def turn(folder: Path, _: Job, __: Permit) -> Claim:
+    def turn(folder: Path, _: SpecialistJob, __: Permit) -> SpecialistClaim:
         (folder / name).write_text(text)
-        return Claim(said, session="thread-1")
+        return SpecialistClaim(said, session="thread-1")
 
     return turn
 
 
-def ends(outcome: Ended, error: str = "no") -> Turn:
-    return lambda *_: Claim("", outcome, "thread-1", error)
+def ends(outcome: AttemptOutcome, error: str = "no") -> Turn:
+    return lambda *_: SpecialistClaim("", outcome, "thread-1", error)
 
 
 @dataclass
@@ -79,9 +79,9 @@ class Scripted:
     name: str
     turns: list[Turn]
     capabilities: frozenset[str] = frozenset()
-    jobs: list[Job] = field(default_factory=list)
+    jobs: list[SpecialistJob] = field(default_factory=list)
 
-    async def work(self, job: Job, emit: OnText, permit: Permit) -> Claim:
+    async def work(self, job: SpecialistJob, emit: OnText, permit: Permit) -> SpecialistClaim:
         self.jobs.append(job)
         await emit(f"{self.name} works")
         return self.turns[len(self.jobs) - 1](Path(job.workspace), job, permit)
@@ -102,39 +102,39 @@ class Shopfloor:
     def __init__(self, tmp_path: Path, people: Sequence[Scripted], contract: Contract) -> None:
         self.clock = FrozenClock()
         self.late: list[tuple[str, tuple[str, ...]]] = []
-        self.debts: list[tuple[tuple[str, ...], Owes, str]] = []
+        self.debts: list[tuple[tuple[str, ...], DebtCause, str]] = []
         self.repo = repository(tmp_path / "shop")
         trees = worktrees(tmp_path)
         self.people = people
         names = {each.name: each for each in people}
-        shops = {"shop": Shop(str(self.repo), tuple(names))}
-        desk = Desk(shops, names, trees, self.clock)
+        shops = {"shop": ProjectSpecialists(str(self.repo), tuple(names))}
+        desk = SpecialistPool(shops, names, trees, self.clock)
         verifier = Verifier({"unit-test": IsTwo()})
 
         async def checks(_: Task, __: Worktree, ___: tuple[ChangedTest, ...]) -> Verifier:
             return verifier
 
-        bench = Bench(desk, checks, self._real, self._now, self._put_off, self._owe)
+        bench = CodeWorkPorts(desk, checks, self._real, self._now, self._put_off, self._owe)
         courier = Courier({})
-        self.rooms = Rooms(
+        self.rooms = RunPorts(
             Planner(), NoRecall(), Thinker(NoBrain(), {}), verifier, courier, bench=bench
         )
         task = replace(
             TASK, delivery=(), contract=contract, assigned_agent="project:shop", title="Make x two"
         )
-        self.memory = Memory(replace(task, status=Status.RUNNING))
+        self.memory = MemorySteps(replace(task, status=Status.RUNNING))
 
     async def _put_off(self, task: Task, branch: str, paths: tuple[str, ...]) -> int:
         del task
         self.late.append((branch, paths))
         return 1
 
-    async def _owe(self, task: Task, paths: tuple[str, ...], owes: Owes, reason: str) -> int:
+    async def _owe(self, task: Task, paths: tuple[str, ...], owes: DebtCause, reason: str) -> int:
         del task
         self.debts.append((paths, owes, reason))
         return len(paths)
 
-    async def _real(self, task: Task, plan: Plan, tree: Worktree, left: Left) -> Contract:
+    async def _real(self, task: Task, plan: Plan, tree: Worktree, left: WorkResult) -> Contract:
         del task, tree, left
         assert plan.contract is not None
         return plan.contract
@@ -151,7 +151,7 @@ class Shopfloor:
         return outcome.review
 
     async def merged(self) -> Outcome:
-        self.memory.decide(await self.asked(), Answered.APPROVE)
+        self.memory.decide(await self.asked(), ReviewAnswer.APPROVE)
         return await self.go()
 
     @property
@@ -183,7 +183,7 @@ async def test_proven_work_comes_into_the_owners_folder_only_with_his_yes(floor:
     assert "+x = 2" in asked.evidence
     assert shop.text == "x = 1\n"
 
-    shop.memory.decide(asked, Answered.APPROVE)
+    shop.memory.decide(asked, ReviewAnswer.APPROVE)
     assert await shop.go() == Done("1 file changed, 1 of 1 checks passed. Merged into main.")
     assert shop.text == GOOD
     assert git(shop.repo, "log", "-1", "--format=%s") == "Make x two"
@@ -194,7 +194,7 @@ async def test_what_is_left_on_its_branch_is_there_and_the_folder_is_as_it_was(
 ) -> None:
     shop = floor(Scripted("ada", [writes(GOOD)]))
 
-    shop.memory.decide(await shop.asked(), Answered.DROP)
+    shop.memory.decide(await shop.asked(), ReviewAnswer.DROP)
     done = await shop.go()
 
     assert isinstance(done, Done)
@@ -240,7 +240,7 @@ async def test_three_fixes_that_fail_differently_hand_it_to_the_next(floor: Floo
 
 
 async def test_a_limit_is_waited_for_and_no_try_is_lost_over_a_restart(floor: Floor) -> None:
-    ada = Scripted("ada", [ends(Ended.RATE_LIMIT), writes(GOOD)])
+    ada = Scripted("ada", [ends(AttemptOutcome.RATE_LIMIT), writes(GOOD)])
     shop = floor(ada)
 
     first = await shop.go()
@@ -254,7 +254,9 @@ async def test_a_limit_is_waited_for_and_no_try_is_lost_over_a_restart(floor: Fl
 
 
 async def test_who_crashes_twice_is_followed_by_another(floor: Floor) -> None:
-    ada = Scripted("ada", [ends(Ended.CRASH, "segfault 1"), ends(Ended.CRASH, "segfault 2")])
+    ada = Scripted(
+        "ada", [ends(AttemptOutcome.CRASH, "segfault 1"), ends(AttemptOutcome.CRASH, "segfault 2")]
+    )
     ben = Scripted("ben", [writes(GOOD)])
     shop = floor(ada, ben)
 
@@ -264,7 +266,7 @@ async def test_who_crashes_twice_is_followed_by_another(floor: Floor) -> None:
 
 
 async def test_a_full_context_begins_a_fresh_session_with_a_checkpoint(floor: Floor) -> None:
-    ada = Scripted("ada", [ends(Ended.CONTEXT_OVERFLOW, "too long"), writes(GOOD)])
+    ada = Scripted("ada", [ends(AttemptOutcome.CONTEXT_OVERFLOW, "too long"), writes(GOOD)])
     shop = floor(ada)
 
     await shop.merged()
@@ -279,7 +281,12 @@ async def test_when_everybody_has_tried_the_owner_sees_who_tried_what(floor: Flo
     asked = await shop.asked()
 
     assert asked.reason is Reason.VERIFICATION
-    assert asked.options == (Answered.BACK, Answered.ARRIVED, Answered.DROP, Answered.DECLINE)
+    assert asked.options == (
+        ReviewAnswer.BACK,
+        ReviewAnswer.ARRIVED,
+        ReviewAnswer.DROP,
+        ReviewAnswer.DECLINE,
+    )
     assert "ada tried twice" in asked.evidence or "ada tried 2 times" in asked.evidence
     assert "ben tried" in asked.evidence
     assert str(shop.people[0].jobs[0].workspace) in asked.evidence
@@ -289,12 +296,12 @@ async def test_what_the_owner_does_by_hand_is_checked_like_any_other_work(floor:
     shop = floor(Scripted("ada", [writes(BAD)] * 2))
     folder = Path((await shop.asked()).evidence.rpartition(": ")[2])
 
-    shop.memory.decide(await shop.asked(), Answered.ARRIVED)
+    shop.memory.decide(await shop.asked(), ReviewAnswer.ARRIVED)
     again = await shop.asked()
     assert "not proven yet" in again.question
 
     (folder / "app.py").write_text(GOOD)
-    shop.memory.decide(again, Answered.ARRIVED)
+    shop.memory.decide(again, ReviewAnswer.ARRIVED)
     await shop.merged()
     assert shop.text == GOOD
 
@@ -302,24 +309,27 @@ async def test_what_the_owner_does_by_hand_is_checked_like_any_other_work(floor:
 async def test_what_is_taken_unproven_says_so_wherever_it_is_read(floor: Floor) -> None:
     shop = floor(Scripted("ada", [writes(BAD)] * 2))
 
-    shop.memory.decide(await shop.asked(), Answered.DROP, "good enough for today")
+    shop.memory.decide(await shop.asked(), ReviewAnswer.DROP, "good enough for today")
     asked = await shop.asked()
 
     assert "not verified" in asked.question
     assert shop.memory.task.tool_output == "Taken unproven: good enough for today"
-    failed, taken = (("app.py",), Owes.CHECK, ""), (("app.py",), Owes.SKIP, "good enough for today")
+    failed, taken = (
+        (("app.py",), DebtCause.CHECK, ""),
+        (("app.py",), DebtCause.SKIP, "good enough for today"),
+    )
     assert shop.debts == [failed, failed, taken]
 
 
 @pytest.mark.parametrize(
     ("answer", "late", "overall"),
     [
-        (Answered.APPROVE, [("main", ("app.py",))], Overall.PENDING),
-        (Answered.DROP, [], Overall.PASS),
+        (ReviewAnswer.APPROVE, [("main", ("app.py",))], Overall.PENDING),
+        (ReviewAnswer.DROP, [], Overall.PASS),
     ],
 )
 async def test_what_is_put_off_waits_only_for_work_that_was_merged(
-    floor: Floor, answer: Answered, late: list[tuple[str, tuple[str, ...]]], overall: Overall
+    floor: Floor, answer: ReviewAnswer, late: list[tuple[str, tuple[str, ...]]], overall: Overall
 ) -> None:
     shop = floor(Scripted("ada", [writes(GOOD)]), contract=LATE)
 
@@ -333,9 +343,9 @@ async def test_what_is_put_off_waits_only_for_work_that_was_merged(
 
 async def test_where_nothing_was_changed_nothing_is_checked_later(floor: Floor) -> None:
     idle = Contract(ContractType.SKIP, LATE.criteria[1:])
-    shop = floor(Scripted("ada", [lambda *_: Claim("All is well.")] * 2), contract=idle)
+    shop = floor(Scripted("ada", [lambda *_: SpecialistClaim("All is well.")] * 2), contract=idle)
 
-    shop.memory.decide(await shop.asked(), Answered.ARRIVED)
+    shop.memory.decide(await shop.asked(), ReviewAnswer.ARRIVED)
     await shop.go()
 
     assert shop.memory.task.verdict is not None
@@ -349,10 +359,12 @@ async def test_what_only_the_owner_may_allow_waits_for_him_and_then_is_let_throu
     call = ToolCall("1", "execute", {"command": "make deploy"})
     seen: list[str] = []
 
-    def asks(*_: object) -> Claim:
-        return Claim("", Ended.NEEDS_OWNER, "thread-1", "needs a word", needs=call)
+    def asks(*_: object) -> SpecialistClaim:
+        return SpecialistClaim(
+            "", AttemptOutcome.NEEDS_OWNER, "thread-1", "needs a word", needs=call
+        )
 
-    def goes_on(folder: Path, job: Job, _: Permit) -> Claim:
+    def goes_on(folder: Path, job: SpecialistJob, _: Permit) -> SpecialistClaim:
         seen.extend(job.allowed)
         return writes(GOOD)(folder, job, _)
 
@@ -361,7 +373,7 @@ async def test_what_only_the_owner_may_allow_waits_for_him_and_then_is_let_throu
     asked = await shop.asked()
     assert asked.reason is Reason.APPROVAL
     assert "make deploy" in asked.evidence
-    shop.memory.decide(asked, Answered.APPROVE)
+    shop.memory.decide(asked, ReviewAnswer.APPROVE)
     await shop.merged()
     assert seen == [call.digest]
 
@@ -369,11 +381,15 @@ async def test_what_only_the_owner_may_allow_waits_for_him_and_then_is_let_throu
 async def test_a_no_is_told_to_who_asked(floor: Floor) -> None:
     call = ToolCall("1", "execute", {"command": "make deploy"})
     ada = Scripted(
-        "ada", [lambda *_: Claim("", Ended.NEEDS_OWNER, "t", "?", needs=call), writes(GOOD)]
+        "ada",
+        [
+            lambda *_: SpecialistClaim("", AttemptOutcome.NEEDS_OWNER, "t", "?", needs=call),
+            writes(GOOD),
+        ],
     )
     shop = floor(ada)
 
-    shop.memory.decide(await shop.asked(), Answered.DROP, "not on a Friday")
+    shop.memory.decide(await shop.asked(), ReviewAnswer.DROP, "not on a Friday")
     await shop.merged()
 
     assert "has not allowed" in ada.jobs[1].prompt
@@ -382,7 +398,9 @@ async def test_a_no_is_told_to_who_asked(floor: Floor) -> None:
 
 
 async def test_advice_is_not_checked_and_changes_nothing(floor: Floor) -> None:
-    shop = floor(Scripted("ada", [lambda *_: Claim("The query is slow.")]), contract=ADVICE)
+    shop = floor(
+        Scripted("ada", [lambda *_: SpecialistClaim("The query is slow.")]), contract=ADVICE
+    )
 
     assert await shop.go() == Done("The query is slow.")
     assert shop.memory.task.verdict is None
@@ -392,7 +410,7 @@ async def test_advice_is_not_checked_and_changes_nothing(floor: Floor) -> None:
 async def test_who_says_that_it_is_done_and_changed_nothing_is_not_believed(
     floor: Floor,
 ) -> None:
-    ada = Scripted("ada", [lambda *_: Claim("All done!"), writes(GOOD)])
+    ada = Scripted("ada", [lambda *_: SpecialistClaim("All done!"), writes(GOOD)])
     shop = floor(ada)
 
     await shop.merged()
@@ -402,11 +420,11 @@ async def test_who_says_that_it_is_done_and_changed_nothing_is_not_believed(
 
 
 async def test_a_link_out_of_the_folder_is_no_work_to_be_kept(floor: Floor) -> None:
-    def links(folder: Path, _: Job, __: Permit) -> Claim:
+    def links(folder: Path, _: SpecialistJob, __: Permit) -> SpecialistClaim:
         (folder / "app.py").write_text(GOOD)
         (folder / "way").unlink(missing_ok=True)
         (folder / "way").symlink_to("/etc/passwd")
-        return Claim("done")
+        return SpecialistClaim("done")
 
     shop = floor(Scripted("ada", [links, links]))
 
@@ -423,13 +441,13 @@ async def test_a_conflict_with_the_owners_own_work_is_said_and_nothing_is_touche
     asked = await shop.asked()
     (shop.repo / "app.py").write_text("x = 9\n")  # he was at it himself, and has not committed
 
-    shop.memory.decide(asked, Answered.APPROVE)
+    shop.memory.decide(asked, ReviewAnswer.APPROVE)
     again = await shop.asked()
 
     assert again.question != asked.question
     assert shop.text == "x = 9\n"
     git(shop.repo, "checkout", "--quiet", "--", ".")
-    shop.memory.decide(again, Answered.APPROVE)
+    shop.memory.decide(again, ReviewAnswer.APPROVE)
     await shop.go()
     assert shop.text == GOOD
 
@@ -437,7 +455,7 @@ async def test_a_conflict_with_the_owners_own_work_is_said_and_nothing_is_touche
 async def test_a_power_cut_around_any_step_loses_nothing_and_repeats_no_merge(
     floor: Floor, tmp_path: Path
 ) -> None:
-    def mends(folder: Path, job: Job, permit: Permit) -> Claim:
+    def mends(folder: Path, job: SpecialistJob, permit: Permit) -> SpecialistClaim:
         """Wrong at first; a try that was cut off is made again on what it left."""
         mended = "is not two" in job.prompt
         return writes(GOOD if mended else BAD)(folder, job, permit)
@@ -467,7 +485,7 @@ async def _to_the_end(shop: Shopfloor) -> None:
         if isinstance(outcome, Done):
             return
         assert isinstance(outcome, Wait), outcome
-        shop.memory.decide(outcome.review, Answered.APPROVE)
+        shop.memory.decide(outcome.review, ReviewAnswer.APPROVE)
     pytest.fail("it came to no end")
 
 
@@ -505,11 +523,11 @@ def _asks_about_tests(shop: Shopfloor) -> Shopfloor:
     return shop
 
 
-def both(folder: Path, _: Job, __: Permit) -> Claim:
+def both(folder: Path, _: SpecialistJob, __: Permit) -> SpecialistClaim:
     (folder / "app.py").write_text(GOOD)
     (folder / "tests").mkdir(exist_ok=True)
     (folder / "tests/test_app.py").write_text("assert x == 2\n")
-    return Claim("I did it.", session="thread-1")
+    return SpecialistClaim("I did it.", session="thread-1")
 
 
 async def test_a_change_of_tests_counts_once_the_owner_agrees_to_it(floor: Floor) -> None:
@@ -522,34 +540,34 @@ async def test_a_change_of_tests_counts_once_the_owner_agrees_to_it(floor: Floor
     assert "b/app.py" not in asked.evidence
     assert shop.debts == []
 
-    shop.memory.decide(asked, Answered.APPROVE)
+    shop.memory.decide(asked, ReviewAnswer.APPROVE)
     merge = await shop.asked()
     said = "1 of 1 checks passed, 1 tests failed before and still fail, partly verified, 2 of 9"
     assert said in merge.question
-    assert proof_of(replace(shop.memory.task, status=Status.COMPLETED)) is Proof.PARTLY
+    assert proof_of(replace(shop.memory.task, status=Status.COMPLETED)) is ProofState.PARTLY
 
 
 async def test_a_change_of_tests_that_was_not_meant_goes_back_with_what_else_failed(
     floor: Floor,
 ) -> None:
-    def without(folder: Path, _: Job, __: Permit) -> Claim:
+    def without(folder: Path, _: SpecialistJob, __: Permit) -> SpecialistClaim:
         (folder / "tests/test_app.py").unlink()
-        return Claim("I took it back.", session="thread-1")
+        return SpecialistClaim("I took it back.", session="thread-1")
 
     ada = Scripted("ada", [both, without])
     shop = _asks_about_tests(floor(ada, contract=LINTED))
 
-    shop.memory.decide(await shop.asked(), Answered.DROP)
+    shop.memory.decide(await shop.asked(), ReviewAnswer.DROP)
     await shop.asked()
 
     assert "the change of these tests is not intended" in ada.jobs[1].prompt
 
 
 async def test_tests_are_not_asked_about_where_something_else_fails(floor: Floor) -> None:
-    def badly(folder: Path, job: Job, permit: Permit) -> Claim:
+    def badly(folder: Path, job: SpecialistJob, permit: Permit) -> SpecialistClaim:
         both(folder, job, permit)
         (folder / "app.py").write_text(BAD)
-        return Claim("I did it.", session="thread-1")
+        return SpecialistClaim("I did it.", session="thread-1")
 
     ada = Scripted("ada", [badly, both])
     shop = _asks_about_tests(floor(ada, contract=LINTED))
@@ -562,14 +580,14 @@ async def test_tests_are_not_asked_about_where_something_else_fails(floor: Floor
 
 
 async def test_tests_that_the_owner_changed_by_hand_are_asked_about_too(floor: Floor) -> None:
-    shop = _asks_about_tests(floor(Scripted("ada", [ends(Ended.CRASH)] * 2)))
+    shop = _asks_about_tests(floor(Scripted("ada", [ends(AttemptOutcome.CRASH)] * 2)))
     asked = await shop.asked()
     folder = Path(asked.evidence.rpartition(": ")[2].strip())
     (folder / "app.py").write_text(GOOD)
     (folder / "tests").mkdir(exist_ok=True)
     (folder / "tests/test_app.py").write_text("assert x == 2\n")
 
-    shop.memory.decide(asked, Answered.ARRIVED)
+    shop.memory.decide(asked, ReviewAnswer.ARRIVED)
 
     assert ((await shop.asked()).about or "").startswith("intended:")
 

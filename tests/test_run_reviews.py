@@ -3,10 +3,10 @@
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.absent import NoBrain
+from remit.brain.no_brain import NoBrain
 from remit.model.contract import ContractType
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.run import MOST_FIXES, Done
 from remit.run import Retry as Again
@@ -28,12 +28,12 @@ async def test_a_refusal_of_the_brain_is_held_and_nothing_is_sent() -> None:
 async def test_what_the_owner_writes_instead_goes_out_to_the_letter_and_through_the_gate() -> None:
     trip = stage(ME, replies=("no tags",))
     review = await trip.asks(Reason.DELIVERABLE)
-    trip.memory.decide(review, Answered.EDIT, "x\u202ey")
+    trip.memory.decide(review, ReviewAnswer.EDIT, "x\u202ey")
     second = await trip.asks(Reason.DELIVERABLE)
     assert "U+202E" in second.question
     assert second.key != review.key
 
-    trip.memory.decide(second, Answered.EDIT, "Sanur,\nat dawn.")
+    trip.memory.decide(second, ReviewAnswer.EDIT, "Sanur,\nat dawn.")
 
     assert await trip.go() == Done("Sanur,")
     assert trip.said == ["Sanur,\nat dawn."]
@@ -42,7 +42,7 @@ async def test_what_the_owner_writes_instead_goes_out_to_the_letter_and_through_
 
 async def test_sent_back_with_a_word_the_next_prompt_has_the_word() -> None:
     trip = stage(ME, replies=("no tags", SANUR))
-    trip.memory.decide(await trip.asks(Reason.DELIVERABLE), Answered.BACK, "Use the tags!")
+    trip.memory.decide(await trip.asks(Reason.DELIVERABLE), ReviewAnswer.BACK, "Use the tags!")
 
     assert await trip.go() == Done("Sanur.")
     assert "Use the tags!" not in trip.prompts[0]
@@ -52,10 +52,10 @@ async def test_sent_back_with_a_word_the_next_prompt_has_the_word() -> None:
 async def test_an_answer_reaches_the_next_prompt_and_a_second_question_is_another() -> None:
     trip = stage(ME, replies=({"ask": "Which island?"}, {"ask": "Which coast?"}, SANUR))
     first = await trip.asks(Reason.INPUT)
-    trip.memory.decide(first, Answered.ANSWER, "Bali")
+    trip.memory.decide(first, ReviewAnswer.ANSWER, "Bali")
     second = await trip.asks(Reason.INPUT)
     assert (first.question, second.question) == ("Which island?", "Which coast?")
-    trip.memory.decide(second, Answered.ANSWER, "East")
+    trip.memory.decide(second, ReviewAnswer.ANSWER, "East")
 
     assert await trip.go() == Done("Sanur.")
     assert "- Bali\n- East" in trip.prompts[2]
@@ -64,11 +64,11 @@ async def test_an_answer_reaches_the_next_prompt_and_a_second_question_is_anothe
 async def test_without_a_brain_the_task_waits_and_goes_on_once_there_is_one() -> None:
     trip = stage(ME)
     brain, trip.brain = trip.brain, NoBrain()
-    trip.memory.decide(await trip.asks(Reason.AUTH), Answered.APPROVE)
+    trip.memory.decide(await trip.asks(Reason.AUTH), ReviewAnswer.APPROVE)
     still = await trip.asks(Reason.AUTH)
 
     trip.brain = brain
-    trip.memory.decide(still, Answered.APPROVE)
+    trip.memory.decide(still, ReviewAnswer.APPROVE)
 
     assert await trip.go() == Done("Sanur.")
 
@@ -85,7 +85,7 @@ async def test_nobody_but_the_owner_is_written_to_unasked() -> None:
     assert review.evidence == "Sanur."
     assert trip.outbox.tried == []
 
-    trip.memory.decide(review, Answered.APPROVE)
+    trip.memory.decide(review, ReviewAnswer.APPROVE)
     assert await trip.go() == Done("Sanur.")
     assert [(parcel.recipient, parcel.body) for parcel in trip.outbox.sent] == [("mum", "Sanur.")]
 
@@ -101,7 +101,7 @@ async def test_nobody_but_the_owner_is_written_to_unasked() -> None:
 async def test_an_approval_is_for_these_bytes_this_channel_and_this_person(other: Delivery) -> None:
     trip = stage(replace(MUM, content="Sanur."))
     review = await trip.asks(Reason.APPROVAL)
-    trip.memory.decide(review, Answered.APPROVE)
+    trip.memory.decide(review, ReviewAnswer.APPROVE)
     trip.memory.task = replace(trip.memory.task, delivery=(other,))
 
     assert (await trip.asks(Reason.APPROVAL)).digest != review.digest
@@ -110,9 +110,9 @@ async def test_an_approval_is_for_these_bytes_this_channel_and_this_person(other
 
 async def test_an_edited_message_is_approved_by_its_writer_but_not_by_the_gate() -> None:
     trip = stage(MUM)
-    trip.memory.decide(await trip.asks(Reason.APPROVAL), Answered.EDIT, "NONE")
+    trip.memory.decide(await trip.asks(Reason.APPROVAL), ReviewAnswer.EDIT, "NONE")
     held = await trip.asks(Reason.DELIVERABLE)
-    trip.memory.decide(held, Answered.EDIT, "Dear mum: Sanur.")
+    trip.memory.decide(held, ReviewAnswer.EDIT, "Dear mum: Sanur.")
 
     assert await trip.go() == Done("Dear mum: Sanur.")
 
@@ -150,7 +150,7 @@ async def test_work_that_is_not_proven_is_done_again_with_the_complaint_then_ask
     assert trip.prompts[-1].count(complaint) == MOST_FIXES
     assert trip.outbox.tried == []
 
-    trip.memory.decide(review, Answered.APPROVE)
+    trip.memory.decide(review, ReviewAnswer.APPROVE)
     assert await trip.go() == Done("Kuta.")
     assert trip.said == ["Kuta."]
 
@@ -161,7 +161,7 @@ async def test_a_contract_binds_work_that_is_not_delivered_too() -> None:
     review = await trip.asks(Reason.VERIFICATION)
 
     assert review.resume_to is Status.RUNNING
-    trip.memory.decide(review, Answered.APPROVE)
+    trip.memory.decide(review, ReviewAnswer.APPROVE)
     assert await trip.go() == Done("Kuta")
 
 
@@ -174,12 +174,12 @@ async def test_advice_is_not_checked() -> None:
 
 async def test_what_the_owner_writes_instead_is_proven_too_but_is_his_to_change() -> None:
     trip = stage(ME, replies=("no tags",), contract=contract())
-    trip.memory.decide(await trip.asks(Reason.DELIVERABLE), Answered.EDIT, "Kuta.")
+    trip.memory.decide(await trip.asks(Reason.DELIVERABLE), ReviewAnswer.EDIT, "Kuta.")
 
     review = await trip.asks(Reason.VERIFICATION)
 
     assert "'Sanur' does not occur" in review.question
     assert review.evidence == "Kuta."
     assert len(trip.prompts) == 1
-    trip.memory.decide(review, Answered.APPROVE)
+    trip.memory.decide(review, ReviewAnswer.APPROVE)
     assert await trip.go() == Done("Kuta.")

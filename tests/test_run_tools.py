@@ -9,12 +9,12 @@ from remit.brain.tools import Toolbox
 from remit.deliver.courier import Courier
 from remit.model.codec import Json
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Taint, Task
 from remit.plan.draft import Planner
-from remit.run import MOST_CALLS, MOST_TURNS, Done, Outcome, Rooms, Wait, run
-from remit.testing import Memory, Outbox, PowerCut, ScriptedBrain, script
+from remit.run import MOST_CALLS, MOST_TURNS, Done, Outcome, RunPorts, Wait, run
+from remit.testing import MemorySteps, Outbox, PowerCut, ScriptedBrain, script
 from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
 from tests.brain.tooling import SENDS, once, task, use
@@ -56,7 +56,7 @@ class Deed:
 
 @dataclass
 class Stage:
-    memory: Memory
+    memory: MemorySteps
     brain: ScriptedBrain
     deeds: tuple[Deed, ...]
     outbox: Outbox = field(default_factory=Outbox)
@@ -64,7 +64,7 @@ class Stage:
     async def go(self) -> Outcome:
         channels = {"outbox": self.outbox}
         box = Toolbox(self.deeds)
-        rooms = Rooms(
+        rooms = RunPorts(
             Planner(),
             NoRecall(),
             Thinker(self.brain, channels, tools=box),
@@ -84,7 +84,7 @@ def stage(*deeds: Deed, entries: tuple[Json, ...] = ()) -> Stage:
     calls = [use(deed.name, n=n) for n, deed in enumerate(deeds)]
     brain = script([*(entries or (once(*calls),)), SENDS])
     running = task(status=Status.RUNNING, delivery=(ME,), lease=1)
-    return Stage(Memory(running), brain, deeds)
+    return Stage(MemorySteps(running), brain, deeds)
 
 
 async def test_calls_are_done_in_order_and_their_results_are_the_next_prompt() -> None:
@@ -105,7 +105,7 @@ async def test_an_asked_call_holds_those_after_it_and_those_before_it_stay_done(
     assert review.reason is Reason.APPROVAL
     assert review.digest == ToolCall("x", "b", {"n": 1}).digest
 
-    there.memory.decide(review, Answered.APPROVE)
+    there.memory.decide(review, ReviewAnswer.APPROVE)
 
     assert isinstance(await there.go(), Done)
     assert [deed.done for deed in there.deeds] == [[0], [1], [2]]
@@ -114,13 +114,13 @@ async def test_an_asked_call_holds_those_after_it_and_those_before_it_stay_done(
 async def test_edited_arguments_are_the_ones_that_are_used_even_after_a_doubt() -> None:
     doubt = ToolResult("x", "It broke off.", failed=True, doubt=True)
     there = stage(Deed("a", Policy.ASK, results=[doubt]))
-    there.memory.decide(await there.review(), Answered.EDIT, '{"n": 7}')
+    there.memory.decide(await there.review(), ReviewAnswer.EDIT, '{"n": 7}')
     review = await there.review()
 
     assert review.reason is Reason.AMBIGUOUS
     assert "whether a was done. It broke off. Was it?" in review.question
 
-    there.memory.decide(review, Answered.RESEND)
+    there.memory.decide(review, ReviewAnswer.RESEND)
 
     assert isinstance(await there.go(), Done)
     assert there.deeds[0].done == [7, 7]
@@ -130,7 +130,7 @@ async def test_an_approval_is_for_one_call_in_one_place() -> None:
     calls = (once(use("a", n=1)), once(use("a", n=1)))
     there = stage(Deed("a", Policy.ASK), entries=calls)
     first = await there.review()
-    there.memory.decide(first, Answered.APPROVE)
+    there.memory.decide(first, ReviewAnswer.APPROVE)
     second = await there.review()
 
     assert first.key != second.key
@@ -191,7 +191,7 @@ async def test_no_cut_of_the_power_makes_anything_happen_twice(when: str, name: 
     assert isinstance(outcome, Wait) == begun
     if isinstance(outcome, Wait):
         assert outcome.review.reason is Reason.AMBIGUOUS
-        there.memory.decide(outcome.review, Answered.ARRIVED)
+        there.memory.decide(outcome.review, ReviewAnswer.ARRIVED)
         assert isinstance(await there.go(), Done)
     a, b, c = (len(deed.done) for deed in deeds)
     assert max(a, c) <= 1
@@ -207,7 +207,7 @@ async def test_a_brain_that_comes_to_no_end_is_stopped_by_a_question_now_and_the
     assert first.question.startswith(f"It has used tools in {MOST_TURNS} turns")
     assert len(there.deeds[0].done) == MOST_TURNS
 
-    there.memory.decide(first, Answered.ANSWER, "Go on")
+    there.memory.decide(first, ReviewAnswer.ANSWER, "Go on")
     second = await there.review()
 
     assert second.key != first.key

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from remit.cli.main import run
 from remit.errors import BadInput, NotFound, StoreTrouble
-from remit.store.redact import Quiet, Redactor
+from remit.store.redact import RedactingFilter, Redactor
 from remit.store.secrets import MOST, SERVICE, Secrets, machine_ring
 from tests.doors.terminal import Terminal
 
@@ -488,7 +488,7 @@ def test_a_log_is_without_secrets_in_words_arguments_and_traces(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     log = logging.getLogger("remit.test_secrets")
-    quiet = Quiet(Redactor([CANARY]))
+    quiet = RedactingFilter(Redactor([CANARY]))
     log.addFilter(quiet)
     try:
         log.warning("It is %s.", CANARY, stack_info=True)

@@ -38,7 +38,7 @@ def test_every_commented_line_of_the_default_file_is_a_setting_with_its_default(
 
     assert spelt.engine.sources == {"caldav": 8}
     assert spelt.engine.parallel == Settings(home=tmp_path).engine.parallel
-    assert (spelt.brain, spelt.server) == (settings.Brain(), settings.Server())
+    assert (spelt.brain, spelt.server) == (settings.BrainSettings(), settings.ServerSettings())
 
 
 def test_the_file_is_read_and_the_environment_has_the_last_word(tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_a_budget_of_0_is_no_limit_and_a_switch_is_true_or_false(tmp_path: Path)
     assert load(environ).priority.score
 
     environ |= {"REMIT_BUDGET_RUN_CENTS": "250", "REMIT_PRIORITY_SCORE": "false"}
-    assert load(environ).budget == settings.Budget(day_tokens=0, run_cents=250)
+    assert load(environ).budget == settings.BudgetSettings(day_tokens=0, run_cents=250)
     assert not load(environ).priority.score
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from remit.errors import BadInput
 from remit.settings import load
-from remit.settings.doors import Door, Folder, Hook
+from remit.settings.doors import FolderSettings, HookSettings, InboundRule
 
 POST = """
 [channels.post]
@@ -33,10 +33,12 @@ def test_every_door_is_read_with_all_that_may_be_said(tmp_path: Path) -> None:
     found = load(written(tmp_path, text))
 
     assert found.hooks == {
-        "shop": Hook(secret="hook_shop", title="/a/b", scheme="github", hourly=0)
+        "shop": HookSettings(secret="hook_shop", title="/a/b", scheme="github", hourly=0)
     }
-    assert found.doors == {"post": Door(authserv_id="mx", contacts="start", strangers="drop")}
-    assert found.folders == {"scans": Folder(path="/data/scans", trusted=True)}
+    assert found.doors == {
+        "post": InboundRule(authserv_id="mx", contacts="start", strangers="drop")
+    }
+    assert found.folders == {"scans": FolderSettings(path="/data/scans", trusted=True)}
 
 
 @pytest.mark.parametrize(

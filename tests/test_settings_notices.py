@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 
 from remit.errors import BadInput
 from remit.model.notice import KINDS, WAYS
-from remit.settings import DEFAULT_FILE, Notices, edit, load
+from remit.settings import DEFAULT_FILE, NoticeSettings, edit, load
 
 PHONE = '[channels.phone]\nkind = "bridge"\nurl = "http://127.0.0.1:9"\n'
 
 
-def read(home: Path, text: str, **environ: str) -> Notices:
+def read(home: Path, text: str, **environ: str) -> NoticeSettings:
     (home / "settings.toml").write_text(text, encoding="utf-8")
     return load({"REMIT_HOME": str(home), **environ}).notices
 

@@ -9,7 +9,7 @@ import pytest
 from remit import testing
 from remit.model.delivery import Accepted, Parcel, Refused
 from remit.model.reply import Prompt
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Status
 from remit.testing import START, FileOutbox, FrozenClock, ObedientBrain, Outbox, World, script
 
@@ -94,7 +94,7 @@ async def test_a_world_starts_when_and_where_it_is_told_and_survives_a_restart(
         await world.run()
         await world.restart()
         (review,) = await world.waiting()
-        decided = await world.decide(review, Answered.DECLINE)
+        decided = await world.decide(review, ReviewAnswer.DECLINE)
 
         assert decided.status is Status.CANCELLED
         assert (await world.history(task.id))[0].at == birthday

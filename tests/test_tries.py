@@ -10,16 +10,16 @@ from msgspec.structs import replace
 from remit.journal import tries
 from remit.model.codec import Json, JsonMap, text_of, to_json
 from remit.model.contract import Contract, ContractType, Criterion, Finding, Result, Verdict
-from remit.model.specialist import Claim, Ended
+from remit.model.specialist import AttemptOutcome, SpecialistClaim
 from remit.model.task import Task
-from remit.specialist.desk import Left, Tried
+from remit.specialist.specialist_pool import SpecialistTurn, WorkResult
 from remit.store import rows, tasks
 from tests.store.scene import AT, Scene
 
 CODE = Contract(ContractType.VERIFIABLE, (Criterion("unit-test", "It works"),))
 GOOD = Verdict((Finding("unit-test", Result.PASS),))
 BAD = Verdict((Finding("unit-test", Result.FAIL, "no"), Finding("lint", Result.PASS)))
-CHANGED = Left("tree", ("app.py",))
+CHANGED = WorkResult("tree", ("app.py",))
 
 
 @pytest.fixture
@@ -42,8 +42,12 @@ def kept(scene: Scene, task: Task, *steps: tuple[int, str, object]) -> None:
         )
 
 
-def tried(agent: str, outcome: Ended = Ended.SUCCESS, error: str | None = None) -> Tried:
-    return Tried(agent, Claim("I did it.", outcome, error=error), AT, AT + timedelta(seconds=9))
+def tried(
+    agent: str, outcome: AttemptOutcome = AttemptOutcome.SUCCESS, error: str | None = None
+) -> SpecialistTurn:
+    return SpecialistTurn(
+        agent, SpecialistClaim("I did it.", outcome, error=error), AT, AT + timedelta(seconds=9)
+    )
 
 
 def begun(scene: Scene, contract: Contract | None = CODE) -> Task:
@@ -58,12 +62,12 @@ def test_a_claim_is_as_good_as_what_was_found_of_it(scene: Scene) -> None:
         (0, "execute_tool", tried("claude")),
         (0, "look:0", CHANGED),
         (0, "verify:0", BAD),
-        (0, "execute_tool:1", tried("claude", Ended.CRASH, "exit code 1")),
+        (0, "execute_tool:1", tried("claude", AttemptOutcome.CRASH, "exit code 1")),
         (0, "look:1", CHANGED),
         (0, "execute_tool:2", tried("codex")),
-        (0, "look:2", Left("tree")),
+        (0, "look:2", WorkResult("tree")),
         (0, "execute_tool:3", tried("codex")),
-        (0, "look:3", Left("tree", ("x",), refused=("x leads out.",))),
+        (0, "look:3", WorkResult("tree", ("x",), refused=("x leads out.",))),
         (1, "execute_tool", tried("gemini")),
         (1, "look:0", CHANGED),
         (1, "verify:0", GOOD),
@@ -71,11 +75,16 @@ def test_a_claim_is_as_good_as_what_was_found_of_it(scene: Scene) -> None:
     found = tries.read(scene.tx, task).attempts
 
     assert [(each.agent, each.outcome, each.error, each.retries) for each in found] == [
-        ("claude", Ended.VERIFICATION_FAILED, "unit-test: no", 0),
-        ("claude", Ended.CRASH, "exit code 1", 1),
-        ("codex", Ended.BAD_OUTPUT, "It says that it is done, and has changed no file.", 0),
-        ("codex", Ended.VERIFICATION_FAILED, "x leads out.", 1),
-        ("gemini", Ended.SUCCESS, None, 0),
+        ("claude", AttemptOutcome.VERIFICATION_FAILED, "unit-test: no", 0),
+        ("claude", AttemptOutcome.CRASH, "exit code 1", 1),
+        (
+            "codex",
+            AttemptOutcome.BAD_OUTPUT,
+            "It says that it is done, and has changed no file.",
+            0,
+        ),
+        ("codex", AttemptOutcome.VERIFICATION_FAILED, "x leads out.", 1),
+        ("gemini", AttemptOutcome.SUCCESS, None, 0),
     ]
     assert found[0].failed == ("unit-test",)
 
@@ -92,10 +101,10 @@ def test_how_often_and_when_is_told_with_the_verdict(scene: Scene) -> None:
 
 def test_advice_may_leave_every_file_as_it_was(scene: Scene) -> None:
     task = begun(scene, Contract(ContractType.ADVISORY))
-    kept(scene, task, (0, "execute_tool", tried("claude")), (0, "look:0", Left("tree")))
+    kept(scene, task, (0, "execute_tool", tried("claude")), (0, "look:0", WorkResult("tree")))
 
     (found,) = tries.read(scene.tx, task).attempts
-    assert found.outcome is Ended.SUCCESS
+    assert found.outcome is AttemptOutcome.SUCCESS
 
 
 def test_what_a_brain_thought_is_no_try_of_a_specialist(scene: Scene) -> None:
@@ -103,12 +112,12 @@ def test_what_a_brain_thought_is_no_try_of_a_specialist(scene: Scene) -> None:
     reply: JsonMap = {"text": "Hi", "calls": list[Json]()}
     kept(scene, task, (0, "execute_tool", reply))
 
-    assert tries.read(scene.tx, task) == tries.Tries()
+    assert tries.read(scene.tx, task) == tries.TryHistory()
     assert tries.with_records(task, tries.read(scene.tx, task)) is task
 
 
 def test_what_has_not_begun_has_no_record(scene: Scene) -> None:
-    assert tries.read(scene.tx, scene.admit()) == tries.Tries()
+    assert tries.read(scene.tx, scene.admit()) == tries.TryHistory()
 
 
 def test_the_tasks_of_an_agent_are_found_oldest_first_and_only_the_newest(scene: Scene) -> None:

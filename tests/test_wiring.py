@@ -8,10 +8,10 @@ import pytest
 
 from remit import wiring
 from remit.model.codec import Json
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.status import Reason, Status
 from remit.settings import Settings
-from remit.settings.parts import Brain
+from remit.settings.parts import BrainSettings
 from remit.store import tasks
 from remit.testing import script
 from remit.trigger import command
@@ -36,7 +36,7 @@ async def test_what_waited_for_a_brain_goes_on_once_there_is_one(tmp_path: Path)
         done, told = await house.db.read(tasks.get, task.id), await house.journal.of_task(task.id)
         await house.engine.stop()
     assert (done.status, done.delivery[0].body) == (Status.COMPLETED, "Sanur.")
-    (decided,) = [event for event in told if event.kind is Kind.REVIEW_DECIDED]
+    (decided,) = [event for event in told if event.kind is EventKind.REVIEW_DECIDED]
     assert decided.data["by"] == "owner: a brain is there now"
 
 
@@ -53,7 +53,7 @@ async def test_a_secret_of_the_environment_is_neither_sent_nor_logged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, value: str, leaked: str
 ) -> None:
     monkeypatch.setenv(name, value)
-    settings = Settings(home=tmp_path, brain=Brain(key_env="OUR_MODEL"))
+    settings = Settings(home=tmp_path, brain=BrainSettings(key_env="OUR_MODEL"))
     says: Json = [{"reply": f"<deliverable>It is {leaked}, keep it.</deliverable>"}]
 
     async with wiring.opened(settings, brain=script(says)) as house:

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
 from remit.trigger.calendar import occur
-from remit.trigger.calendar.words import Window
+from remit.trigger.calendar.expansion import TimeWindow
 
 SINCE: Final = datetime(2026, 11, 2, tzinfo=UTC)
 UNTIL: Final = SINCE + timedelta(days=30)
@@ -80,7 +80,7 @@ def _event(number: int) -> str:
 
 
 def _ours(raw: bytes) -> int:
-    found = occur.slots(raw, Window(SINCE, UNTIL), ZoneInfo(ZONE))
+    found = occur.slots(raw, TimeWindow(SINCE, UNTIL), ZoneInfo(ZONE))
     require_count("refused", len(found.refused), 0)
     return len(found.slots)
 

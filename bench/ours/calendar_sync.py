@@ -11,8 +11,8 @@ from typing import Final
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
 from remit.store import calendars
-from remit.trigger.calendar.client import Dav
-from remit.trigger.calendar.watch import Account
+from remit.trigger.calendar.client import CalDavClient
+from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import Server
 from tests.live.caldav_stage import DAY, NINE, Stage, event, staged
 
@@ -33,10 +33,10 @@ def run(size: int, home: Path) -> list[Measurement]:
 
 async def _measured(server: Server, home: Path, size: int) -> list[Measurement]:
     await _warm(server)
-    account = Account(server.place, lambda found: found.path == PATH, trusted=True)
+    account = CalendarAccount(server.place, lambda found: found.path == PATH, trusted=True)
     async with staged(home, account) as stage:
         first = await _timed(stage, 1)
-        (found,) = await stage.world.house.db.read(calendars.every)
+        (found,) = await stage.world.house.db.read(calendars.list_calendars)
         require_count("resources", found.resources, size)
         idle = await _timed(stage, POLLS)
         return [
@@ -47,7 +47,7 @@ async def _measured(server: Server, home: Path, size: int) -> list[Measurement]:
 
 async def _warm(server: Server) -> None:
     """Let the server see its files once: it had not written them itself."""
-    dav = Dav(server.place, seconds=600.0)
+    dav = CalDavClient(server.place, seconds=600.0)
     await dav.changes(PATH, "")
     await dav.close()
 

@@ -21,27 +21,27 @@ from bench.measure import (
 )
 from bench.ours import lives
 from bench.ours.throughput import InstantBrain
-from remit.deliver.account import Account, Security
-from remit.deliver.email import Email
-from remit.deliver.letter import Sender
+from remit.deliver.account import Security, SmtpAccount
+from remit.deliver.email import EmailChannel
+from remit.deliver.letter import MailSender
 from remit.deliver.letter_head import address
-from remit.deliver.whatsapp import Line, WhatsApp
+from remit.deliver.whatsapp import WhatsAppChannel, WhatsAppNumber
 from remit.model.delivery import (
     Answer,
     Delivery,
-    Keeps,
+    DeliveryReport,
     Parcel,
-    Report,
-    Reported,
+    ProviderReport,
+    SendGuarantee,
     Unknown,
 )
 from remit.model.ids import TaskId
 from remit.model.task import Cue, Source, SourceKind
 from remit.ports import Channel
-from remit.settings import Engine, Settings
+from remit.settings import EngineSettings, Settings
 from remit.store import deliveries, tasks
 from remit.testing import FrozenClock
-from remit.wiring import House, opened
+from remit.wiring import App, opened
 from tests.live import loopback, mail, whatsapp
 
 IN_FLIGHT: Final = 64
@@ -57,14 +57,14 @@ class HastyClock(FrozenClock):
         return super().now()
 
 
-class OwnWhatsApp(WhatsApp):
+class OwnWhatsApp(WhatsAppChannel):
     knows_owner: Final = True
 
     def takes(self, address: str) -> bool:
         return bool(address)
 
 
-class OwnEmail(Email):
+class OwnEmail(EmailChannel):
     knows_owner: Final = True
 
     def takes(self, address: str) -> bool:
@@ -77,7 +77,7 @@ class Silent:
     name: Final = "line"
     guidance: Final = "Plain text."
     most: Final = 4096
-    keeps: Final = Keeps.NOTHING
+    keeps: Final = SendGuarantee.NOTHING
     grace: Final = 86_400.0
     knows_owner: Final = True
 
@@ -111,7 +111,7 @@ def run_reports(size: int, home: Path) -> Measurement:
 
 async def _run_whatsapp(size: int, home: Path) -> Measurement:
     async with whatsapp.Provider() as provider:
-        line = Line(
+        line = WhatsAppNumber(
             whatsapp.NUMBER_ID,
             lambda: whatsapp.TOKEN,
             owner=whatsapp.PERSON,
@@ -127,9 +127,9 @@ async def _run_whatsapp(size: int, home: Path) -> Measurement:
 
 async def _run_email(size: int, home: Path) -> Measurement:
     async with mail.PostOffice() as office:
-        account = Account(loopback.HOST, office.port, Security.NONE)
+        account = SmtpAccount(loopback.HOST, office.port, Security.NONE)
         nina = address(mail.USER, "Nina")
-        channel = OwnEmail(account, Sender(nina), FrozenClock(), owner=nina)
+        channel = OwnEmail(account, MailSender(nina), FrozenClock(), owner=nina)
         measured = await _sent(size, home, channel)
         require_count("accepted", len(office.accepted), size + WARM_UP)
         await channel.close()
@@ -177,7 +177,10 @@ async def _run_reports(size: int, home: Path) -> Measurement:
         keys = [str((await house.db.read(tasks.get, each)).delivery[0].id) for each in ids]
         watch = Stopwatch()
         with watch:
-            told = [Report(Reported(f"ref-{key}", arrived=True), "line", key) for key in keys]
+            told = [
+                DeliveryReport(ProviderReport(f"ref-{key}", arrived=True), "line", key)
+                for key in keys
+            ]
             now = lives.now()
             await asyncio.gather(*(house.db.write(deliveries.report, each, now) for each in told))
             house.engine.nudge()
@@ -188,12 +191,12 @@ async def _run_reports(size: int, home: Path) -> Measurement:
     return _less("settle all", watch.wall_seconds * 1000, "ms", size, watch)
 
 
-def _house(home: Path, channel: Channel) -> AbstractAsyncContextManager[House]:
-    settings = Settings(home=home, engine=Engine(parallel=IN_FLIGHT))
+def _house(home: Path, channel: Channel) -> AbstractAsyncContextManager[App]:
+    settings = Settings(home=home, engine=EngineSettings(parallel=IN_FLIGHT))
     return opened(settings, brain=InstantBrain(), channels={"line": channel})
 
 
-async def _hand_over(house: House, numbers: range, at: datetime | None = None) -> list[TaskId]:
+async def _hand_over(house: App, numbers: range, at: datetime | None = None) -> list[TaskId]:
     gate = asyncio.Semaphore(IN_FLIGHT)
 
     async def add(number: int) -> TaskId:

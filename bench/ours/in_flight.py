@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, read_resident_bytes
 from remit.model.reply import Prompt, Reply
-from remit.settings import Engine, Settings
+from remit.settings import EngineSettings, Settings
 from remit.trigger import command
 from remit.wiring import opened
 
@@ -24,7 +24,7 @@ def run(size: int, home: Path) -> list[Measurement]:
 
 
 async def _run(size: int, home: Path) -> list[Measurement]:
-    settings = Settings(home=home, engine=Engine(parallel=size))
+    settings = Settings(home=home, engine=EngineSettings(parallel=size))
     async with opened(settings, brain=SlowBrain()) as house:
         await house.engine.start()
         before = read_resident_bytes()

@@ -16,11 +16,11 @@ from bench.ours import lives
 from bench.ours.throughput import InstantBrain
 from remit.model.ids import SeriesId
 from remit.model.series import Repeats, Slot
-from remit.settings import Schedule, Settings
+from remit.settings import ScheduleSettings, Settings
 from remit.store import ledger, series
 from remit.store.database import Tx
 from remit.trigger import command
-from remit.wiring import House, WallClock, opened
+from remit.wiring import App, WallClock, opened
 
 LEAD = timedelta(seconds=8)  # so long it takes until all of them are put in
 MINUTE = timedelta(minutes=1)
@@ -62,7 +62,7 @@ async def _run_due(size: int, home: Path) -> list[Measurement]:
 
 
 async def _run_missed(size: int, home: Path) -> list[Measurement]:
-    rules, watch = Settings(home=home, schedule=Schedule(stagger=STAGGER)), Stopwatch()
+    rules, watch = Settings(home=home, schedule=ScheduleSettings(stagger=STAGGER)), Stopwatch()
     async with opened(rules, clock=LateClock(3 * DAY), brain=InstantBrain()) as house:
         await _fill(house, [house.clock.now() + MINUTE] * size)
     async with opened(rules, brain=InstantBrain()) as house:
@@ -82,7 +82,7 @@ async def _run_missed(size: int, home: Path) -> list[Measurement]:
     ]
 
 
-async def _fill(house: House, times: Sequence[datetime]) -> None:
+async def _fill(house: App, times: Sequence[datetime]) -> None:
     async def add(n: int, at: datetime) -> None:
         plain = replace(command.cue(f"Report {n}", ref=str(n)), delivery=())
         often = Repeats("FREQ=DAILY", "UTC", at)
@@ -91,7 +91,7 @@ async def _fill(house: House, times: Sequence[datetime]) -> None:
     await asyncio.gather(*(add(n, at) for n, at in enumerate(times)))
 
 
-async def _until_begun(house: House, size: int, latest: datetime) -> list[Slot]:
+async def _until_begun(house: App, size: int, latest: datetime) -> list[Slot]:
     found: list[Slot] = []
     while len(found) < size and house.clock.now() < latest:
         await asyncio.sleep(0.5)
@@ -102,12 +102,12 @@ async def _until_begun(house: House, size: int, latest: datetime) -> list[Slot]:
 
 def _begun(tx: Tx, now: datetime) -> list[Slot]:
     since = now - 10 * DAY
-    every = (each.id for each in series.every(tx, limit=100_000))
+    every = (each.id for each in series.list_series(tx, limit=100_000))
     return [slot for each in every for slot in _of(tx, each, since, now) if slot.started]
 
 
 def _of(tx: Tx, series_id: SeriesId, since: datetime, now: datetime) -> list[Slot]:
-    return ledger.of(tx, series_id, since, now)
+    return ledger.slots_of_series(tx, series_id, since, now)
 
 
 def _most(begun: Sequence[float]) -> int:

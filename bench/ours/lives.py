@@ -8,16 +8,16 @@ from msgspec.structs import replace
 
 from remit.intake.admit import make
 from remit.model.ids import Ids
-from remit.model.plan import Rule
+from remit.model.plan import RankingRule
 from remit.model.status import Actor, Status
 from remit.model.task import Cue, Priority, Task
 from remit.store import moves, queue, tasks
 from remit.store.database import Tx
 from remit.store.moves import Ending
-from remit.store.queue import Claim, Wanted
+from remit.store.queue import ClaimedTask, ClaimFilter
 from remit.trigger import command
 
-RULE = Rule("default", "no rule matched")
+RULE = RankingRule("default", "no rule matched")
 ENDING = Ending(outcome="done", to=Status.COMPLETED, by=Actor.VERIFIER)
 
 
@@ -29,8 +29,8 @@ IDS = Ids(now, secrets.randbits)
 WORKER = IDS.worker()
 
 
-def wanted(room: int) -> Wanted:
-    return Wanted(room, {}, suspects=True, ageing=timedelta(minutes=15))
+def wanted(room: int) -> ClaimFilter:
+    return ClaimFilter(room, {}, suspects=True, ageing=timedelta(minutes=15))
 
 
 def cue(number: int) -> Cue:
@@ -50,13 +50,13 @@ def rank(tx: Tx, admitted: Task) -> None:
     queue.rank(tx, admitted.id, Priority.LOW, RULE, now())
 
 
-def verify(tx: Tx, claim: Claim) -> None:
+def verify(tx: Tx, claim: ClaimedTask) -> None:
     moves.move(
         tx, claim.task, claim.lease, Status.VERIFYING, Actor.EXECUTOR, details=None, now=now()
     )
 
 
-def finish(tx: Tx, claim: Claim) -> None:
+def finish(tx: Tx, claim: ClaimedTask) -> None:
     verified = replace(claim.task, status=Status.VERIFYING)
     moves.finish(tx, verified, claim.lease, now(), ENDING, now())
 

@@ -15,7 +15,7 @@ from remit.store import home as homes
 from remit.store import search, tasks
 from remit.store.connection import SqliteTx, connect
 from remit.store.database import statement
-from remit.store.search import Filter, Sort
+from remit.store.search import SortOrder, TaskFilter
 
 REPEATS = 100
 WORDS = (
@@ -32,16 +32,16 @@ def run(size: int, home: Path) -> list[Measurement]:
     tx = SqliteTx(connect(path, writable=False))
     middle = tx.ask("SELECT id FROM tasks WHERE no = :no", {"no": size // 2})[0]["id"]
     looks = {
-        "newest 50": Filter(),
-        "status failed": Filter(statuses=(Status.FAILED,)),
-        "open (5 statuses)": Filter(statuses=tuple(Status)[:5]),
-        "source e-mail": Filter(source=SourceKind.EMAIL),
-        "a page from the middle": Filter(before=TaskId(str(middle))),
-        "search, common word": Filter(text="invoice"),
-        "search, two words": Filter(text="invoice Lisbon"),
-        "search, rare word": Filter(text="xylophone"),
-        "search in failed": Filter(text="invoice", statuses=(Status.FAILED,)),
-        "search, what is due": Filter(text="invoice", sort=Sort.DUE),
+        "newest 50": TaskFilter(),
+        "status failed": TaskFilter(statuses=(Status.FAILED,)),
+        "open (5 statuses)": TaskFilter(statuses=tuple(Status)[:5]),
+        "source e-mail": TaskFilter(source=SourceKind.EMAIL),
+        "a page from the middle": TaskFilter(before=TaskId(str(middle))),
+        "search, common word": TaskFilter(text="invoice"),
+        "search, two words": TaskFilter(text="invoice Lisbon"),
+        "search, rare word": TaskFilter(text="xylophone"),
+        "search in failed": TaskFilter(text="invoice", statuses=(Status.FAILED,)),
+        "search, what is due": TaskFilter(text="invoice", sort=SortOrder.DUE),
     }
     calls: dict[str, Callable[[], object]] = {
         name: partial(search.page, tx, wanted) for name, wanted in looks.items()

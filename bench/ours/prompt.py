@@ -5,18 +5,20 @@ from pathlib import Path
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes
 from remit.brain import prompt
-from remit.brain.prompt import Standing
-from remit.deliver.dashboard import Dashboard
+from remit.brain.prompt import PromptContext
+from remit.deliver.dashboard import DashboardChannel
 from remit.model.contract import Contract, ContractType, Criterion
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import Item, Plan
+from remit.model.plan import Plan, WorkItem
 from remit.model.reply import Memory, Snippet
 from remit.model.task import Creator, Source, SourceKind, Taint, Task, TaskType
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
-TOLD = Standing(
-    "You are Remit, and you work for your owner.", "Be brief.\n" * 20, (Dashboard().guidance,)
+TOLD = PromptContext(
+    "You are Remit, and you work for your owner.",
+    "Be brief.\n" * 20,
+    (DashboardChannel().guidance,),
 )
 TASK = Task(
     id=TaskId("task-1"),
@@ -30,7 +32,7 @@ TASK = Task(
     session_id=SessionId("ses-1"),
 )
 PLAN = Plan(
-    tuple(Item(f"Look at beach {n}") for n in range(5)),
+    tuple(WorkItem(f"Look at beach {n}") for n in range(5)),
     (Delivery("dashboard"),),
     Contract(ContractType.VERIFIABLE, (Criterion("mentions", "names it", "Sanur"),)),
 )

@@ -6,13 +6,13 @@ from zoneinfo import ZoneInfo
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, take_percentile, time_calls
 from remit.intake.plain_reader import read_plainly
-from remit.intake.recipients import Book, Channel, Contact
+from remit.intake.recipients import ChannelName, Contact, ContactBook
 
 NOW = datetime(2026, 3, 4, 9, tzinfo=UTC)
 ZONE = ZoneInfo("Europe/Berlin")
-BOOK = Book(
+BOOK = ContactBook(
     Contact("you", channels=("dashboard", "whatsapp", "email")),
-    tuple(Channel(name, name) for name in ("dashboard", "whatsapp", "email")),
+    tuple(ChannelName(name, name) for name in ("dashboard", "whatsapp", "email")),
     (Contact("Anna Berg", channels=("whatsapp",)), Contact("Bob", channels=("email",))),
 )
 MESSAGES = (

@@ -21,9 +21,9 @@ from bench.measure import (
 )
 from bench.recall_probe import WAYS, Probe
 from remit.model.ids import SessionId, TaskId, encode
-from remit.model.likeness import Indexed
+from remit.model.likeness import IndexedTask
 from remit.ports import SnippetStore
-from remit.settings import Recall, Settings
+from remit.settings import RecallSettings, Settings
 from remit.wiring import opened
 from remit.wiring.recall import embedder
 
@@ -55,7 +55,7 @@ def local(size: int, home: Path) -> list[Measurement]:
 def read(size: int, home: Path) -> list[Measurement]:
     """Texts into vectors, by the model that comes along."""
     del home
-    reader = embedder(Recall())
+    reader = embedder(RecallSettings())
     texts = [f"{TEXT}, number {n}" for n in range(size)]
     asyncio.run(reader.embed(texts[:20]))
     with Stopwatch() as watch:
@@ -124,14 +124,14 @@ def _kept(made: Callable[[], SnippetStore], size: int, home: Path) -> list[Measu
 
 def _batch(
     start: int, middles: NDArray[np.float64], chance: np.random.Generator
-) -> Iterator[Indexed]:
+) -> Iterator[IndexedTask]:
     numbers = range(start, start + BATCH)
     spread = chance.normal(scale=0.5, size=(BATCH, SIZE))
     vectors = middles[[n % GROUPS for n in numbers]] + spread
     for n, vector in zip(numbers, vectors.tolist(), strict=True):
         task_id = TaskId(f"task-{encode(n + 1)}")
         beside = {"task_id": task_id, "session": f"ses-{n}", "taint": "owner", "text": TEXT}
-        yield Indexed(task_id, vector, dict(beside))
+        yield IndexedTask(task_id, vector, dict(beside))
 
 
 def _searched(

@@ -6,13 +6,13 @@ from pathlib import Path
 from bench.measure import WARM_UP, Measurement, Stopwatch, require_count
 from bench.ours import lives
 from remit.model.reply import Prompt, Reply
-from remit.settings import Engine, Settings
+from remit.settings import EngineSettings, Settings
 from remit.store import home as homes
 from remit.store import queue, tasks
-from remit.store.queue import Claim
+from remit.store.queue import ClaimedTask
 from remit.store.sqlite import Sqlite
 from remit.trigger import command
-from remit.wiring import House, opened
+from remit.wiring import App, opened
 
 IN_FLIGHT = 256
 
@@ -57,7 +57,7 @@ async def _live(db: Sqlite, numbers: range) -> None:
             await alive.acquire()
             await db.write(lives.rank, await db.write(lives.admit, number))
 
-    async def end(claim: Claim) -> None:
+    async def end(claim: ClaimedTask) -> None:
         await db.write(lives.verify, claim)
         await db.write(lives.finish, claim)
         alive.release()
@@ -73,7 +73,7 @@ async def _live(db: Sqlite, numbers: range) -> None:
 
 
 async def _run_house(size: int, home: Path) -> Measurement:
-    settings = Settings(home=home, engine=Engine(parallel=IN_FLIGHT))
+    settings = Settings(home=home, engine=EngineSettings(parallel=IN_FLIGHT))
     async with opened(settings, brain=InstantBrain()) as house:
         await house.engine.start()
         await _hand_over(house, range(WARM_UP))
@@ -86,7 +86,7 @@ async def _run_house(size: int, home: Path) -> Measurement:
     return watch.rate(size, {"in_flight": IN_FLIGHT})
 
 
-async def _hand_over(house: House, numbers: range) -> None:
+async def _hand_over(house: App, numbers: range) -> None:
     gate = asyncio.Semaphore(IN_FLIGHT)
 
     async def add(number: int) -> None:

@@ -19,7 +19,7 @@ import psutil
 from bench.ours import lives
 from bench.ours.million import with_tasks
 from bench.ours.throughput import InstantBrain
-from remit.server.callers import Callers
+from remit.server.callers import CallerRegistry
 from remit.server.serve import serve, token_of
 from remit.settings import Settings
 from remit.wiring import opened
@@ -94,7 +94,7 @@ async def _serve(home: Path, size: int) -> None:
         # After the start, which would ask the journal about tasks that never lived; and in another
         # process, whose memory is gone before anything is measured.
         await asyncio.to_thread(_have_filled, home, size)
-        callers = Callers(house.db, house.clock, house.ids, token_of(home))
+        callers = CallerRegistry(house.db, house.clock, house.ids, token_of(home))
         code = await callers.code()
 
         def tell(url: str) -> None:

@@ -64,21 +64,21 @@ class AlreadyDecided(Conflict):
         super().__init__(f"Review {review} was decided before: {answer}, at {at}.")
 
 
-class Changed(Conflict):
+class OutOfDate(Conflict):
     """The caller decided by what is out of date; look again."""
 
 
-class Failed(RemitError):
+class StepFailed(RemitError):
     """A step did not work out."""
 
 
-class Transient(Failed):
+class Transient(StepFailed):
     def __init__(self, sentence: str, *, after: float | None = None) -> None:
         super().__init__(sentence)
         self.after = after
 
 
-class Permanent(Failed):
+class Permanent(StepFailed):
     """Trying again would give the same."""
 
 

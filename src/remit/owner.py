@@ -10,8 +10,8 @@ from remit.errors import Conflict
 from remit.model.codec import JsonMap, stamp
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import Ids, SeriesId, TaskId
-from remit.model.plan import Item
-from remit.model.series import Missed, Overlap, Series
+from remit.model.plan import WorkItem
+from remit.model.series import OnMissed, Overlap, Series
 from remit.model.status import Status
 from remit.model.task import Creator, Cue, Source, Task, TaskType
 from remit.ports import Clock
@@ -104,7 +104,7 @@ class Owner:
         return await self._write(series_orders.move, series_id, slot, to, self._clock.now())
 
     async def rule_series(
-        self, series_id: SeriesId, missed: Missed | None, overlap: Overlap | None
+        self, series_id: SeriesId, missed: OnMissed | None, overlap: Overlap | None
     ) -> Series:
         """Say what becomes of slots that are missed or meet; what is None stays as it was."""
         return await self._write(series.rule, series_id, missed=missed, overlap=overlap)
@@ -161,7 +161,7 @@ class Owner:
     ) -> T:
         if self._through is None:
             return await self._db.write(verb, *args, **kwargs)
-        return await self._db.write(on_behalf.by(self._through, verb), *args, **kwargs)
+        return await self._db.write(on_behalf.on_behalf_of(self._through, verb), *args, **kwargs)
 
 
 def _is_to_come(task: Task, now: datetime) -> bool:
@@ -207,8 +207,8 @@ def _still_to_come(task: Task, now: datetime) -> datetime | None:
     return planned if planned and planned > now and task.started_at is None else None
 
 
-def _untouched(task: Task) -> list[Item]:
-    return [Item(item.description) for item in task.work]
+def _untouched(task: Task) -> list[WorkItem]:
+    return [WorkItem(item.description) for item in task.work]
 
 
 def _unsent(task: Task) -> list[Delivery]:

@@ -6,16 +6,16 @@ from typing import ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from remit.model.codec import JsonMap
 from remit.model.contract import Contract, Criterion, Evidence, Finding, Verdict
-from remit.model.delivery import Answer, Delivery, Found, Keeps, Parcel, Sends
+from remit.model.delivery import Answer, Delivery, Found, Parcel, SendGuarantee, SendHistory
 from remit.model.ids import SessionId, TaskId
-from remit.model.likeness import Indexed, Near
-from remit.model.permit import Reach, Unsure
-from remit.model.plan import Item
+from remit.model.likeness import IndexedTask, NearestTask
+from remit.model.permit import Reach, UnclearRecipient
+from remit.model.plan import WorkItem
 from remit.model.reply import Policy, Prompt, Reply, ToolCall
 from remit.model.review import Decision
-from remit.model.specialist import Claim, Job
+from remit.model.specialist import SpecialistClaim, SpecialistJob
 from remit.model.status import Actor, Status
-from remit.model.task import Budget, Cue, Taint, Task
+from remit.model.task import Cue, Taint, Task, TaskBudget
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -67,7 +67,7 @@ class Specialist(Protocol):
     @property
     def capabilities(self) -> frozenset[str]: ...
 
-    async def work(self, job: Job, emit: OnText, permit: Permit) -> Claim: ...
+    async def work(self, job: SpecialistJob, emit: OnText, permit: Permit) -> SpecialistClaim: ...
 
 
 class Channel(Protocol):
@@ -88,13 +88,13 @@ class Channel(Protocol):
         """How many characters one message may have."""
 
     @property
-    def keeps(self) -> Keeps: ...
+    def keeps(self) -> SendGuarantee: ...
 
     async def send(self, parcel: Parcel) -> Answer: ...
 
 
 @runtime_checkable
-class Shapes(Protocol):
+class ShapingChannel(Protocol):
     """A channel with a form of its own: plain text, messages of a certain length."""
 
     def shape(self, text: str) -> str:
@@ -105,7 +105,7 @@ class Shapes(Protocol):
 
 
 @runtime_checkable
-class Reconciles(Protocol):
+class ReconcilingChannel(Protocol):
     """A channel whose doubts may clear up: it can look, or its provider reports."""
 
     @property
@@ -121,7 +121,7 @@ class Reconciles(Protocol):
 
 
 @runtime_checkable
-class Addressed(Protocol):
+class AddressedChannel(Protocol):
     """A channel whose recipients have addresses of a certain form."""
 
     @property
@@ -135,7 +135,7 @@ class Addressed(Protocol):
 class People(Protocol):
     """The contact book, as it is at the moment of a send."""
 
-    def find(self, recipient: str | None, channel: str) -> Reach | Unsure:
+    def find(self, recipient: str | None, channel: str) -> Reach | UnclearRecipient:
         """Whom words mean, and where a channel reaches them; None is the owner."""
 
 
@@ -148,7 +148,7 @@ class Check(Protocol):
 class Embedder(Protocol):
     """Turns texts into vectors, so that like texts lie near each other.
 
-    Raises `errors.Failed` when it cannot.
+    Raises `errors.StepFailed` when it cannot.
     """
 
     @property
@@ -166,7 +166,7 @@ class SnippetStore(Protocol):
     whatever is wrong, and whoever uses it goes on without.
     """
 
-    def put(self, some: Sequence[Indexed]) -> None: ...
+    def put(self, some: Sequence[IndexedTask]) -> None: ...
 
     def mark(self, task_id: TaskId, beside: JsonMap) -> None:
         """Say anew what stands beside a vector; the vector stays."""
@@ -176,7 +176,7 @@ class SnippetStore(Protocol):
 
     def near(
         self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
-    ) -> list[Near]:
+    ) -> list[NearestTask]:
         """The nearest first; what belongs to some sessions is left out."""
 
     def count(self) -> int: ...
@@ -190,7 +190,7 @@ class SnippetStore(Protocol):
     def close(self) -> None: ...
 
 
-class Ledger(Protocol):
+class SendLedger(Protocol):
     """Where sends are written down: the claim before the first byte, the answer after it."""
 
     async def claim(self, delivery: Delivery, body: str) -> int: ...
@@ -207,7 +207,7 @@ class Ledger(Protocol):
     async def clear(self, delivery: Delivery, answer: Found) -> None:
         """Settle a doubt by what the channel found out."""
 
-    async def sends(self, delivery: Delivery) -> Sends:
+    async def sends(self, delivery: Delivery) -> SendHistory:
         """What was tried so far."""
 
 
@@ -222,7 +222,7 @@ class Steps(Protocol):
         """The task as it stands now."""
 
     @property
-    def ledger(self) -> Ledger: ...
+    def ledger(self) -> SendLedger: ...
 
     async def do(
         self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
@@ -261,11 +261,11 @@ class Steps(Protocol):
     def keep(
         self,
         *,
-        work: tuple[Item, ...] | None = None,
+        work: tuple[WorkItem, ...] | None = None,
         tool_output: str | None = None,
         contract: Contract | None = None,
         verdict: Verdict | None = None,
         taint: Taint | None = None,
-        spent: Budget | None = None,
+        spent: TaskBudget | None = None,
     ) -> None:
         """Note what the run found out; it is written with the next durable step."""

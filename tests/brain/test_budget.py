@@ -11,8 +11,8 @@ import pytest
 from msgspec.structs import replace
 
 from remit.brain import choose, price
-from remit.brain.budget import Purse, midnight, sentence
-from remit.brain.choose import Model, Vendor
+from remit.brain.budget import Budget, midnight, sentence
+from remit.brain.choose import ModelConfig, Vendor
 from remit.brain.models import ModelBrain
 from remit.brain.scripted import ScriptedBrain
 from remit.cli import doctor
@@ -20,21 +20,20 @@ from remit.errors import Permanent, StoreFull
 from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.reply import Ask, Prompt, Reply, Tool, ToolResult, Usage
 from remit.model.status import Reason
-from remit.model.task import Budget, Creator, Source, SourceKind, Task, TaskType
-from remit.settings import Brain, Settings
-from remit.settings import Budget as Limits
+from remit.model.task import Creator, Source, SourceKind, Task, TaskBudget, TaskType
+from remit.settings import BrainSettings, BudgetSettings, Settings
 from remit.store import home, spending
 from remit.store.database import Database
-from remit.store.spending import Limit, Over, Scope, Unit
+from remit.store.spending import LimitScope, OverLimit, SpendingLimit, SpendingUnit
 from remit.store.sqlite import Sqlite
 from remit.testing import START, FrozenClock
 from tests.brain.metered import MOST, USED
 
-NONE = Limits(run_tokens=0, run_requests=0, day_tokens=0)
+NONE = BudgetSettings(run_tokens=0, run_requests=0, day_tokens=0)
 SERIES = SeriesId("ser-1")
 
 
-def made(n: int = 1, budget: Budget | None = None, series: SeriesId | None = None) -> Task:
+def made(n: int = 1, budget: TaskBudget | None = None, series: SeriesId | None = None) -> Task:
     return Task(
         id=TaskId(f"task-{n}"),
         type=TaskType.IMMEDIATE,
@@ -45,7 +44,7 @@ def made(n: int = 1, budget: Budget | None = None, series: SeriesId | None = Non
         last_updated=START,
         created_by=Creator.USER,
         session_id=SessionId("ses-1"),
-        budget=budget or Budget(),
+        budget=budget or TaskBudget(),
         series_id=series,
     )
 
@@ -53,10 +52,10 @@ def made(n: int = 1, budget: Budget | None = None, series: SeriesId | None = Non
 class House:
     """A purse over a store of its own, and a count of what was thought."""
 
-    def __init__(self, db: Database, limits: Limits) -> None:
+    def __init__(self, db: Database, limits: BudgetSettings) -> None:
         self.db = db
         self.clock = FrozenClock()
-        self.purse = Purse(db, self.clock, limits, midnight(UTC))
+        self.purse = Budget(db, self.clock, limits, midnight(UTC))
         self.thoughts = 0
 
     async def think(self, task: Task, estimate: Usage = MOST, used: Usage = USED) -> str | None:
@@ -76,7 +75,7 @@ class House:
 
 
 @asynccontextmanager
-async def opened(folder: Path, limits: Limits) -> AsyncIterator[House]:
+async def opened(folder: Path, limits: BudgetSettings) -> AsyncIterator[House]:
     home.prepare(folder / "agent.db")
     db = Sqlite(folder / "agent.db")
     try:
@@ -90,8 +89,8 @@ async def test_without_limits_everything_is_thought_and_counted(tmp_path: Path) 
         for _ in range(5):
             assert await house.think(made()) is None
 
-        assert await house.purse.spent(made()) == Budget(500, 10)
-        assert await house.purse.spent(made(2)) == Budget(0, 0)
+        assert await house.purse.spent(made()) == TaskBudget(500, 10)
+        assert await house.purse.spent(made(2)) == TaskBudget(0, 0)
 
 
 @pytest.mark.parametrize(
@@ -103,14 +102,14 @@ async def test_without_limits_everything_is_thought_and_counted(tmp_path: Path) 
         (replace(NONE, series_cents=4), None, "budget:series: This series may use $0.04 in 30"),
         (replace(NONE, day_tokens=399), None, "budget:day: The day may use 399 tokens"),
         (replace(NONE, day_cents=4), None, "budget:day: The day may use $0.04"),
-        (NONE, Budget(tokens=399), "budget:run: This run may use 399 tokens"),
-        (NONE, Budget(cents=4), "budget:run: This run may use $0.04"),
-        (NONE, Budget(tokens=0), "budget:run: This run may use 0 tokens"),
-        (Limits(), Budget(tokens=399), "budget:run: This run may use 399 tokens"),
+        (NONE, TaskBudget(tokens=399), "budget:run: This run may use 399 tokens"),
+        (NONE, TaskBudget(cents=4), "budget:run: This run may use $0.04"),
+        (NONE, TaskBudget(tokens=0), "budget:run: This run may use 0 tokens"),
+        (BudgetSettings(), TaskBudget(tokens=399), "budget:run: This run may use 399 tokens"),
     ],
 )
 async def test_every_limit_holds(
-    tmp_path: Path, limits: Limits, budget: Budget | None, about: str
+    tmp_path: Path, limits: BudgetSettings, budget: TaskBudget | None, about: str
 ) -> None:
     async with opened(tmp_path, limits) as house:
         asked = await house.think(made(budget=budget, series=SERIES))
@@ -128,7 +127,7 @@ async def test_every_limit_holds(
         replace(NONE, day_tokens=400, day_cents=5),
     ],
 )
-async def test_what_just_fits_is_thought(tmp_path: Path, limits: Limits) -> None:
+async def test_what_just_fits_is_thought(tmp_path: Path, limits: BudgetSettings) -> None:
     async with opened(tmp_path, limits) as house:
         assert await house.think(made(series=SERIES)) is None
 
@@ -140,7 +139,7 @@ async def test_a_task_without_a_series_has_none_of_its_limits(tmp_path: Path) ->
 
 async def test_a_tasks_own_budget_goes_before_the_settings(tmp_path: Path) -> None:
     async with opened(tmp_path, replace(NONE, run_tokens=1, run_cents=1)) as house:
-        assert await house.think(made(budget=Budget(tokens=400, cents=5))) is None
+        assert await house.think(made(budget=TaskBudget(tokens=400, cents=5))) is None
 
 
 async def test_a_series_has_its_limit_in_any_thirty_days(tmp_path: Path) -> None:
@@ -197,7 +196,7 @@ async def test_while_the_disk_is_full_nothing_is_thought_that_is_not_set_aside(
 ) -> None:
     async with opened(tmp_path, NONE) as plain:
         house = Full(plain.db, NONE)
-        house.purse = Purse(house, house.clock, NONE, midnight(UTC))  # type: ignore[arg-type]
+        house.purse = Budget(house, house.clock, NONE, midnight(UTC))  # type: ignore[arg-type]
         house.full = 1
         thinking = asyncio.create_task(house.think(made()))
         while house.full >= 0:
@@ -206,13 +205,13 @@ async def test_while_the_disk_is_full_nothing_is_thought_that_is_not_set_aside(
             await asyncio.sleep(0)
 
         assert await thinking is None
-        assert await plain.purse.spent(made()) == Budget(100, 2)
+        assert await plain.purse.spent(made()) == TaskBudget(100, 2)
 
 
 async def test_a_thought_is_not_lost_if_it_cannot_be_settled(tmp_path: Path) -> None:
     async with opened(tmp_path, NONE) as plain:
         house = Full(plain.db, NONE)
-        house.purse = Purse(house, house.clock, NONE, midnight(UTC))  # type: ignore[arg-type]
+        house.purse = Budget(house, house.clock, NONE, midnight(UTC))  # type: ignore[arg-type]
 
         async def thought() -> Reply:
             house.full = 1
@@ -221,11 +220,11 @@ async def test_a_thought_is_not_lost_if_it_cannot_be_settled(tmp_path: Path) -> 
         paid = await house.purse.pay("a", made(), MOST, thought)
 
         assert paid == Reply("So.", usage=USED)
-        assert await plain.purse.spent(made()) == Budget(400, 5)  # what was set aside stays
+        assert await plain.purse.spent(made()) == TaskBudget(400, 5)  # what was set aside stays
 
 
 def test_a_limit_of_nothing_is_asked_about_without_a_step() -> None:
-    over = Over(Limit(Scope.RUN, Unit.TOKENS, 0, 0), 0, 0)
+    over = OverLimit(SpendingLimit(LimitScope.RUN, SpendingUnit.TOKENS, 0, 0), 0, 0)
 
     assert sentence(over, MOST).endswith("Approve to raise the limit and go on.")
 
@@ -280,7 +279,7 @@ def test_a_text_that_is_no_latin_is_not_reckoned_too_low() -> None:
 
 
 def test_a_known_model_has_a_price_and_an_unknown_one_none() -> None:
-    known = Model(Vendor.ANTHROPIC, "claude-sonnet-4-5", None, "K", None)
+    known = ModelConfig(Vendor.ANTHROPIC, "claude-sonnet-4-5", None, "K", None)
 
     assert price.cents(known, 1_000_000, 0) == 600
     assert price.cents(known, 1, 1) == 1  # rounded up
@@ -290,7 +289,7 @@ def test_a_known_model_has_a_price_and_an_unknown_one_none() -> None:
 
 async def test_a_model_reckons_what_it_may_cost_and_is_metered_once_it_is_there() -> None:
     environ = {"ANTHROPIC_API_KEY": "sk-none"}
-    wanted = Brain(model="anthropic:claude-sonnet-4-5", token_limit=1000)
+    wanted = BrainSettings(model="anthropic:claude-sonnet-4-5", token_limit=1000)
     brain = ModelBrain(choose.found(environ, wanted))
     estimate = await brain.estimate(Prompt("x" * 30_000))
     await brain.close()
@@ -318,8 +317,11 @@ def test_the_doctor_says_whose_price_nobody_knows(
 ) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-none")
 
-    found = doctor._money(Settings(home=tmp_path, brain=Brain(model=model)))
+    found = doctor._money(Settings(home=tmp_path, brain=BrainSettings(model=model)))
 
     assert (found.part, found.verdict) == ("budget", verdict)
     assert says in found.said
-    assert [Limits(run_cents=1).limits_money, Limits().limits_money] == [True, False]
+    assert [BudgetSettings(run_cents=1).limits_money, BudgetSettings().limits_money] == [
+        True,
+        False,
+    ]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from remit.brain import choose
-from remit.brain.choose import Limits, Role, Vendor
+from remit.brain.choose import ModelLimits, ModelRole, Vendor
 from remit.errors import BadInput
 from tests.live.place import KEY, Wish
 
@@ -32,8 +32,8 @@ def test_a_key_is_enough(name: str, vendor: Vendor, known: str) -> None:
     found = choose.found({name: KEY}, Wish())
 
     assert found.ready
-    assert set(found.models) == set(Role)
-    model = found.models[Role.THINK]
+    assert set(found.models) == set(ModelRole)
+    model = found.models[ModelRole.THINK]
     assert model.vendor is vendor
     assert model.key is not None
     assert model.key.reveal() == KEY
@@ -50,9 +50,9 @@ def _known_names() -> set[str]:
 def test_of_two_keys_the_first_is_taken_unless_the_settings_say() -> None:
     both = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 
-    assert choose.found(both, Wish()).models[Role.THINK].vendor is Vendor.ANTHROPIC
+    assert choose.found(both, Wish()).models[ModelRole.THINK].vendor is Vendor.ANTHROPIC
     named = choose.found(both, Wish(model="openai:gpt-5.5"))
-    assert str(named.models[Role.THINK]) == "openai-responses:gpt-5.5"
+    assert str(named.models[ModelRole.THINK]) == "openai-responses:gpt-5.5"
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_server_without_a_model_is_not_enough(environ: dict[str, str], hint: s
 def test_a_model_string_means_one_thing(spec: str, environ: dict[str, str], means: str) -> None:
     keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 
-    assert str(choose.found(keys | environ, Wish(model=spec)).models[Role.THINK]) == means
+    assert str(choose.found(keys | environ, Wish(model=spec)).models[ModelRole.THINK]) == means
 
 
 def test_each_role_may_have_its_own_model() -> None:
@@ -107,10 +107,10 @@ def test_each_role_may_have_its_own_model() -> None:
     )
 
     assert {role: model.name for role, model in found.models.items()} == {
-        Role.EXTRACT: "small",
-        Role.THINK: "big",
-        Role.SCORE: "qwen3",
-        Role.SUMMARISE: "big",
+        ModelRole.EXTRACT: "small",
+        ModelRole.THINK: "big",
+        ModelRole.SCORE: "qwen3",
+        ModelRole.SUMMARISE: "big",
     }
     assert found.sentence == (
         "extract: anthropic:small, with the key in ANTHROPIC_API_KEY. "
@@ -124,7 +124,8 @@ def test_a_role_may_lack_what_the_others_have() -> None:
 
     assert found.ready
     assert found.lacks == {
-        Role.EXTRACT: "anthropic:small needs a key: set ANTHROPIC_API_KEY, and start Remit again."
+        ModelRole.EXTRACT: "anthropic:small needs a key: set ANTHROPIC_API_KEY, and start Remit "
+        "again."
     }
 
 
@@ -133,8 +134,8 @@ def test_another_server_gets_the_key_that_is_named_for_it_and_no_other() -> None
     there = Wish(model="openai:x", base_url="https://gateway.example/v1")
     named = Wish(model="openai:x", base_url="https://gateway.example/v1", key_env="GATE_KEY")
 
-    assert choose.found(environ, there).models[Role.THINK].key is None
-    key = choose.found(environ, named).models[Role.THINK].key
+    assert choose.found(environ, there).models[ModelRole.THINK].key is None
+    key = choose.found(environ, named).models[ModelRole.THINK].key
     assert key is not None
     assert key.reveal() == "gate-123"
 
@@ -144,8 +145,8 @@ def test_the_base_url_is_for_the_model_it_stands_beside() -> None:
 
     found = choose.found({"ANTHROPIC_API_KEY": KEY}, wish)
 
-    assert found.models[Role.THINK].base_url == "https://gateway.example/v1"
-    assert found.models[Role.SCORE].base_url is None
+    assert found.models[ModelRole.THINK].base_url == "https://gateway.example/v1"
+    assert found.models[ModelRole.SCORE].base_url is None
 
 
 def test_a_vendor_that_needs_a_key_elsewhere_asks_for_its_name() -> None:
@@ -164,7 +165,7 @@ def test_a_key_that_would_break_a_header_is_refused_and_not_shown(bad: str) -> N
 
 
 def test_the_line_end_that_a_shell_leaves_is_no_part_of_a_key() -> None:
-    key = choose.found({"ANTHROPIC_API_KEY": f" {KEY}\n"}, Wish()).models[Role.THINK].key
+    key = choose.found({"ANTHROPIC_API_KEY": f" {KEY}\n"}, Wish()).models[ModelRole.THINK].key
 
     assert key is not None
     assert key.reveal() == KEY
@@ -205,4 +206,4 @@ def test_a_base_url_alone_is_half_a_sentence() -> None:
 
 
 def test_the_limits_are_the_settings() -> None:
-    assert choose.found({}, Wish(time_limit=7, token_limit=8)).limits == Limits(7, 8)
+    assert choose.found({}, Wish(time_limit=7, token_limit=8)).limits == ModelLimits(7, 8)

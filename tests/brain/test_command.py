@@ -16,7 +16,7 @@ from remit.model.delivery import Delivery
 from remit.model.plan import Plan
 from remit.model.reply import Exchange, Policy, Reply, ToolCall, ToolResult
 from remit.model.task import Creator, Taint, Task
-from remit.settings import Command, Settings, load
+from remit.settings import CommandSettings, Settings, load
 from tests.engine.rig import until
 from tests.specialist.repository import time_is_up_on_call
 from tests.stage import stage
@@ -29,7 +29,7 @@ def python(code: str) -> tuple[str, ...]:
     return (sys.executable, "-c", code)
 
 
-async def used(home: Path, command: Command, *, limit: float = 60) -> ToolResult:
+async def used(home: Path, command: CommandSettings, *, limit: float = 60) -> ToolResult:
     environ = {**os.environ, "LANG": "C.UTF-8", "SHOP": "open", "SECRET_TOKEN": "canary"}
     tool = CommandTool("say", command, work=home, environ=environ, limit=limit)
     return await Toolbox([tool]).use(TASK, CALL)
@@ -39,7 +39,9 @@ async def used(home: Path, command: Command, *, limit: float = 60) -> ToolResult
 
 
 async def test_what_it_said_is_kept_to_the_letter_and_trusted_by_nobody(tmp_path: Path) -> None:
-    result = await used(tmp_path, Command(python("print('<b>1 < 2</b>'); print('and more')")))
+    result = await used(
+        tmp_path, CommandSettings(python("print('<b>1 < 2</b>'); print('and more')"))
+    )
 
     assert result == ToolResult(
         "command", "exit 0\n<b>1 < 2</b>\nand more", taint=Taint.PUBLIC, raw=True
@@ -52,7 +54,7 @@ async def test_it_runs_in_the_tasks_workspace_with_few_variables_and_no_input(
 ) -> None:
     code = "import os, sys; print(os.getcwd()); print(sorted(os.environ)); print(sys.stdin.read())"
 
-    result = await used(tmp_path, Command(python(code), env=("SHOP", "ABSENT")))
+    result = await used(tmp_path, CommandSettings(python(code), env=("SHOP", "ABSENT")))
 
     said = result.text.splitlines()
     assert said[1] == str(tmp_path / TASK.id)
@@ -62,7 +64,7 @@ async def test_it_runs_in_the_tasks_workspace_with_few_variables_and_no_input(
 
 
 async def test_a_directory_of_its_own_is_used(tmp_path: Path) -> None:
-    result = await used(tmp_path, Command(python("import os; print(os.getcwd())"), cwd="/"))
+    result = await used(tmp_path, CommandSettings(python("import os; print(os.getcwd())"), cwd="/"))
 
     assert result.text == "exit 0\n/"
 
@@ -70,7 +72,7 @@ async def test_a_directory_of_its_own_is_used(tmp_path: Path) -> None:
 async def test_no_shell_reads_it(tmp_path: Path) -> None:
     argv = (*python("import sys; print(sys.argv[1])"), "$(touch owned); echo $HOME")
 
-    result = await used(tmp_path, Command(argv))
+    result = await used(tmp_path, CommandSettings(argv))
 
     assert result.text == "exit 0\n$(touch owned); echo $HOME"
     assert not (tmp_path / TASK.id / "owned").exists()
@@ -88,7 +90,7 @@ async def test_no_shell_reads_it(tmp_path: Path) -> None:
 async def test_one_that_fails_says_how_in_its_last_words(
     tmp_path: Path, code: str, sentence: str
 ) -> None:
-    result = await used(tmp_path, Command(python(code)))
+    result = await used(tmp_path, CommandSettings(python(code)))
 
     assert result.failed
     assert sentence in result.text
@@ -96,7 +98,7 @@ async def test_one_that_fails_says_how_in_its_last_words(
 
 @pytest.mark.parametrize("argv", [("/no/such/program",), ("program-that-nobody-has",)])
 async def test_one_that_cannot_be_started_says_so(tmp_path: Path, argv: tuple[str, ...]) -> None:
-    result = await used(tmp_path, Command(argv))
+    result = await used(tmp_path, CommandSettings(argv))
 
     assert (result.failed, result.text) == (
         True,
@@ -107,7 +109,7 @@ async def test_one_that_cannot_be_started_says_so(tmp_path: Path, argv: tuple[st
 async def test_much_output_is_told_by_its_end_and_says_so(tmp_path: Path) -> None:
     code = "import sys; sys.stdout.writelines(f'line {n:07}\\n' for n in range(200_000))"
 
-    result = await used(tmp_path, Command(python(code)))
+    result = await used(tmp_path, CommandSettings(python(code)))
 
     assert len(result.text) < MOST_TOLD + 100
     assert "the rest is in output.txt" in result.text.splitlines()[1]
@@ -119,7 +121,7 @@ async def test_much_output_is_told_by_its_end_and_says_so(tmp_path: Path) -> Non
 async def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
     code = "import sys; sys.stdout.buffer.write(bytes(range(256)))"
 
-    result = await used(tmp_path, Command(python(code)))
+    result = await used(tmp_path, CommandSettings(python(code)))
 
     assert result.text.startswith("exit 0\n")
     result.text.encode()
@@ -152,7 +154,7 @@ async def test_one_that_takes_too_long_is_ended_with_all_its_children(
     file = tmp_path / "child"
     argv = ("/bin/sh", "-c", 'sleep 600 & echo $! > "$0"; wait', str(file))
     up = time_is_up_on_call(monkeypatch, "remit.brain.command.timeout")
-    running = asyncio.create_task(used(tmp_path, Command(argv, timeout=600), limit=1.5))
+    running = asyncio.create_task(used(tmp_path, CommandSettings(argv, timeout=600), limit=1.5))
     await until(lambda: born(file))
     up()
 
@@ -167,7 +169,7 @@ async def test_one_that_takes_too_long_is_ended_with_all_its_children(
 async def test_one_that_is_cancelled_is_ended_with_all_its_children(tmp_path: Path) -> None:
     file = tmp_path / "child"
     argv = (*python(FAMILY + "time.sleep(600)"), str(file))
-    running = asyncio.create_task(used(tmp_path, Command(argv)))
+    running = asyncio.create_task(used(tmp_path, CommandSettings(argv)))
     await until(lambda: born(file))
 
     running.cancel()
@@ -183,7 +185,7 @@ async def test_a_child_that_is_left_behind_does_not_hold_it_up_and_is_ended(
 ) -> None:
     file = tmp_path / "child"
 
-    result = await used(tmp_path, Command((*python(FAMILY), str(file))))
+    result = await used(tmp_path, CommandSettings((*python(FAMILY), str(file))))
 
     assert not result.failed
     child = int(file.read_text())
@@ -206,7 +208,7 @@ async def test_a_child_that_is_left_behind_does_not_hold_it_up_and_is_ended(
 async def test_only_a_task_that_was_made_for_it_may_run_it(
     tmp_path: Path, task: Task, policy: Policy
 ) -> None:
-    tool = CommandTool("say", Command(("true",)), work=tmp_path, environ={}, limit=1)
+    tool = CommandTool("say", CommandSettings(("true",)), work=tmp_path, environ={}, limit=1)
 
     assert tool.policy(task) is policy
     assert (await Toolbox([tool]).rule(task, CALL)).policy is policy
@@ -252,8 +254,8 @@ def test_commands_are_read_in_both_forms(tmp_path: Path) -> None:
     """
 
     assert loaded(tmp_path, text).commands == {
-        "backup": Command(("restic", "backup", "~")),
-        "report": Command(("make",), 30, "/var/shop", ("SHOP",), repeat=True),
+        "backup": CommandSettings(("restic", "backup", "~")),
+        "report": CommandSettings(("make",), 30, "/var/shop", ("SHOP",), repeat=True),
     }
     assert loaded(tmp_path, "").commands == {}
 

@@ -4,13 +4,13 @@ import pytest
 from pydantic_ai import exceptions as their
 
 from remit.brain import failures
-from remit.brain.choose import Model, Vendor
+from remit.brain.choose import ModelConfig, Vendor
 from remit.brain.secret import Secret
 from remit.errors import Permanent, StoreFull, Transient
 from remit.model.reply import Ask
 from tests.live.place import KEY
 
-MODEL = Model(Vendor.ANTHROPIC, "x", None, "ANTHROPIC_API_KEY", Secret(KEY))
+MODEL = ModelConfig(Vendor.ANTHROPIC, "x", None, "ANTHROPIC_API_KEY", Secret(KEY))
 
 LATER = [
     their.ModelRateLimitError("x", "slow"),

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from remit.brain import guidelines
-from remit.brain.guidelines import FILE, MOST, Guidelines
-from remit.cli.door import furnish
+from remit.brain.guidelines import FILE, MOST, GuidelinesFile
+from remit.cli.remit_client import furnish
 from remit.errors import BadInput
 from remit.settings import Settings
 from remit.testing import World, script
@@ -24,12 +24,12 @@ def test_comments_are_not_told_and_the_rest_is(tmp_path: Path) -> None:
     path = tmp_path / FILE
     write(path, "# not this\nPrices in euros.  \n\n  # this, for it is indented\nBe brief.\n\n")
 
-    assert Guidelines(path)() == "Prices in euros.\n\n  # this, for it is indented\nBe brief."
+    assert GuidelinesFile(path)() == "Prices in euros.\n\n  # this, for it is indented\nBe brief."
 
 
 def test_a_change_counts_from_the_next_thought_on(tmp_path: Path) -> None:
     path = tmp_path / FILE
-    told = Guidelines(path)
+    told = GuidelinesFile(path)
     assert told() == ""
 
     write(path, "One.")
@@ -46,13 +46,13 @@ def test_what_cannot_be_told_is_refused_at_the_start_and_later_the_last_good_wor
 ) -> None:
     path = tmp_path / FILE
     write(path, "One.")
-    told = Guidelines(path)
+    told = GuidelinesFile(path)
     assert told() == "One."
     write(path, bad)
 
     assert told() == "One."
     with pytest.raises(BadInput, match=r"guidelines\.txt"):
-        Guidelines(path)
+        GuidelinesFile(path)
     write(path, "Mended.")
     assert told() == "Mended."
 
@@ -62,11 +62,11 @@ def test_the_first_start_makes_a_file_that_tells_nothing_and_keeps_one_that_is_t
 ) -> None:
     furnish(Settings(home=tmp_path))
     assert (tmp_path / FILE).read_text() == guidelines.DEFAULT_FILE
-    assert Guidelines(tmp_path / FILE)() == ""
+    assert GuidelinesFile(tmp_path / FILE)() == ""
 
     write(tmp_path / FILE, "Mine.")
     furnish(Settings(home=tmp_path))
-    assert Guidelines(tmp_path / FILE)() == "Mine."
+    assert GuidelinesFile(tmp_path / FILE)() == "Mine."
 
 
 async def test_the_brain_of_a_running_house_hears_a_change(tmp_path: Path) -> None:

@@ -8,16 +8,16 @@ from msgspec.structs import replace
 
 from remit import wiring
 from remit.brain import local
-from remit.brain.choose import Limits, Role, Vendor
+from remit.brain.choose import ModelLimits, ModelRole, Vendor
 from remit.brain.models import ModelBrain
-from remit.brain.weights import Weights
+from remit.brain.weights import ModelWeights
 from remit.deliver.courier import Courier
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
 from remit.model.permit import Reach
 from remit.model.reply import Policy, Prompt
 from remit.model.status import Reason, Status
-from remit.settings import Brain, Settings
+from remit.settings import BrainSettings, Settings
 from remit.store import tasks
 from remit.trigger import command
 from remit.wiring import minds
@@ -25,7 +25,7 @@ from tests.live.place import Wish
 from tests.model.lifecycle_checks import task_in
 
 ROOT = Path(__file__).resolve().parents[2]
-SMALL = Weights("small", "small.gguf", "0" * 64, 1)
+SMALL = ModelWeights("small", "small.gguf", "0" * 64, 1)
 ME = Delivery("outbox", id=DeliveryId("dlv-me"))
 
 
@@ -34,10 +34,10 @@ def test_it_is_asked_for_what_it_can_do_alone(tmp_path: Path) -> None:
 
     choice = local.found(tmp_path, Wish(time_limit=9, token_limit=99_999), SMALL)
 
-    assert {*choice.models} == {Role.THINK, Role.SUMMARISE}
+    assert {*choice.models} == {ModelRole.THINK, ModelRole.SUMMARISE}
     assert {model.vendor for model in choice.models.values()} == {Vendor.LOCAL}
     assert not any(model.has_tools for model in choice.models.values())
-    assert choice.limits == Limits(9, local.MOST_TOKENS)
+    assert choice.limits == ModelLimits(9, local.MOST_TOKENS)
     assert "all that it writes asks you first" in choice.sentence
 
 
@@ -65,7 +65,7 @@ async def test_without_its_runtime_a_task_waits_with_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(local, "_RUNTIME", "no_such_runtime")
-    settings = Settings(home=tmp_path, brain=Brain(kind="local"))
+    settings = Settings(home=tmp_path, brain=BrainSettings(kind="local"))
     async with wiring.opened(settings) as house:
         await wiring.start(house)
         task = await house.intake.admit(command.cue("Find a beach", ref="1"))
@@ -86,11 +86,11 @@ async def test_a_brain_without_a_model_has_no_tools(tmp_path: Path) -> None:
 
 
 def test_to_wait_for_its_turn_is_not_to_be_stuck(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, brain=Brain(kind="local"))
+    settings = Settings(home=tmp_path, brain=BrainSettings(kind="local"))
     engine, brain = settings.engine, settings.brain
 
     assert minds.patient(settings).step_limit >= engine.parallel * brain.time_limit
-    assert minds.patient(replace(settings, brain=Brain())) == engine
+    assert minds.patient(replace(settings, brain=BrainSettings())) == engine
 
 
 @pytest.mark.parametrize("recipient", [None, "mum"])

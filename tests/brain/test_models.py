@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from remit import gate
-from remit.brain.held import hold
+from remit.brain.long_reply import hold
 from remit.brain.secret import Secret
 from remit.model.reply import Deliverable, Reply
 

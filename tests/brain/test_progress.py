@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.brain import progress
-from remit.brain.progress import MOST, Progress
+from remit.brain.progress import MOST, ProgressListener
 from remit.errors import Transient
 from remit.testing import FrozenClock
 
@@ -23,7 +23,7 @@ class Listener:
     def __init__(self, items: int = 3) -> None:
         self.clock = FrozenClock()
         self.told: list[tuple[str, tuple[int, ...]]] = []
-        self.progress = Progress(self.tell, items, self.clock.now, _redact)
+        self.progress = ProgressListener(self.tell, items, self.clock.now, _redact)
 
     async def tell(self, text: str = "", done: Sequence[int] = ()) -> None:
         text.encode()  # as whoever writes it down must

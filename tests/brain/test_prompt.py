@@ -13,13 +13,13 @@ from msgspec.structs import replace
 
 from remit import gate
 from remit.brain import outside, prompt
-from remit.brain.prompt import Standing
-from remit.brain.think import Surroundings, Thinker
-from remit.deliver.dashboard import Dashboard
+from remit.brain.prompt import PromptContext
+from remit.brain.think import ThinkContext, Thinker
+from remit.deliver.dashboard import DashboardChannel
 from remit.model.contract import UNPROVEN, Contract, ContractType, Criterion, Timing
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.plan import Item, Plan
+from remit.model.plan import Plan, WorkItem
 from remit.model.reply import Deliverable, Memory, Prompt, Reply, Snippet
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint, Task
 from remit.ports import Channel
@@ -30,12 +30,15 @@ from tests.stage import stage
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = START.astimezone(BERLIN)
 TASK = stage().memory.task
-LOOK = Plan((Item("Look"), Item("Write")), (Delivery("outbox"),))
-TOLD = Standing("You are Remit.", "Prices in euros.", ("Plain text only.",))
+LOOK = Plan((WorkItem("Look"), WorkItem("Write")), (Delivery("outbox"),))
+TOLD = PromptContext("You are Remit.", "Prices in euros.", ("Plain text only.",))
 
 
 def whole(
-    task: Task = TASK, plan: Plan = LOOK, memory: Memory | None = None, standing: Standing = TOLD
+    task: Task = TASK,
+    plan: Plan = LOOK,
+    memory: Memory | None = None,
+    standing: PromptContext = TOLD,
 ) -> str:
     return prompt.render(task, plan, memory or Memory(), standing, NOW).whole
 
@@ -102,7 +105,7 @@ def test_who_goes_on_is_told_the_owners_last_word_and_no_checks() -> None:
 
 
 def test_a_prompt_without_a_delivery_says_nothing_of_one() -> None:
-    text = whole(plan=Plan((Item("Look"),)), standing=TOLD).casefold()
+    text = whole(plan=Plan((WorkItem("Look"),)), standing=TOLD).casefold()
 
     for word in ("deliverable", "recipient", "output format", "plain text only", "none"):
         assert word not in text
@@ -110,7 +113,7 @@ def test_a_prompt_without_a_delivery_says_nothing_of_one() -> None:
 
 
 def test_work_that_is_the_instructions_is_not_said_twice() -> None:
-    text = whole(plan=replace(LOOK, work=(Item(TASK.instructions),)))
+    text = whole(plan=replace(LOOK, work=(WorkItem(TASK.instructions),)))
 
     assert text.count(TASK.instructions) == 1
     assert "## Work items" not in text
@@ -214,8 +217,8 @@ async def asked(task: Task, moment: datetime, memory: Memory) -> Prompt:
             heard.append(prompt)
             return Reply("")
 
-    channels: dict[str, Channel] = {"outbox": Outbox(), "dashboard": Dashboard()}
-    around = Surroundings("You are Remit.", lambda: moment, lambda: "Prices in euros.")
+    channels: dict[str, Channel] = {"outbox": Outbox(), "dashboard": DashboardChannel()}
+    around = ThinkContext("You are Remit.", lambda: moment, lambda: "Prices in euros.")
     await Thinker(Ear(), channels, around).think(task, task.plan, memory)
     return heard[0]
 
@@ -246,7 +249,7 @@ def test_the_rules_are_the_same_bytes_in_every_run_of_a_series(
 
     assert one.rules == other.rules
     assert one.rules.count("Plain text.") == 1
-    assert Dashboard().guidance in one.rules
+    assert DashboardChannel().guidance in one.rules
 
 
 async def test_the_time_is_the_last_thing_that_is_said() -> None:
@@ -307,7 +310,7 @@ def test_nothing_an_outsider_wrote_stands_unmarked(
         TASK, title=evil, instructions=evil, taint=taint, created_by=by, source=Source(kind, "1")
     )
     plan = Plan(
-        (Item(evil), Item(evil)),
+        (WorkItem(evil), WorkItem(evil)),
         (Delivery("outbox"),),
         Contract(ContractType.VERIFIABLE, (Criterion(evil, evil, evil),)),
     )
@@ -320,7 +323,7 @@ def test_nothing_an_outsider_wrote_stands_unmarked(
     clean = prompt.render(
         replace(task, title="x", instructions="x"),
         Plan(
-            (Item("x"), Item("x")),
+            (WorkItem("x"), WorkItem("x")),
             plan.delivery,
             Contract(ContractType.VERIFIABLE, (Criterion("x", "x", "x"),)),
         ),
@@ -390,7 +393,7 @@ def sentences() -> list[str]:
 
 @pytest.mark.parametrize("sentence", sentences())
 def test_a_deliverable_that_repeats_the_rules_is_held(sentence: str) -> None:
-    known = gate.Known(echoes=prompt.FIXED)
+    known = gate.GateSecrets(echoes=prompt.FIXED)
     reply = Reply(f"Well.\n<deliverable>\nHello. {sentence}\nBye.\n</deliverable>")
 
     assert not isinstance(gate.judge(reply, most=4096, known=known), Deliverable)
@@ -410,7 +413,7 @@ def test_every_fixed_word_is_said_and_everything_fixed_is_in_a_prompt() -> None:
 
 
 def test_the_rules_alarm_at_no_good_message() -> None:
-    known = gate.Known(echoes=(*prompt.FIXED, Dashboard().guidance))
+    known = gate.GateSecrets(echoes=(*prompt.FIXED, DashboardChannel().guidance))
 
     for name, text in deliverables():
         alone = gate.judge_text(text, most=4096)
@@ -419,7 +422,7 @@ def test_the_rules_alarm_at_no_good_message() -> None:
 
 @pytest.mark.parametrize("by_tool", [True, False])
 def test_all_that_is_told_with_every_task_is_known_to_the_gate(by_tool: bool) -> None:
-    told = prompt.rules(Standing(ticks_by_tool=by_tool), delivers=True)
+    told = prompt.rules(PromptContext(ticks_by_tool=by_tool), delivers=True)
 
     for fixed in prompt.FIXED:
         told = told.replace(fixed, "")

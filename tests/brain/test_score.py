@@ -13,21 +13,37 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.brain import outside
-from remit.brain.budget import Purse, midnight
-from remit.brain.score import AT_ONCE, MOST_TEXT, MOST_WHY, Scorer, Urgency, checked, digest, prompt
-from remit.brain.turn import Filled
+from remit.brain.budget import Budget, midnight
+from remit.brain.score import (
+    AT_ONCE,
+    MOST_TEXT,
+    MOST_WHY,
+    ModelScorer,
+    Urgency,
+    checked,
+    digest,
+    prompt,
+)
+from remit.brain.turn import FilledForm
 from remit.errors import Permanent, Transient
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import Gap, Rule
+from remit.model.plan import Gap, RankingRule
 from remit.model.reply import Ask, Prompt, Reply, Usage
 from remit.model.status import Reason, Status
-from remit.model.task import Budget, Creator, Priority, Source, SourceKind, Taint, Task, TaskType
+from remit.model.task import (
+    Creator,
+    Priority,
+    Source,
+    SourceKind,
+    Taint,
+    Task,
+    TaskBudget,
+    TaskType,
+)
 from remit.plan.draft import Planner, Scored
-from remit.settings import Budget as Limits
-from remit.settings import Priority as SetPriority
-from remit.settings import Settings
+from remit.settings import BudgetSettings, PrioritySettings, Settings
 from remit.store import home, spending
-from remit.store.queue import Score
+from remit.store.queue import UrgencyScore
 from remit.store.sqlite import Sqlite
 from remit.testing import START, FrozenClock, Outbox, World, script
 from remit.trigger import command
@@ -39,7 +55,7 @@ from tests.live.wire import Answer, Call
 
 T = TypeVar("T")
 
-NONE = Limits(run_tokens=0, run_requests=0, day_tokens=0)
+NONE = BudgetSettings(run_tokens=0, run_requests=0, day_tokens=0)
 
 
 class FakeJudge:
@@ -56,7 +72,7 @@ class FakeJudge:
         assert prompt.text
         return MOST
 
-    async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> Filled[T] | Reply:
+    async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> FilledForm[T] | Reply:
         assert session
         self.heard.append(prompt)
         self.at_once += 1
@@ -70,7 +86,7 @@ class FakeJudge:
         if isinstance(answer, Reply):
             return answer
         assert isinstance(answer, form)
-        return Filled(answer, USED)
+        return FilledForm(answer, USED)
 
 
 def made(n: int = 1, **changes: object) -> Task:
@@ -101,26 +117,28 @@ async def opened(folder: Path) -> AsyncIterator[Sqlite]:
 async def test_a_score_is_asked_once_for_the_same_words(tmp_path: Path) -> None:
     judge = FakeJudge(Urgency(0.9, "due today"), Urgency(0.1, "later"))
     async with opened(tmp_path) as db:
-        scorer = Scorer(judge, db, FrozenClock())
+        scorer = ModelScorer(judge, db, FrozenClock())
 
-        assert await scorer.score(made(1)) == Score(0.9, "due today")
-        assert await scorer.score(made(2)) == Score(0.9, "due today")
-        assert await Scorer(judge, db, FrozenClock()).score(made(3)) == Score(0.9, "due today")
+        assert await scorer.score(made(1)) == UrgencyScore(0.9, "due today")
+        assert await scorer.score(made(2)) == UrgencyScore(0.9, "due today")
+        assert await ModelScorer(judge, db, FrozenClock()).score(made(3)) == UrgencyScore(
+            0.9, "due today"
+        )
         assert len(judge.heard) == 1
 
-        assert await scorer.score(made(4, title="Another")) == Score(0.1, "later")
+        assert await scorer.score(made(4, title="Another")) == UrgencyScore(0.1, "later")
 
 
 async def test_the_same_words_at_the_same_time_are_asked_about_once_a_place(tmp_path: Path) -> None:
     judge = FakeJudge()
     judge.go = asyncio.Event()
     async with opened(tmp_path) as db:
-        scorer = Scorer(judge, db, FrozenClock())
+        scorer = ModelScorer(judge, db, FrozenClock())
         asked = [asyncio.create_task(scorer.score(made(n))) for n in range(3 * AT_ONCE)]
         await until(lambda: judge.at_once == AT_ONCE)
         judge.go.set()
 
-        assert set(await asyncio.gather(*asked)) == {Score(0.5, "so so")}
+        assert set(await asyncio.gather(*asked)) == {UrgencyScore(0.5, "so so")}
         assert (len(judge.heard), judge.most_at_once) == (AT_ONCE, AT_ONCE)
 
 
@@ -156,10 +174,10 @@ async def test_what_is_no_score_is_none_and_is_not_kept(
 ) -> None:
     judge = FakeJudge(answer)
     async with opened(tmp_path) as db:
-        scorer = Scorer(judge, db, FrozenClock())
+        scorer = ModelScorer(judge, db, FrozenClock())
 
         assert await scorer.score(made()) is None
-        assert await scorer.score(made()) == Score(0.5, "so so")
+        assert await scorer.score(made()) == UrgencyScore(0.5, "so so")
 
 
 async def test_who_takes_too_long_is_not_waited_for(tmp_path: Path) -> None:
@@ -167,16 +185,16 @@ async def test_who_takes_too_long_is_not_waited_for(tmp_path: Path) -> None:
     judge.go = asyncio.Event()
     async with opened(tmp_path) as db:
         clock = FrozenClock()
-        purse = Purse(db, clock, NONE, midnight(START.tzinfo))
+        purse = Budget(db, clock, NONE, midnight(START.tzinfo))
         for paid in (None, purse):
-            assert await Scorer(judge, db, clock, paid, seconds=0.01).score(made()) is None
+            assert await ModelScorer(judge, db, clock, paid, seconds=0.01).score(made()) is None
 
         assert await db.read(spending.of_all, 0) == MOST  # nobody knows what it took
 
 
 async def test_a_store_that_is_gone_gives_no_score(tmp_path: Path) -> None:
     async with opened(tmp_path) as db:
-        scorer = Scorer(FakeJudge(), db, FrozenClock())
+        scorer = ModelScorer(FakeJudge(), db, FrozenClock())
         await db.close()
         with pytest.raises(RuntimeError, match="shutdown"):
             await db.read(spending.of_all, 0)
@@ -189,16 +207,16 @@ async def test_a_score_is_paid_for_and_over_budget_there_is_none(tmp_path: Path)
     async with opened(tmp_path) as db:
         clock = FrozenClock()
         limits = replace(NONE, day_tokens=500)
-        purse = Purse(db, clock, limits, midnight(START.tzinfo))
-        scorer = Scorer(judge, db, clock, purse)
+        purse = Budget(db, clock, limits, midnight(START.tzinfo))
+        scorer = ModelScorer(judge, db, clock, purse)
 
-        assert await scorer.score(made(1, title="a")) == Score(0.5, "so so")
-        assert await scorer.score(made(2, title="b")) == Score(0.5, "so so")
+        assert await scorer.score(made(1, title="a")) == UrgencyScore(0.5, "so so")
+        assert await scorer.score(made(2, title="b")) == UrgencyScore(0.5, "so so")
         assert await scorer.score(made(3, title="c")) is None
         assert await db.read(spending.of_all, 0) == Usage(200, 4, 2)
 
         judge.metered = False
-        assert await scorer.score(made(3, title="c")) == Score(0.5, "so so")
+        assert await scorer.score(made(3, title="c")) == UrgencyScore(0.5, "so so")
         assert await db.read(spending.of_all, 0) == Usage(200, 4, 2)
 
 
@@ -246,28 +264,28 @@ class Says:
     ("said", "priority", "name", "because"),
     [
         (
-            Score(0.82, "due today"),
+            UrgencyScore(0.82, "due today"),
             Priority.HIGH,
             "llm_score",
             "fuzzy urgency; score 0.82: due today",
         ),
-        (Score(0.8, "soon"), Priority.HIGH, "llm_score", "fuzzy urgency; score 0.80: soon"),
-        (Score(0.79, "x"), Priority.LOW, "default", "no rule matched; score 0.79: x"),
+        (UrgencyScore(0.8, "soon"), Priority.HIGH, "llm_score", "fuzzy urgency; score 0.80: soon"),
+        (UrgencyScore(0.79, "x"), Priority.LOW, "default", "no rule matched; score 0.79: x"),
         (None, Priority.LOW, "default", "no rule matched"),
         (ValueError("broken"), Priority.LOW, "default", "no rule matched"),
     ],
 )
 async def test_from_0_8_on_a_task_is_urgent_and_without_a_score_the_rules_decide(
-    said: Score | Exception | None, priority: Priority, name: str, because: str
+    said: UrgencyScore | Exception | None, priority: Priority, name: str, because: str
 ) -> None:
     ranking = await Planner(Says(said)).weigh(made())
 
-    assert (ranking.priority, ranking.rule) == (priority, Rule(name, because))
+    assert (ranking.priority, ranking.rule) == (priority, RankingRule(name, because))
 
 
 async def test_what_the_owner_ranked_is_not_asked_about() -> None:
-    says = Says(Score(1.0, "x"))
-    mine = made(priority=Priority.CRITICAL, rule=Rule("owner", "the owner said so"))
+    says = Says(UrgencyScore(1.0, "x"))
+    mine = made(priority=Priority.CRITICAL, rule=RankingRule("owner", "the owner said so"))
     planner = Planner(says)
 
     assert (await planner.weigh(mine)).priority is Priority.CRITICAL
@@ -293,7 +311,7 @@ async def scored(folder: Path, judge: FakeJudge) -> AsyncIterator[World]:
 
 def judged(world: World, judge: FakeJudge) -> None:
     engine, house = world.house.engine, world.house
-    planner = Planner(Scorer(judge, house.db, house.clock, seconds=1000))
+    planner = Planner(ModelScorer(judge, house.db, house.clock, seconds=1000))
     engine._rooms = replace(engine._rooms, planner=planner)
 
 
@@ -305,7 +323,9 @@ async def test_a_task_is_ranked_by_its_score_and_says_so(tmp_path: Path) -> None
 
         done = await world.get(task.id)
         assert (done.status, done.priority) == (Status.COMPLETED, Priority.HIGH)
-        assert done.rule == Rule("llm_score", "fuzzy urgency; score 0.93: The train leaves at ten.")
+        assert done.rule == RankingRule(
+            "llm_score", "fuzzy urgency; score 0.93: The train leaves at ten."
+        )
 
 
 async def test_others_are_ranked_and_run_while_one_is_scored(tmp_path: Path) -> None:
@@ -391,7 +411,7 @@ async def test_with_a_model_and_the_switch_on_a_score_comes_over_http(tmp_path: 
     done = Order(Answer("Looked. <deliverable>Done.</deliverable>"))
     async with Vendor() as vendor, brain(vendor, Place.ANTHROPIC) as mind:
         vendor.decide = lambda heard: urgent if "How urgent" in heard.text else done
-        settings = Settings(home=tmp_path, priority=SetPriority(score=True))
+        settings = Settings(home=tmp_path, priority=PrioritySettings(score=True))
         async with World(tmp_path, brain=mind, settings=settings) as world:
             task = await world.add("Call the fire brigade")
             await world.run()
@@ -399,11 +419,11 @@ async def test_with_a_model_and_the_switch_on_a_score_comes_over_http(tmp_path: 
             found = await world.get(task.id)
             spent = await world.house.db.read(spending.of_task, task.id)
 
-        assert found.rule == Rule("llm_score", "fuzzy urgency; score 0.95: It burns.")
+        assert found.rule == RankingRule("llm_score", "fuzzy urgency; score 0.95: It burns.")
         assert (found.status, found.priority) == (Status.COMPLETED, Priority.HIGH)
         asked = ["How urgent" in each.text for each in vendor.heard]
         assert (asked.count(True), spent.requests) == (1, len(vendor.heard))
-        assert found.spent == Budget(spent.tokens, 0)
+        assert found.spent == TaskBudget(spent.tokens, 0)
         assert spent.tokens == 30 * len(vendor.heard)
 
 
@@ -415,7 +435,7 @@ async def test_with_the_switch_off_no_model_is_asked(tmp_path: Path) -> None:
             task = await world.add("Call the fire brigade")
             await world.run()
 
-            assert (await world.get(task.id)).rule == Rule("default", "no rule matched")
+            assert (await world.get(task.id)).rule == RankingRule("default", "no rule matched")
         assert not any("How urgent" in each.text for each in vendor.heard)
 
 
@@ -427,7 +447,7 @@ async def test_a_critic_is_paid_for_by_its_task_and_not_asked_beyond_the_limit(
         async with Vendor() as vendor, brain(vendor, Place.ANTHROPIC) as mind:
             vendor.decide = lambda _heard: done
             home_of_it = tmp_path / str(most)
-            settings = Settings(home=home_of_it, budget=Limits(run_requests=most))
+            settings = Settings(home=home_of_it, budget=BudgetSettings(run_requests=most))
             async with World(home_of_it, brain=mind, settings=settings) as world:
                 task = await world.add("Call the fire brigade")
                 await world.run()
@@ -438,4 +458,4 @@ async def test_a_critic_is_paid_for_by_its_task_and_not_asked_beyond_the_limit(
             critics = [each for each in vendor.heard if "You read the text" in each.text]
             assert len(critics) == (0 if most == 1 else 2)
             assert (found.status, spent.requests) == (Status.COMPLETED, len(vendor.heard))
-            assert found.spent == Budget(spent.tokens, 0)
+            assert found.spent == TaskBudget(spent.tokens, 0)

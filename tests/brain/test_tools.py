@@ -5,11 +5,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.brain.tool import owner, schema
-from remit.brain.tool.own import Own, takes
+from remit.brain.tool.own import OwnTool, takes
 from remit.brain.tools import MOST_SAID, Toolbox
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
-from remit.model.plan import Item
+from remit.model.plan import WorkItem
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from tests.brain.tooling import task
@@ -85,14 +85,14 @@ def test_no_schema_of_a_stranger_and_no_arguments_break_the_check(
     assert parts >= 1
 
 
-def said(text: str, taint: Taint = Taint.OWNER) -> Own:
+def said(text: str, taint: Taint = Taint.OWNER) -> OwnTool:
     async def say(task: Task, call: ToolCall) -> ToolResult:
         del task
         if text == "raise":
             raise BadInput("That cannot be read.")
         return ToolResult(call.id, text, taint=taint)
 
-    return Own(Tool("say", "Says it.", takes()), Policy.ALLOW, say)
+    return OwnTool(Tool("say", "Says it.", takes()), Policy.ALLOW, say)
 
 
 async def use(box: Toolbox, tool: str = "say", **args: Json) -> ToolResult:
@@ -147,7 +147,7 @@ def test_nobody_asks_through_a_tool_that_is_not_there() -> None:
 @pytest.mark.parametrize(("n", "done"), [(1, (1,)), (2, (2,)), (0, ()), (3, ()), (-1, ())])
 async def test_an_item_that_is_there_is_ticked(n: int, done: tuple[int, ...]) -> None:
     box = Toolbox([owner.tick_item(Policy.ALLOW)])
-    mine = task(work=(Item("Look"), Item("Tell")))
+    mine = task(work=(WorkItem("Look"), WorkItem("Tell")))
     result = await box.use(mine, ToolCall("c", "tick_item", {"n": n}))
 
     assert result.done == done
@@ -177,6 +177,6 @@ def test_a_tool_with_effects_asks_in_a_tainted_task(
         del task
         return ToolResult(call.id, "")
 
-    able = Own(Tool("t", ""), set_to, nothing, asks_if_tainted=True)
+    able = OwnTool(Tool("t", ""), set_to, nothing, asks_if_tainted=True)
 
     assert able.policy(task(taint=taint)) is policy

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from remit import gate
 from remit.brain import outside
-from remit.gate import Known, Objection
+from remit.gate import GateSecrets, Objection
 from remit.model.reply import Reply
 
 HEAD = re.compile(r"\[Outside text, from [^\[\]\n]+\. What it says is information, .*\]")
@@ -80,6 +80,6 @@ def test_what_was_marked_passes_no_gate_as_a_deliverable() -> None:
 
 def test_our_own_words_about_it_may_not_be_sent() -> None:
     reply = Reply(f"<deliverable>Hello. {outside.SAYS}</deliverable>")
-    known = Known(echoes=outside.FIXED)
+    known = GateSecrets(echoes=outside.FIXED)
 
     assert isinstance(gate.judge(reply, most=1000, known=known), Objection)

@@ -8,7 +8,7 @@ from remit.brain import scripted
 from remit.errors import BadInput
 from remit.model.codec import Json
 from remit.model.reply import Policy, Prompt, ToolCall, ToolResult
-from remit.settings import DEFAULT_FILE, Tools, load
+from remit.settings import DEFAULT_FILE, ToolSettings, load
 
 
 def written(home: Path, text: str) -> dict[str, str]:
@@ -81,7 +81,7 @@ def test_a_server_on_this_machine_needs_no_tls(tmp_path: Path, url: str) -> None
 
 
 def test_every_tool_stands_in_the_commented_file() -> None:
-    assert all(f'# {name} = "allow"' in DEFAULT_FILE for name in Tools.__struct_fields__)
+    assert all(f'# {name} = "allow"' in DEFAULT_FILE for name in ToolSettings.__struct_fields__)
 
 
 async def test_a_script_calls_tools_and_the_next_prompt_holds_what_came_of_it() -> None:

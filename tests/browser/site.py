@@ -7,7 +7,7 @@ from typing import Final
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ConsoleMessage, Dialog, Page, Request
 
-from remit.server.callers import Callers
+from remit.server.callers import CallerRegistry
 from tests.doors.served import TOKEN, Served
 
 # Names that Debian and others give it.
@@ -31,7 +31,7 @@ class Site(Served):
     def link(self) -> str:
         """A link as `remit up` prints it: it signs one browser in, once."""
         house = self.house
-        callers = Callers(house.db, house.clock, house.ids, TOKEN, pages_url=self.pages)
+        callers = CallerRegistry(house.db, house.clock, house.ids, TOKEN, pages_url=self.pages)
         return self.do(callers.link())
 
     def _listens(self, url: str) -> None:

@@ -15,7 +15,7 @@ from starlette.types import Scope
 
 from remit.brain.scripted import parse
 from remit.model.codec import Json, JsonMap
-from remit.server.auth import Guard
+from remit.server.auth import RequestGuard
 from remit.settings import load
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
@@ -227,15 +227,15 @@ def test_another_program_s_page_does_nothing_with_our_cookie(
     host = str(urlsplit(site.pages).hostname) if knows_the_name else "127.0.0.1"
     page.goto(elsewhere.replace("127.0.0.1", host))
     seen: list[tuple[str, bool, int]] = []
-    refuse = Guard._refusal  # the browser hides its answer from the page, and from us
+    refuse = RequestGuard._refusal  # the browser hides its answer from the page, and from us
 
-    async def refusal(guard: Guard, scope: Scope) -> Response | None:
+    async def refusal(guard: RequestGuard, scope: Scope) -> Response | None:
         answer = await refuse(guard, scope)
         cookie = any(name == b"cookie" for name, _ in scope["headers"])
         seen.append((scope["path"], cookie, answer.status_code if answer else 200))
         return answer
 
-    monkeypatch.setattr(Guard, "_refusal", refusal)
+    monkeypatch.setattr(RequestGuard, "_refusal", refusal)
     told = page.evaluate(FORGE, site.url)
     site.wrongs.clear()  # these were meant to be tried
 

@@ -16,7 +16,7 @@ from remit.model.codec import Json
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId, ReviewId
 from remit.model.permit import Reach
-from remit.model.review import Answered, Decision, Review
+from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.status import Actor
 from remit.review import ask
 from remit.settings import load
@@ -343,7 +343,7 @@ def test_a_question_that_was_decided_elsewhere_says_so_and_takes_no_answer(
     page = visit(f"/inbox/{review}")
     page.locator("#draft").focus()
     page.keyboard.type("Mine: ")
-    site.do(site.house.inbox.decide(ReviewId(review), Decision(Answered.DECLINE)))
+    site.do(site.house.inbox.decide(ReviewId(review), Decision(ReviewAnswer.DECLINE)))
     expect(page.locator("#stand")).to_contain_text("You declined")
     expect(page.get_by_role("button", name="Approve and send")).to_be_hidden()
     assert "Mine: " in page.locator("#draft").input_value()

@@ -41,9 +41,9 @@ def _opened(visit: Visit, site: Site, *, allowed: bool = True) -> Page:
     return page
 
 
-def _kept(site: Site) -> list[push.Subscription]:
-    async def read() -> list[push.Subscription]:
-        return await site.house.db.read(push.every, site.clock.now())
+def _kept(site: Site) -> list[push.PushSubscription]:
+    async def read() -> list[push.PushSubscription]:
+        return await site.house.db.read(push.list_subscriptions, site.clock.now())
 
     return site.do(read())
 

@@ -9,8 +9,8 @@ from typing import Final, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 
-from remit.brain.absent import NoBrain
-from remit.brain.scripted import Line, ScriptedBrain
+from remit.brain.no_brain import NoBrain
+from remit.brain.scripted import ScriptedBrain, ScriptLine
 from remit.intake.exam.labelled import NOW, LabelledMessage, LabelledTurn, exam_book
 from remit.intake.reading_form import Reading, ReadSend, ReadTask, TurnReading
 from remit.model.reply import Policy
@@ -18,7 +18,7 @@ from remit.model.series import Series
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.ports import Brain
-from remit.settings import Deliver, Settings
+from remit.settings import DeliverSettings, Settings
 from remit.store import reviews, search, series
 from remit.store.database import Tx
 from remit.testing import Outbox, World
@@ -90,7 +90,7 @@ def world(home: Path, policy: Policy, brain: Brain | None = None) -> World:
         owner="Hanan",
         agent="Nina",
         zone="Europe/Berlin",
-        deliver=Deliver(daily_cap=0),
+        deliver=DeliverSettings(daily_cap=0),
     )
     ways = {name: Outbox(name) for name in _WAYS}
     return World(home, brain=brain or NoBrain(), channels=ways, start=NOW, settings=settings)
@@ -103,7 +103,7 @@ class ReadingBrain(ScriptedBrain):
     """Reads every message as a function says, and writes a line for any work."""
 
     def __init__(self, reads: Reads) -> None:
-        super().__init__((Line(reply="<deliverable>Here it is.</deliverable>"),))
+        super().__init__((ScriptLine(reply="<deliverable>Here it is.</deliverable>"),))
         self._reads = reads
 
     @property
@@ -180,11 +180,11 @@ def reached(house: World) -> list[str]:
 
 async def state(house: World) -> State:
     def look(tx: Tx) -> State:
-        found = search.page(tx, search.Filter()).tasks
+        found = search.page(tx, search.TaskFilter()).tasks
         asked = (each for task in found for each in reviews.of_task(tx, task.id))
         return State(
             {str(task.id): task for task in found},
-            {str(each.id): each for each in series.every(tx, ended=True)},
+            {str(each.id): each for each in series.list_series(tx, ended=True)},
             frozenset(str(each.id) for each in asked if each.decision is None),
         )
 

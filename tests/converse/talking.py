@@ -8,7 +8,7 @@ from remit.model.codec import Json
 from remit.model.conversation import Role, Turn
 from remit.model.ids import ConversationId, TaskId
 from remit.ports import Brain
-from remit.settings import Deliver, Settings
+from remit.settings import DeliverSettings, Settings
 from remit.store import conversations
 from remit.testing import World
 
@@ -23,7 +23,7 @@ SCRIPT: list[Json] = [
 
 
 def world(home: Path, brain: Brain | None = None, **more: object) -> World:
-    settings = Settings(home=home, zone="Europe/Berlin", deliver=Deliver(undo=0), **more)  # type: ignore[arg-type]
+    settings = Settings(home=home, zone="Europe/Berlin", deliver=DeliverSettings(undo=0), **more)  # type: ignore[arg-type]
     return World(home, brain=brain or parse(SCRIPT), settings=settings)
 
 

@@ -3,54 +3,67 @@
 import pytest
 
 from remit.converse import meaning
-from remit.converse.meaning import Act, Command, Correction, Look, Query, Thing
+from remit.converse.meaning import (
+    Correction,
+    QueryKind,
+    StatusQuery,
+    TaskAction,
+    TaskCommand,
+    TaskReference,
+)
 
 
 @pytest.mark.parametrize(
     ("text", "act", "thing"),
     [
-        ("pause the bangkok thing", Act.PAUSE, Thing(("bangkok",), named=True)),
-        ("Can you cancel it, please?", Act.CANCEL, Thing(pointed=True)),
-        ("cancel", Act.CANCEL, Thing(pointed=True)),
-        ("put the flight watch on hold", Act.PAUSE, Thing(("flight", "watch"))),
-        ("run it now", Act.RUN, Thing(pointed=True)),
-        ("go on with the newsletter", Act.RESUME, Thing(("newsletter",))),
-        ("pause everything", Act.PAUSE, Thing(all=True)),
-        ("Brich das ab", Act.CANCEL, Thing(pointed=True)),
-        ("Pausiere die Bangkok-Sache", Act.PAUSE, Thing(("bangkok",), named=True)),
-        ("setze die Recherche fort", Act.RESUME, Thing(("recherche",))),
-        ("reanuda la tarea del viaje", Act.RESUME, Thing(("del", "viaje"), named=True)),
+        ("pause the bangkok thing", TaskAction.PAUSE, TaskReference(("bangkok",), named=True)),
+        ("Can you cancel it, please?", TaskAction.CANCEL, TaskReference(pointed=True)),
+        ("cancel", TaskAction.CANCEL, TaskReference(pointed=True)),
+        ("put the flight watch on hold", TaskAction.PAUSE, TaskReference(("flight", "watch"))),
+        ("run it now", TaskAction.RUN, TaskReference(pointed=True)),
+        ("go on with the newsletter", TaskAction.RESUME, TaskReference(("newsletter",))),
+        ("pause everything", TaskAction.PAUSE, TaskReference(all=True)),
+        ("Brich das ab", TaskAction.CANCEL, TaskReference(pointed=True)),
+        ("Pausiere die Bangkok-Sache", TaskAction.PAUSE, TaskReference(("bangkok",), named=True)),
+        ("setze die Recherche fort", TaskAction.RESUME, TaskReference(("recherche",))),
+        (
+            "reanuda la tarea del viaje",
+            TaskAction.RESUME,
+            TaskReference(("del", "viaje"), named=True),
+        ),
     ],
 )
-def test_an_order_about_a_task_is_read(text: str, act: Act, thing: Thing) -> None:
+def test_an_order_about_a_task_is_read(text: str, act: TaskAction, thing: TaskReference) -> None:
     read = meaning.read(text)
 
-    assert isinstance(read, Command)
+    assert isinstance(read, TaskCommand)
     assert (read.act, read.thing) == (act, thing)
 
 
 @pytest.mark.parametrize(
     ("text", "look"),
     [
-        ("what is running?", Look.RUNNING),
-        ("What are you doing right now?", Look.RUNNING),
-        ("was läuft gerade?", Look.RUNNING),
-        ("¿Qué estás haciendo?", Look.RUNNING),
-        ("what's next?", Look.PLANNED),
-        ("was steht an?", Look.PLANNED),
-        ("what needs me?", Look.WAITING),
-        ("what failed?", Look.FAILED),
+        ("what is running?", QueryKind.RUNNING),
+        ("What are you doing right now?", QueryKind.RUNNING),
+        ("was läuft gerade?", QueryKind.RUNNING),
+        ("¿Qué estás haciendo?", QueryKind.RUNNING),
+        ("what's next?", QueryKind.PLANNED),
+        ("was steht an?", QueryKind.PLANNED),
+        ("what needs me?", QueryKind.WAITING),
+        ("what failed?", QueryKind.FAILED),
     ],
 )
-def test_a_look_at_the_records_is_read(text: str, look: Look) -> None:
-    assert meaning.read(text) == Query(look)
+def test_a_look_at_the_records_is_read(text: str, look: QueryKind) -> None:
+    assert meaning.read(text) == StatusQuery(look)
 
 
 def test_what_was_done_is_asked_with_a_time_and_a_thing() -> None:
     read = meaning.read("What did you do at 8 with the newsletter?")
 
-    assert read == Query(Look.DID, Thing(("newsletter",)), ("at", "8"))
-    assert meaning.read("Was hast du gestern gemacht?") == Query(Look.DID, when=("gestern",))
+    assert read == StatusQuery(QueryKind.DID, TaskReference(("newsletter",)), ("at", "8"))
+    assert meaning.read("Was hast du gestern gemacht?") == StatusQuery(
+        QueryKind.DID, when=("gestern",)
+    )
 
 
 @pytest.mark.parametrize(

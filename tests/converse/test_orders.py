@@ -20,14 +20,14 @@ NEXT: Final = datetime(2026, 3, 3, 8, tzinfo=UTC)  # a Tuesday, nine in Berlin
 
 
 async def every(world: World) -> list[Task]:
-    return list((await world.house.db.read(search.page, search.Filter())).tasks)
+    return list((await world.house.db.read(search.page, search.TaskFilter())).tasks)
 
 
 async def coming(world: World) -> list[datetime]:
     """The runs to come of the one series there is."""
 
     def look(tx: Tx) -> list[datetime]:
-        (found,) = series.every(tx)
+        (found,) = series.list_series(tx)
         slots = series_orders.coming(tx, found, world.now, 4)
         return [each.at for each in slots if each.fate is None]
 
@@ -79,7 +79,7 @@ async def test_words_that_take_back_cancel_what_was_spoken_of_and_make_no_task(
         await world.run()
         await say(world, talk, words)
         await world.run()
-        (task,) = (await world.house.db.read(search.page, search.Filter())).tasks
+        (task,) = (await world.house.db.read(search.page, search.TaskFilter())).tasks
 
     assert first.task_refs[0].task_id == task.id
     assert task.status is Status.CANCELLED
@@ -105,7 +105,7 @@ async def test_a_no_to_a_question_sends_nothing(tmp_path: Path, no: str) -> None
         await world.one('Send Zoltan "Hi" on WhatsApp')
         await world.answer(no)
         await world.run()
-        (task,) = (await world.house.db.read(search.page, search.Filter())).tasks
+        (task,) = (await world.house.db.read(search.page, search.TaskFilter())).tasks
 
     assert world.whatsapp.sent == []
     assert task.delivery == ()
@@ -162,7 +162,7 @@ async def test_a_series_is_paused_or_ended_as_a_whole_and_brought_back(
     tmp_path: Path, words: str, paused: bool, over: bool
 ) -> None:
     def look(tx: Tx) -> tuple[bool, bool]:
-        found = series.every(tx, ended=True)[0]
+        found = series.list_series(tx, ended=True)[0]
         return found.paused_at is not None, found.ended_at is not None
 
     async with Talk(tmp_path) as world:

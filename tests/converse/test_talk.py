@@ -6,23 +6,23 @@ from pathlib import Path
 
 import pytest
 
-from remit.brain.absent import NoBrain
+from remit.brain.no_brain import NoBrain
 from remit.errors import BadInput, NotFound, StoreTrouble
 from remit.model.conversation import SCHEDULED, Action, Role
 from remit.model.ids import ConversationId, TaskId
 from remit.model.reply import Prompt, Reply
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import SourceKind
-from remit.settings import Notices
+from remit.settings import NoticeSettings
 from remit.store import conversations, search
-from remit.store.conversations import Said
+from remit.store.conversations import NewTurnRecord
 from tests.converse.talking import began, ids, say, told, turns, world
 
 
 async def every(house: object) -> int:
     """How many tasks there are."""
-    page = await house.house.db.read(search.page, search.Filter(limit=100))  # type: ignore[attr-defined]
+    page = await house.house.db.read(search.page, search.TaskFilter(limit=100))  # type: ignore[attr-defined]
     return len(page.tasks)
 
 
@@ -107,7 +107,7 @@ async def test_whoever_is_still_there_is_told_there(tmp_path: Path) -> None:
 
 
 async def test_what_nobody_wants_to_hear_is_not_told(tmp_path: Path) -> None:
-    async with world(tmp_path, notices=Notices(done=())) as house:
+    async with world(tmp_path, notices=NoticeSettings(done=())) as house:
         talk = await began(house)
         await say(house, talk, "Research the parks")
         await house.run()
@@ -157,7 +157,7 @@ async def test_the_brains_question_is_answered_in_the_talk_and_the_task_goes_on(
             for each in await house.house.inbox.of_task(task.id)
         ]
         assert decided is not None
-        assert (decided.answer, decided.text) == (Answered.ANSWER, "the blue one")
+        assert (decided.answer, decided.text) == (ReviewAnswer.ANSWER, "the blue one")
 
 
 async def test_work_beside_an_open_question_is_asked_about_and_never_taken_for_an_answer(
@@ -379,7 +379,7 @@ async def test_talk_that_asks_for_nothing_makes_nothing(tmp_path: Path, text: st
 async def test_a_turn_that_was_cut_is_answered_once_after_the_restart(tmp_path: Path) -> None:
     async with world(tmp_path) as house:
         talk = await began(house)
-        said = Said(role=Role.USER, content="Remind me tomorrow at 9 to call mom")
+        said = NewTurnRecord(role=Role.USER, content="Remind me tomorrow at 9 to call mom")
         await house.house.db.write(conversations.say, talk, said, house.now, owed=True)
         await house.restart()
         await house.run()

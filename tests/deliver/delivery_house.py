@@ -15,7 +15,7 @@ from random import Random
 from typing import Concatenate, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 from remit import run
-from remit.brain.absent import NoBrain
+from remit.brain.no_brain import NoBrain
 from remit.brain.think import Thinker
 from remit.deliver.courier import Courier
 from remit.engine.local import LocalEngine
@@ -24,24 +24,24 @@ from remit.errors import LeaseLost
 from remit.model.delivery import (
     Answer,
     Delivery,
+    DeliveryReport,
     Found,
-    Keeps,
     Parcel,
-    Report,
-    Reported,
-    Retry,
+    ProviderReport,
+    SendGuarantee,
+    SendRetry,
     Unknown,
 )
 from remit.model.ids import DeliveryId, Ids, ReviewId, RunId, SessionId, TaskId, WorkerId
-from remit.model.plan import Rule
-from remit.model.review import Answered, Decision
+from remit.model.plan import RankingRule
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.task import Creator, Priority, Source, SourceKind, Task, TaskType
 from remit.plan.draft import Planner
-from remit.settings import Engine as Limits
+from remit.settings import EngineSettings
 from remit.store import deliveries, home, moves, queue, reviews, tasks
 from remit.store.connection import SqliteTx, as_mapping
 from remit.store.database import Cell, Params, Row, Tx, statement
-from remit.store.queue import Claim, Wanted
+from remit.store.queue import ClaimedTask, ClaimFilter
 from remit.system.background import Background
 from remit.verify.verdict import Verifier
 from tests.stage import NoRecall
@@ -113,8 +113,8 @@ class _Script:
 
     def __init__(self, heard: Sequence[object], kind: Sort) -> None:
         self._heard = list(heard)
-        keeps = Keeps.LOOKUP if kind.looks or kind.files else Keeps.NOTHING
-        self.keeps = Keeps.KEY if kind.gives else keeps
+        keeps = SendGuarantee.LOOKUP if kind.looks or kind.files else SendGuarantee.NOTHING
+        self.keeps = SendGuarantee.KEY if kind.gives else keeps
         self._blind = kind.blind
 
     def now(self) -> datetime:
@@ -149,7 +149,7 @@ class _Script:
         assert (parcel.key, parcel.body) == (KEY, "Good day.")
         answer = cast("Answer", self._next(Ask("send")))
         if self._blind and isinstance(answer, Unknown):
-            return Retry(answer.why, GRACE)
+            return SendRetry(answer.why, GRACE)
         return answer
 
     async def find(self, parcel: Parcel) -> Found | None:
@@ -223,7 +223,7 @@ class House:
 
         def begin(tx: Tx) -> None:
             tasks.admit(tx, task)
-            queue.rank(tx, ID, Priority.LOW, Rule("default", "no rule matched"), NOW)
+            queue.rank(tx, ID, Priority.LOW, RankingRule("default", "no rule matched"), NOW)
 
         return self.does(None, begin)[0]
 
@@ -267,9 +267,9 @@ class House:
 
     # The engine ---------------------------------------------------------------------------------
 
-    def claims(self, rows: Rows, worker: str) -> tuple[Rows, Claim | None]:
+    def claims(self, rows: Rows, worker: str) -> tuple[Rows, ClaimedTask | None]:
         lease = cast("int", self.table(rows, "tasks")[0]["lease"])
-        wanted = Wanted(1, {}, suspects=True, ageing=HOUR)
+        wanted = ClaimFilter(1, {}, suspects=True, ageing=HOUR)
         claimer = WorkerId(worker)
         after, found = self.does(
             rows, lambda tx: queue.claim(tx, claimer, wanted, lambda: RunId(f"run-{lease}"), NOW)
@@ -300,10 +300,12 @@ class House:
     # Everybody else -----------------------------------------------------------------------------
 
     def reported(self, rows: Rows, ref: str, arrived: bool) -> Rows:
-        said = Report(Reported(ref, arrived, "" if arrived else "undeliverable"), "post", KEY)
+        said = DeliveryReport(
+            ProviderReport(ref, arrived, "" if arrived else "undeliverable"), "post", KEY
+        )
         return self.does(rows, lambda tx: deliveries.report(tx, said, NOW))[0]
 
-    def decided(self, rows: Rows, review: str, answer: Answered) -> Rows:
+    def decided(self, rows: Rows, review: str, answer: ReviewAnswer) -> Rows:
         decision, asked = Decision(answer), ReviewId(review)
         return self.does(rows, lambda tx: reviews.decide(tx, asked, decision, NOW))[0]
 
@@ -312,11 +314,11 @@ class House:
 
     # A leg --------------------------------------------------------------------------------------
 
-    def wants(self, claim: Claim, heard: Sequence[object]) -> Verb | Ask | None:
+    def wants(self, claim: ClaimedTask, heard: Sequence[object]) -> Verb | Ask | None:
         """What a leg wants next that has heard this; None if it has come to its end."""
         script = _Script(heard, self._kind)
         courier = self._protocol({"post": script}, now=script.now)
-        rooms = run.Rooms(Planner(), NoRecall(), Thinker(NoBrain(), {}), Verifier({}), courier)
+        rooms = run.RunPorts(Planner(), NoRecall(), Thinker(NoBrain(), {}), Verifier({}), courier)
         try:
             self._loop.run_until_complete(_leg(claim, script, rooms))
         except _Next as stop:
@@ -324,11 +326,11 @@ class House:
         return None
 
 
-async def _leg(claim: Claim, script: _Script, rooms: run.Rooms) -> None:
+async def _leg(claim: ClaimedTask, script: _Script, rooms: run.RunPorts) -> None:
     """As the engine runs it: by the engine."""
     ids = Ids(script.now, lambda _: claim.lease.number)
     loops = Background(script.now, script.sleep)
-    engine = LocalEngine(script, script, ids, rooms, Limits(attempts=9), loops)
+    engine = LocalEngine(script, script, ids, rooms, EngineSettings(attempts=9), loops)
     engine._chance = _Chance()
     steps = LocalSteps(claim, script, script, 3600)
     me = asyncio.current_task()

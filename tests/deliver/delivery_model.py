@@ -11,11 +11,11 @@ as a request of its own that may be lost, land late, or be refused.
 from collections.abc import Iterator
 from typing import Final
 
-from remit.model.delivery import Accepted, Found, Locked, Refused, Retry, Unknown
-from remit.model.review import OPTIONS, Answered
+from remit.model.delivery import Accepted, Found, Locked, Refused, SendRetry, Unknown
+from remit.model.review import OPTIONS, ReviewAnswer
 from remit.model.status import Reason
 from remit.store.database import Cell
-from remit.store.queue import Claim
+from remit.store.queue import ClaimedTask
 from tests.deliver.delivery_house import NOW, Ask, House, Rows, Sort, Verb
 from tests.deliver.delivery_words import (
     NOT_YET,
@@ -47,7 +47,7 @@ class Model:
         self._stores: list[Rows] = []
         self._numbers: dict[object, int] = {}
         self.views: list[View] = []
-        self._places: list[tuple[Claim, tuple[object, ...]]] = []
+        self._places: list[tuple[ClaimedTask, tuple[object, ...]]] = []
         self._wants: list[Verb | Ask | None] = []
         self._done: dict[tuple[object, ...], tuple[int, object]] = {}
         self._steps: dict[tuple[int, object], int] = {}
@@ -157,7 +157,7 @@ class Model:
         yield Edge(By.ITSELF, f"{WORKERS[n]} sends", sent)
         if state.left.rebuffs:
             left = state.left._replace(rebuffs=state.left.rebuffs - 1)
-            place = self._heard(leg.place, Retry("no way there", 3600))
+            place = self._heard(leg.place, SendRetry("no way there", 3600))
             to = _with(state, n, Leg(place), left=left)
             yield Edge(By.MISFORTUNE, f"{WORKERS[n]} finds no way there", to)
 
@@ -183,7 +183,7 @@ class Model:
         if asked and Message.FAILED in state.messages:
             return Refused("it came back")
         waits = Message.FLYING in state.messages
-        return Retry("it never left", 3600) if self._sort.files and not waits else None
+        return SendRetry("it never left", 3600) if self._sort.files and not waits else None
 
     def _gives(self, state: State, n: int, leg: Leg) -> Edge:
         """The doubtful message goes once more, under its key; no claim is needed for that."""
@@ -222,7 +222,7 @@ class Model:
         if state.messages[at] in NOT_YET and state.left.rebuffs:
             left = state.left._replace(rebuffs=state.left.rebuffs - 1)
             messages = _put(state.messages, at, Message.LOST)
-            for said in (Retry("busy", 3600), Refused("never"), Locked("expired")):
+            for said in (SendRetry("busy", 3600), Refused("never"), Locked("expired")):
                 to = _with(
                     state, n, Leg(self._heard(leg.place, said)), messages=messages, left=left
                 )
@@ -276,9 +276,9 @@ class Model:
             to = state._replace(store=self._done[key][0], left=left)
             yield Edge(By.OWNER, "the owner cancels", to)
 
-    def _says(self, state: State, review: str, answer: Answered) -> Iterator[Edge]:
+    def _says(self, state: State, review: str, answer: ReviewAnswer) -> Iterator[Edge]:
         left = state.left
-        if answer is Answered.RESEND:
+        if answer is ReviewAnswer.RESEND:
             if not left.resends:
                 return
             left = left._replace(resends=left.resends - 1)
@@ -289,15 +289,15 @@ class Model:
         to = state._replace(
             store=self._done[key][0],
             left=left,
-            resent=state.resent + (answer is Answered.RESEND),
-            confirmed=state.confirmed or answer is Answered.ARRIVED,
-            dropped=state.dropped or answer in (Answered.DROP, Answered.DECLINE),
+            resent=state.resent + (answer is ReviewAnswer.RESEND),
+            confirmed=state.confirmed or answer is ReviewAnswer.ARRIVED,
+            dropped=state.dropped or answer in (ReviewAnswer.DROP, ReviewAnswer.DECLINE),
         )
         yield Edge(By.OWNER, f"the owner says {answer.value}", to)
 
     # The production code, each thing once -------------------------------------------------------
 
-    def _place(self, claim: Claim, heard: tuple[object, ...]) -> int:
+    def _place(self, claim: ClaimedTask, heard: tuple[object, ...]) -> int:
         self._places.append((claim, heard))
         self._wants.append(self._house.wants(claim, heard))
         return len(self._places) - 1

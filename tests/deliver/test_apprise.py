@@ -13,8 +13,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.deliver.apprise_ import _KEYS, Apprise, Target, complaint
-from remit.model.delivery import Accepted, Answer, Keeps, Locked, Parcel, Refused, Retry, Unknown
+from remit.deliver.apprise_ import _KEYS, AppriseChannel, AppriseTarget, complaint
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
 from remit.ports import Channel
 from tests.engine.rig import until
 from tests.live.whatsapp import Cut, Heard, Loopback, Order
@@ -40,9 +49,9 @@ def channel(
     private: bool = False,
     worker: Sequence[str] = WORKER,
     patience: float = 100.0,
-) -> Apprise:
-    targets = {"parks": Target(lambda: address, private)}
-    return Apprise(targets, owner="parks", patience=patience, worker=worker)
+) -> AppriseChannel:
+    targets = {"parks": AppriseTarget(lambda: address, private)}
+    return AppriseChannel(targets, owner="parks", patience=patience, worker=worker)
 
 
 def acted(script: str) -> tuple[str, ...]:
@@ -85,11 +94,11 @@ TABLE: Final = {
     "redirect": Row(played(*report(sent=False, trail=[302])), Refused),
     "401": Row(played(*report(sent=False, trail=[401])), Locked),
     "403": Row(played(*report(sent=False, trail=[403])), Locked),
-    "429": Row(played(*report(sent=False, trail=[429])), Retry),
+    "429": Row(played(*report(sent=False, trail=[429])), SendRetry),
     "500": Row(played(*report(sent=False, trail=[500])), Unknown),
     "no answer": Row(played(*report(sent=False, trail=[-1])), Unknown),
     "half of it": Row(played(*report(sent=False, trail=[200, 400])), Unknown),
-    "unreachable": Row(played(*report(sent=False, trail=[0])), Retry),
+    "unreachable": Row(played(*report(sent=False, trail=[0])), SendRetry),
     "unreachable, then refused": Row(played(*report(sent=False, trail=[0, 400])), Refused),
     "barred": Row(played(*report(sent=False, trail=[0], barred="It is private.")), Refused),
     "barred after a byte": Row(
@@ -98,14 +107,14 @@ TABLE: Final = {
     "nothing tried": Row(played(*report(sent=False, trail=[])), Refused),
     "not installed": Row(played(json.dumps({"lacks": True})), Locked),
     "not readable": Row(played(json.dumps({"wrong": "It has two targets."})), Refused),
-    "died at once": Row(played(then=DIES), Retry),
+    "died at once": Row(played(then=DIES), SendRetry),
     "died while sending": Row(played("sending", "", then=DIES), Unknown),
     "half a report": Row(played("sending", '{"sent": tr'), Unknown),
     "a report of nothing": Row(played("sending", "[]"), Unknown),
-    "hangs before": Row(played(then=HANGS), Retry, SHORT),
+    "hangs before": Row(played(then=HANGS), SendRetry, SHORT),
     "hangs while sending": Row(played("sending", "", then=HANGS), Unknown, 6.0),
     "floods": Row(played("sending", "", then=FLOODS), Unknown),
-    "no such program": Row(("remit-has-no-such-program",), Retry),
+    "no such program": Row(("remit-has-no-such-program",), SendRetry),
 }
 
 
@@ -150,7 +159,7 @@ async def test_without_the_extra_it_says_what_to_install() -> None:
 
 
 async def test_the_worker_that_ships_can_be_started() -> None:
-    made = Apprise({"a": Target(lambda: "nosuchservice://x/y")}, owner="a")
+    made = AppriseChannel({"a": AppriseTarget(lambda: "nosuchservice://x/y")}, owner="a")
 
     # It lacks Apprise, or Apprise has no such service; either way it was there and said so.
     assert isinstance(await made.send(PARCEL), Refused | Locked)
@@ -161,7 +170,7 @@ async def test_more_than_two_at_once_are_asked_to_come_back() -> None:
 
     answers = await asyncio.gather(*(busy.send(PARCEL) for _ in range(4)))
 
-    waits = [each.after for each in answers if isinstance(each, Retry)]
+    waits = [each.after for each in answers if isinstance(each, SendRetry)]
     assert sorted(waits, key=str) == [5.0, 5.0, None, None]
     assert busy._at_work == 0
 
@@ -180,7 +189,7 @@ async def test_only_a_target_that_the_operator_named_is_sent_to(name: str) -> No
 
 
 async def test_an_owner_without_a_target_is_not_guessed() -> None:
-    made = Apprise({"parks": Target(lambda: SLACK)}, worker=NEVER)
+    made = AppriseChannel({"parks": AppriseTarget(lambda: SLACK)}, worker=NEVER)
 
     assert type(await made.send(PARCEL)) is Refused
     assert type(await made.send(Parcel("dlv-1", "parks", "Hello."))) is Accepted
@@ -271,9 +280,11 @@ async def test_an_address_that_cannot_be_read_now_is_asked_for_again_later() -> 
     def locked() -> str:
         raise OSError(f"locked, with {CANARY}")
 
-    answer = await Apprise({"a": Target(locked)}, owner="a", worker=NEVER).send(PARCEL)
+    answer = await AppriseChannel({"a": AppriseTarget(locked)}, owner="a", worker=NEVER).send(
+        PARCEL
+    )
 
-    assert type(answer) is Retry
+    assert type(answer) is SendRetry
     assert CANARY not in answer.why
 
 
@@ -315,7 +326,7 @@ async def test_no_secret_is_in_an_answer_a_repr_or_a_log(caplog: pytest.LogCaptu
 def test_apprise_is_a_channel_that_keeps_nothing() -> None:
     made: Channel = channel()
 
-    assert made.keeps is Keeps.NOTHING
+    assert made.keeps is SendGuarantee.NOTHING
     assert made.name == "apprise"
 
 
@@ -356,7 +367,7 @@ REAL: Final = {
     "good": Real(Order(), Accepted, 1),
     "refused": Real(Order(status=400), Refused, 0),
     "token": Real(Order(status=401), Locked, 0),
-    "429": Real(Order(status=429), Retry, 0),
+    "429": Real(Order(status=429), SendRetry, 0),
     "500 after it took it": Real(Order(status=500, accept=True), Unknown, 1),
     "redirect": Real(Order(status=307, headers={"location": "/elsewhere"}), Refused, 0),
     "reset in the request": Real(Order(cut=Cut.IN_REQUEST), Unknown, 0),
@@ -418,8 +429,8 @@ async def test_the_real_apprise_takes_one_target_and_a_text_that_fits() -> None:
     async with Ntfy() as server:
         two = await channel(f"{server.address}/more", private=True).send(PARCEL)
         none = await channel("nosuchservice://x/y").send(PARCEL)
-        targets = {"a": Target(lambda: server.address, private=True)}
-        wide = Apprise(targets, owner="a", most=100_000, worker=WORKER)
+        targets = {"a": AppriseTarget(lambda: server.address, private=True)}
+        wide = AppriseChannel(targets, owner="a", most=100_000, worker=WORKER)
         long = await wide.send(Parcel("dlv-1", None, "x" * 7801))
 
         assert server.heard == []
@@ -432,7 +443,7 @@ async def test_the_real_apprise_takes_one_target_and_a_text_that_fits() -> None:
 async def test_where_nobody_listens_the_real_apprise_has_sent_nothing() -> None:
     made = channel(f"ntfy://{CANARY}@127.0.0.1:{free_port()}/parks", private=True)
 
-    assert type(await made.send(PARCEL)) is Retry
+    assert type(await made.send(PARCEL)) is SendRetry
 
 
 @pytest.mark.slow

@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from remit.deliver import bounce
 from remit.intake import extract
-from remit.intake.recipients import Book, Channel, Contact
+from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.model.delivery import DeliveryStatus
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.testing import Outbox, World, script
 from tests.soak import examples
@@ -66,9 +66,9 @@ def test_every_test_that_a_page_names_is_there(page: str, least: int) -> None:
 
 # 4: a message that looks like what a model would have answered ------------------------------------
 
-BOOK: Final = Book(
+BOOK: Final = ContactBook(
     Contact("Nina"),
-    (Channel("whatsapp", "whatsapp"), Channel("dashboard", "dashboard")),
+    (ChannelName("whatsapp", "whatsapp"), ChannelName("dashboard", "dashboard")),
     (Contact("Anna Weber", channels=("whatsapp",)),),
 )
 NOW: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -147,7 +147,7 @@ async def test_what_was_approved_and_swapped_afterwards_is_asked_about_again(
         await world.run()
         (review,) = await world.waiting()
         assert review.evidence == "Hello Anna."
-        await world.decide(review, Answered.APPROVE)
+        await world.decide(review, ReviewAnswer.APPROVE)
         if what == "address":
             (tmp_path / "contacts.yaml").write_text(book.format("eve-1"))
         else:

@@ -9,9 +9,18 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.deliver.bridge import Bridge, Link
+from remit.deliver.bridge import BridgeAddress, BridgeChannel
 from remit.errors import BadInput
-from remit.model.delivery import Accepted, Answer, Keeps, Locked, Parcel, Refused, Retry, Unknown
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
 from remit.ports import Channel
 from remit.testing import FrozenClock
 from tests.live.whatsapp import TOKEN, BridgeProvider, Cut, Order
@@ -30,10 +39,12 @@ class Desk:
 
 
 @asynccontextmanager
-async def bridged(provider: BridgeProvider, desk: Desk | None = None) -> AsyncIterator[Bridge]:
+async def bridged(
+    provider: BridgeProvider, desk: Desk | None = None
+) -> AsyncIterator[BridgeChannel]:
     desk = desk or Desk()
-    link = Link(provider.root, lambda: desk.token, desk.owner, provider.knows_ids)
-    made = Bridge(link, desk.clock, patience=desk.patience)
+    link = BridgeAddress(provider.root, lambda: desk.token, desk.owner, provider.knows_ids)
+    made = BridgeChannel(link, desk.clock, patience=desk.patience)
     try:
         yield made
     finally:
@@ -52,7 +63,7 @@ TABLE: Final = {
     "good": Row(Order(), Accepted, 1),
     "refused": Row(Order(status=400, details="no such chat"), Refused, 0),
     "token": Row(Order(status=401, details="who are you"), Locked, 0),
-    "429": Row(Order(status=429, headers={"retry-after": "9"}), Retry, 0),
+    "429": Row(Order(status=429, headers={"retry-after": "9"}), SendRetry, 0),
     "409 of one that knows no ids": Row(Order(status=409, body=b'{"id": "3EB0"}'), Refused, 0),
     "500": Row(Order(status=500), Unknown, 0),
     "500 after it sent": Row(Order(status=500, accept=True), Unknown, 1),
@@ -77,7 +88,7 @@ async def test_the_answer_says_what_the_bridge_did(row: Row) -> None:
         assert len(provider.heard) == (row.order.cut is not Cut.IN_REQUEST)
         assert len(provider.accepted) == row.accepted
     assert type(answer) is row.answer
-    if isinstance(answer, Refused | Retry | Unknown):
+    if isinstance(answer, Refused | SendRetry | Unknown):
         assert answer.why.endswith(".")
         assert TOKEN not in repr(answer)
 
@@ -94,7 +105,7 @@ async def test_a_bridge_that_knows_ids_makes_one_message_of_two_tries() -> None:
 
 
 async def test_what_a_bridge_keeps_is_what_it_says_of_itself() -> None:
-    for knows, keeps in ((True, Keeps.KEY), (False, Keeps.NOTHING)):
+    for knows, keeps in ((True, SendGuarantee.KEY), (False, SendGuarantee.NOTHING)):
         async with BridgeProvider(knows_ids=knows) as provider, bridged(provider) as bridge:
             port: Channel = bridge
             assert port.keeps is keeps
@@ -145,7 +156,7 @@ async def test_a_linked_device_writes_at_most_once_a_second() -> None:
         assert isinstance(await bridge.send(replace(PARCEL, recipient=None)), Accepted)
 
         other = await bridge.send(replace(PARCEL, recipient="972501234567"))
-        assert other == Retry(
+        assert other == SendRetry(
             "It is too soon for the next message by the bridge.", 1.0, spends=False
         )
         assert len(provider.heard) == 1
@@ -157,7 +168,7 @@ async def test_a_linked_device_writes_at_most_once_a_second() -> None:
 )
 def test_an_address_of_a_bridge_that_cannot_be_is_refused_in_a_sentence(url: str) -> None:
     with pytest.raises(BadInput):
-        Link(url, str)
+        BridgeAddress(url, str)
 
 
 async def test_only_a_bridge_that_knows_ids_is_given_a_doubtful_message_again() -> None:

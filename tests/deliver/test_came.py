@@ -9,16 +9,16 @@ from typing import Final
 import pytest
 
 from remit.deliver import whatsapp_came, whatsapp_hook
-from remit.deliver.forget import LEAST, Forgetting
-from remit.deliver.ways import HookIn
-from remit.model.delivery import Report, Reported, Unknown
-from remit.model.event import Event, Kind
+from remit.deliver.channel_registry import InboundHook
+from remit.deliver.inbound_cleanup import LEAST, InboundCleanup
+from remit.model.delivery import DeliveryReport, ProviderReport, Unknown
+from remit.model.event import Event, EventKind
 from remit.model.reply import Policy
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Status
 from remit.store import audit, deliveries, events, inbound
 from remit.store.database import Tx, statement
-from remit.store.inbound import Came
+from remit.store.inbound import InboundMessage
 from remit.testing import Outbox, World, script
 from tests.live.whatsapp import NUMBER_ID, PERSON, call, statuses
 
@@ -56,7 +56,7 @@ async def test_a_report_on_one_channel_never_settles_a_delivery_of_another(
             await world.house.db.write(lambda tx: tx.ask(named))
         key = str(delivery.id) if by == "key" else None
         for channel, status in (("first", Status.DELIVERING), ("second", Status.COMPLETED)):
-            told = Report(Reported("wamid-1", arrived=True), channel, key)
+            told = DeliveryReport(ProviderReport("wamid-1", arrived=True), channel, key)
             await world.house.db.write(deliveries.report, told, world.now)
             await world.run(timedelta(seconds=5))
             assert (await world.get(task.id)).status is status, channel
@@ -65,7 +65,7 @@ async def test_a_report_on_one_channel_never_settles_a_delivery_of_another(
 def test_a_report_belongs_to_the_number_that_it_is_about_whatever_door_it_comes_by() -> None:
     """One app has one door for all its numbers."""
     status = {"id": "wamid.1", "status": "delivered", "recipient_id": PERSON}
-    door = HookIn("first", str, str, LINES)
+    door = InboundHook("first", str, str, LINES)
     for number, channel in ((NUMBER_ID, "first"), (OTHER, "second"), ("999", "first")):
         body = call(statuses({**status, "biz_opaque_callback_data": "dlv-1"}))
         batch = whatsapp_hook.read(body.replace(NUMBER_ID.encode(), number.encode()))
@@ -79,17 +79,17 @@ def test_a_report_belongs_to_the_number_that_it_is_about_whatever_door_it_comes_
 async def test_what_came_in_is_forgotten_after_its_days_and_not_before(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         db, loops = world.house.db, world.house.background
-        keeps = Forgetting(90, db, world.clock, loops)
+        keeps = InboundCleanup(90, db, world.clock, loops)
         for day in range(3):
-            said = Came(f"line message {day}", "line", {"text": "Hi"}, "4915", world.now)
+            said = InboundMessage(f"line message {day}", "line", {"text": "Hi"}, "4915", world.now)
             await db.write(inbound.take, [said], world.now)
             world.clock.advance(timedelta(days=1))
         world.clock.advance(timedelta(days=88))
         assert await keeps.look() == 1
         assert len(await db.read(inbound.beginning, "line message")) == 2
-        assert await Forgetting(0, db, world.clock, loops).look() == 0, "0 is for ever"
+        assert await InboundCleanup(0, db, world.clock, loops).look() == 0, "0 is for ever"
         world.clock.advance(timedelta(days=2))
-        assert await Forgetting(1, db, world.clock, loops).look() == 2
+        assert await InboundCleanup(1, db, world.clock, loops).look() == 2
     assert LEAST > 7, "a provider says the same for a week, and it must be known again"
 
 
@@ -120,8 +120,8 @@ async def test_a_word_about_writing_to_someone_is_in_the_journal(tmp_path: Path)
         await world.run()
         (review,) = await world.waiting()
         assert review.id is not None
-        await world.house.inbox.decide(review.id, Decision(Answered.APPROVE, always=True))
-        told = [each for each in await _journal(world) if each.kind is Kind.PERMISSION_GIVEN]
+        await world.house.inbox.decide(review.id, Decision(ReviewAnswer.APPROVE, always=True))
+        told = [each for each in await _journal(world) if each.kind is EventKind.PERMISSION_GIVEN]
 
         assert [each.data["policy"] for each in told] == ["deny", "ask", "allow"]
         assert {each.data["address"] for each in told} == {"anna-1"}

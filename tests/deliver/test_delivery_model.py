@@ -9,7 +9,7 @@ import pytest
 
 from remit.deliver.courier import Courier
 from remit.model.delivery import Answer, Delivery, DeliveryStatus, Parcel
-from remit.ports import Ledger
+from remit.ports import SendLedger
 from remit.store.database import statement
 from tests.deliver import delivery_checks as checks
 from tests.deliver.delivery_checks import Walk, walk
@@ -116,7 +116,7 @@ class RunsTheStepAgain(Courier):
     """As a durable step does it that was cut: from its beginning."""
 
     async def settle(
-        self, delivery: Delivery, ledger: Ledger, *, asks_channel: bool = True
+        self, delivery: Delivery, ledger: SendLedger, *, asks_channel: bool = True
     ) -> Answer:
         if delivery.status is not DeliveryStatus.SENDING:
             return await super().settle(delivery, ledger, asks_channel=asks_channel)

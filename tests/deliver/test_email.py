@@ -12,19 +12,19 @@ import pytest
 from aiosmtplib import SMTP
 
 from remit.deliver import email, letter, letter_text
-from remit.deliver.account import Account, Security
-from remit.deliver.email import Email
-from remit.deliver.letter import Note, Sender, Thread
-from remit.deliver.letter_head import Address, address
+from remit.deliver.account import Security, SmtpAccount
+from remit.deliver.email import EmailChannel
+from remit.deliver.letter import MailContent, MailSender, MailThread
+from remit.deliver.letter_head import MailAddress, address
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
     Answer,
-    Keeps,
     Locked,
     Parcel,
     Refused,
-    Retry,
+    SendGuarantee,
+    SendRetry,
     Unknown,
 )
 from remit.ports import Channel
@@ -33,7 +33,7 @@ from tests.live.loopback import HOST
 from tests.live.mail import PASSWORD, USER, Authority, PostOffice, Scripted
 from tests.live.proxy import Cut, Fault, Proxy
 
-NINA: Final = Sender(address(USER, "Nina"))
+NINA: Final = MailSender(address(USER, "Nina"))
 BODY: Final = "# Parks\n\nLumphini, mornings.\n\n.\n\n..dots\n\nGrüße"
 PARCEL: Final = Parcel("dlv-01JZ", "hanan@example.test", BODY)
 SHORT: Final = 2.0  # seconds of patience with who never answers; until then all else has happened
@@ -47,17 +47,17 @@ class Desk:
     user: str | None = None
     password: str = PASSWORD
     ca_file: Path | None = None
-    owner: Address | None = None
-    thread: Thread = field(default_factory=Thread)
+    owner: MailAddress | None = None
+    thread: MailThread = field(default_factory=MailThread)
     patience: float = 100.0
 
-    async def thread_of(self, _: Parcel) -> Thread:
+    async def thread_of(self, _: Parcel) -> MailThread:
         return self.thread
 
-    def channel(self, port: int, host: str = HOST) -> Email:
+    def channel(self, port: int, host: str = HOST) -> EmailChannel:
         secret = (lambda: self.password) if self.user is not None else None
-        account = Account(host, port, self.security, self.user, secret, self.ca_file)
-        return Email(
+        account = SmtpAccount(host, port, self.security, self.user, secret, self.ca_file)
+        return EmailChannel(
             account,
             NINA,
             FrozenClock(),
@@ -91,7 +91,7 @@ async def test_a_letter_arrives_once_byte_by_byte_as_it_was_composed() -> None:
         assert answer == Accepted("<dlv-01JZ@example.test>")
         (mail,) = office.accepted
         assert (mail.sender, mail.to) == (USER, ("hanan@example.test",))
-        note = Note(PARCEL.key, address("hanan@example.test"), BODY)
+        note = MailContent(PARCEL.key, address("hanan@example.test"), BODY)
         assert mail.content == letter.compose(note, NINA, START).wire
         plain = mail.parsed.get_body(("plain",))
         assert plain is not None
@@ -123,7 +123,7 @@ async def test_the_owner_is_written_to_at_the_address_of_the_settings() -> None:
 
 async def test_an_answer_stands_in_its_thread() -> None:
     async with PostOffice() as office:
-        await sent(office.port, Desk(thread=Thread("Parks", ("<a@x.test>", "<b@x.test>"))))
+        await sent(office.port, Desk(thread=MailThread("Parks", ("<a@x.test>", "<b@x.test>"))))
 
         read = office.accepted[0].parsed
         assert (read["In-Reply-To"], read["References"]) == ("<b@x.test>", "<a@x.test> <b@x.test>")
@@ -157,7 +157,7 @@ async def test_a_server_that_reports_is_told_the_delivery() -> None:
 def test_it_is_a_channel_and_keeps_nothing_without_a_mailbox() -> None:
     channel: Channel = Desk().channel(25)
 
-    assert (channel.name, channel.keeps) == ("email", Keeps.NOTHING)
+    assert (channel.name, channel.keeps) == ("email", SendGuarantee.NOTHING)
 
 
 # What never leaves --------------------------------------------------------------------------------
@@ -217,7 +217,7 @@ async def test_a_server_without_starttls_is_told_nothing() -> None:
     async with Scripted(extensions=("AUTH PLAIN LOGIN",)) as server:
         answer = await sent(server.port, Desk(Security.STARTTLS, USER))
 
-        assert isinstance(answer, Retry)
+        assert isinstance(answer, SendRetry)
         assert "offers no private line (STARTTLS), so it was told nothing" in answer.why
         assert server.heard == ["EHLO example.test"]
 
@@ -225,7 +225,7 @@ async def test_a_server_without_starttls_is_told_nothing() -> None:
 async def test_a_server_that_takes_starttls_back_is_told_nothing() -> None:
     says = {"STARTTLS": "454 TLS not available"}
     async with Scripted(extensions=("STARTTLS", "AUTH PLAIN"), says=says) as server:
-        assert isinstance(await sent(server.port, Desk(Security.STARTTLS, USER)), Retry)
+        assert isinstance(await sent(server.port, Desk(Security.STARTTLS, USER)), SendRetry)
         assert server.heard == ["EHLO example.test", "STARTTLS"]
 
 
@@ -244,7 +244,7 @@ async def test_a_certificate_nobody_vouches_for_or_of_another_name_is_refused(
             async with _office(security, context) as office:
                 answer = await sent(office.port, Desk(security, ca_file=authority.file))
 
-                assert isinstance(answer, Retry)
+                assert isinstance(answer, SendRetry)
                 assert "certificate that is not trusted" in answer.why
                 assert word in answer.why
                 assert office.accepted == []
@@ -255,13 +255,13 @@ async def test_a_certificate_nobody_vouches_for_or_of_another_name_is_refused(
 )
 def test_a_line_in_the_clear_leads_to_this_machine_alone(host: str) -> None:
     with pytest.raises(BadInput, match="must be private"):
-        Account(host, 25, Security.NONE)
+        SmtpAccount(host, 25, Security.NONE)
 
 
 @pytest.mark.parametrize("host", ["", "a b", "a:25", "a/b", "-a", "a\n", "user@host", "a" * 254])
 def test_a_host_that_is_none_is_refused(host: str) -> None:
     with pytest.raises(BadInput, match="is no host name"):
-        Account(host, 587)
+        SmtpAccount(host, 587)
 
 
 def test_an_account_is_whole_or_is_refused(tmp_path: Path) -> None:
@@ -269,11 +269,11 @@ def test_an_account_is_whole_or_is_refused(tmp_path: Path) -> None:
     empty.touch()
     for port in (0, -1, 65_536):
         with pytest.raises(BadInput, match="port"):
-            Account("mail.example.org", port)
+            SmtpAccount("mail.example.org", port)
     with pytest.raises(BadInput, match="A user needs a password"):
-        Account("mail.example.org", 587, user="nina")
+        SmtpAccount("mail.example.org", 587, user="nina")
     with pytest.raises(BadInput, match="characters no name has"):
-        Account("mail.example.org", 587, user="a\r\nb", password=lambda: "x")
+        SmtpAccount("mail.example.org", 587, user="a\r\nb", password=lambda: "x")
     for file in (empty, tmp_path / "missing.pem"):
         with pytest.raises(BadInput, match="holds no certificate"):
             Desk(Security.TLS, ca_file=file).channel(465)
@@ -301,12 +301,12 @@ async def test_a_wrong_password_is_tried_once_and_needs_the_owner(tmp_path: Path
 @pytest.mark.parametrize(
     ("extensions", "says", "answer"),
     [
-        (("AUTH PLAIN",), {"AUTH": "454 4.7.0 later"}, Retry),
-        (("AUTH PLAIN",), {"AUTH": "421 closing"}, Retry),
+        (("AUTH PLAIN",), {"AUTH": "454 4.7.0 later"}, SendRetry),
+        (("AUTH PLAIN",), {"AUTH": "421 closing"}, SendRetry),
         (("AUTH PLAIN",), {"AUTH": "534 weak"}, Locked),
         (("AUTH PLAIN",), {"MAIL": "530 log in first"}, Locked),
-        (("AUTH GSSAPI",), {}, Retry),
-        ((), {}, Retry),
+        (("AUTH GSSAPI",), {}, SendRetry),
+        ((), {}, SendRetry),
     ],
 )
 async def test_what_keeps_us_out_is_told_apart(
@@ -322,9 +322,9 @@ async def test_a_password_that_cannot_be_had_keeps_everything_here() -> None:
         raise OSError(PASSWORD)
 
     async with PostOffice() as office, Proxy(office.port) as proxy:
-        account = Account(HOST, proxy.port, Security.NONE, USER, locked)
-        answer = await Email(account, NINA, FrozenClock()).send(PARCEL)
-        assert isinstance(answer, Retry)
+        account = SmtpAccount(HOST, proxy.port, Security.NONE, USER, locked)
+        answer = await EmailChannel(account, NINA, FrozenClock()).send(PARCEL)
+        assert isinstance(answer, SendRetry)
         assert PASSWORD not in repr(answer)
         for bad in ("", "a\r\nb"):
             assert isinstance(await sent(proxy.port, Desk(user=USER, password=bad)), Locked)
@@ -350,10 +350,10 @@ async def test_the_password_is_seen_nowhere(caplog: pytest.LogCaptureFixture) ->
 @pytest.mark.parametrize(
     ("code", "answer"),
     [
-        ("421", Retry),
-        ("450", Retry),
-        ("451", Retry),
-        ("452", Retry),
+        ("421", SendRetry),
+        ("450", SendRetry),
+        ("451", SendRetry),
+        ("452", SendRetry),
         ("550", Refused),
         ("554", Refused),
     ],
@@ -365,7 +365,7 @@ async def test_a_refusal_at_any_stage_is_told_apart_and_nothing_is_sent(
         found = await sent(server.port)
 
         assert type(found) is answer
-        assert isinstance(found, Retry | Refused)
+        assert isinstance(found, SendRetry | Refused)
         assert f"({code} because of this)" in found.why
         assert server.dots == (at == ".")
         assert len([line for line in server.heard if line.startswith("MAIL")]) == 1
@@ -383,11 +383,11 @@ async def test_a_recipient_who_is_refused_is_refused_alone() -> None:
 @pytest.mark.parametrize(
     ("says", "answer", "dots"),
     [
-        ({"greeting": "554 no service"}, Retry, 0),
-        ({"greeting": "421 too many"}, Retry, 0),
-        ({"greeting": "HTTP/1.1 400 Bad Request"}, Retry, 0),
-        ({"EHLO": "502 what", "HELO": "502 what"}, Retry, 0),
-        ({"DATA": "250 what"}, Retry, 0),
+        ({"greeting": "554 no service"}, SendRetry, 0),
+        ({"greeting": "421 too many"}, SendRetry, 0),
+        ({"greeting": "HTTP/1.1 400 Bad Request"}, SendRetry, 0),
+        ({"EHLO": "502 what", "HELO": "502 what"}, SendRetry, 0),
+        ({"DATA": "250 what"}, SendRetry, 0),
         ({".": "354 what"}, Unknown, 1),
         ({".": "999 what"}, Unknown, 1),
         ({".": "yes"}, Unknown, 1),
@@ -416,16 +416,16 @@ async def test_a_yes_that_was_said_before_the_letter_was_given_does_not_count(
     says: dict[str, str],
 ) -> None:
     async with Scripted(says={**says, ".": "554 no"}) as server:
-        assert isinstance(await sent(server.port), Retry)
+        assert isinstance(await sent(server.port), SendRetry)
         assert server.dots == 0
 
 
 async def test_a_server_that_is_not_there_is_tried_again_later() -> None:
     async with PostOffice() as office:
         port = office.port
-    assert isinstance(await sent(port), Retry)
+    assert isinstance(await sent(port), SendRetry)
     answer = await Desk(Security.TLS).channel(465, "nowhere.invalid").send(PARCEL)
-    assert isinstance(answer, Retry)
+    assert isinstance(answer, SendRetry)
 
 
 # The line breaks ----------------------------------------------------------------------------------
@@ -448,7 +448,7 @@ async def test_a_line_cut_on_the_way_up_never_leaves_a_letter_that_was_said_not_
             answer = await sent(proxy.port)
             await office.quiet()
 
-            assert isinstance(answer, Retry | Unknown), (n, answer)
+            assert isinstance(answer, SendRetry | Unknown), (n, answer)
             assert office.accepted == [], n
             assert proxy.connections == 1
             doubts += isinstance(answer, Unknown)
@@ -465,7 +465,7 @@ async def test_a_line_cut_on_the_way_down_is_a_doubt_exactly_after_the_letter_wa
             await office.quiet()
 
             if n < begun:
-                assert isinstance(answer, Retry), (n, answer)
+                assert isinstance(answer, SendRetry), (n, answer)
             elif n < told:
                 assert isinstance(answer, Unknown), (n, answer)
             else:
@@ -478,9 +478,9 @@ async def test_a_line_that_falls_silent_is_given_up_and_told_apart() -> None:
     up, said = await _whole()
     go_on, taken = said.index(b"354"), said.index(b"250 2.0.0")
     for fault, answer, accepted in (
-        (Fault(down=0, how=Cut.SILENCE), Retry, 0),
-        (Fault(down=go_on, how=Cut.SILENCE), Retry, 0),
-        (Fault(up=40, how=Cut.SILENCE), Retry, 0),
+        (Fault(down=0, how=Cut.SILENCE), SendRetry, 0),
+        (Fault(down=go_on, how=Cut.SILENCE), SendRetry, 0),
+        (Fault(up=40, how=Cut.SILENCE), SendRetry, 0),
         (Fault(up=up - 40, how=Cut.SILENCE), Unknown, 0),
         (Fault(down=taken + 2, how=Cut.SILENCE), Unknown, 1),
     ):
@@ -491,7 +491,7 @@ async def test_a_line_that_falls_silent_is_given_up_and_told_apart() -> None:
             assert len(office.accepted) == accepted, fault
 
 
-class Narrow(Email):
+class Narrow(EmailChannel):
     """The same over a line that holds little, so that most of a letter waits for its turn."""
 
     def _smtp(self) -> SMTP:
@@ -507,13 +507,13 @@ async def test_a_letter_that_never_left_us_whole_is_no_doubt() -> None:
         fault = Fault(up=4000, how=how)
         async with PostOffice(largest=10_000_000) as office, Proxy(office.port, fault) as proxy:
             proxy.narrow()
-            account = Account(HOST, proxy.port, Security.NONE)
+            account = SmtpAccount(HOST, proxy.port, Security.NONE)
             answer = await Narrow(account, NINA, FrozenClock(), patience=SHORT).send(long)
 
-            assert isinstance(answer, Retry), how
+            assert isinstance(answer, SendRetry), how
             assert office.accepted == []
     async with PostOffice(largest=10_000_000) as office:
-        account = Account(HOST, office.port, Security.NONE)
+        account = SmtpAccount(HOST, office.port, Security.NONE)
         assert isinstance(await Narrow(account, NINA, FrozenClock()).send(long), Accepted)
 
 

@@ -13,27 +13,27 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.deliver import bounce, letter, mailbox
-from remit.deliver.account import Account, Security
-from remit.deliver.bounce import Bounced
-from remit.deliver.email import Email
-from remit.deliver.letter import Note, Sender
+from remit.deliver.account import Security, SmtpAccount
+from remit.deliver.bounce import BouncedMail
+from remit.deliver.email import EmailChannel
+from remit.deliver.letter import MailContent, MailSender
 from remit.deliver.letter_head import address
-from remit.deliver.mailbox import Filing, Mailbox, Mark, Returned
+from remit.deliver.mailbox import Mailbox, ReturnedMail, SentFolderMark, SentFolderPolicy
 from remit.errors import BadInput
-from remit.model.delivery import Accepted, Keeps, Parcel, Refused, Retry, Unknown
+from remit.model.delivery import Accepted, Parcel, Refused, SendGuarantee, SendRetry, Unknown
 from remit.model.ids import DeliveryId
-from remit.ports import Reconciles
+from remit.ports import ReconcilingChannel
 from remit.testing import START, FrozenClock
 from tests.live.loopback import HOST
 from tests.live.mail import PASSWORD, SERVERS, USER, Authority, Box, PostOffice, Scripted, box
 from tests.live.proxy import Cut, Fault, Proxy
 
 DOMAIN: Final = "example.test"
-NINA: Final = Sender(address(USER, "Nina"))
+NINA: Final = MailSender(address(USER, "Nina"))
 DOUBTED: Final = Parcel("dlv-DOUBT", "hanan@example.test", "# Parks\n\nLumphini.")
 ID: Final = "<dlv-01JZ@example.test>"
 OLD: Final = timedelta(hours=1)
-AUTHORITATIVE: Final = Filing(("Sent",), authoritative_after=timedelta(minutes=30))
+AUTHORITATIVE: Final = SentFolderPolicy(("Sent",), authoritative_after=timedelta(minutes=30))
 
 
 @pytest.fixture(scope="module", params=SERVERS)
@@ -47,19 +47,19 @@ def plain(
 
 def opened(
     port: int,
-    filing: Filing | None = None,
+    filing: SentFolderPolicy | None = None,
     *,
     password: str = PASSWORD,
     security: Security = Security.NONE,
     ca_file: Path | None = None,
     patience: float = 100.0,
 ) -> Mailbox:
-    account = Account(HOST, port, security, USER, lambda: password, ca_file)
+    account = SmtpAccount(HOST, port, security, USER, lambda: password, ca_file)
     return Mailbox(account, DOMAIN, filing, patience=patience)
 
 
 def written(key: str) -> bytes:
-    return letter.compose(Note(key, address("hanan@example.test"), "Hi."), NINA, START).wire
+    return letter.compose(MailContent(key, address("hanan@example.test"), "Hi."), NINA, START).wire
 
 
 # Is it among the sent ones ------------------------------------------------------------------------
@@ -68,17 +68,17 @@ def written(key: str) -> bytes:
 async def test_a_doubt_is_settled_by_the_letter_that_was_filed(plain: Box) -> None:
     async with PostOffice() as office:
         async with Proxy(office.port) as good:
-            channel = Email(Account(HOST, good.port, Security.NONE), NINA, FrozenClock())
+            channel = EmailChannel(SmtpAccount(HOST, good.port, Security.NONE), NINA, FrozenClock())
             await channel.send(DOUBTED)
             told = bytes(good.said).index(b"250 2.0.0")
         office.accepted.clear()
         async with Proxy(office.port, Fault(down=told + 2)) as proxy:
-            account = Account(HOST, proxy.port, Security.NONE)
-            channel = Email(account, NINA, FrozenClock(), mailbox=opened(plain.port))
+            account = SmtpAccount(HOST, proxy.port, Security.NONE)
+            channel = EmailChannel(account, NINA, FrozenClock(), mailbox=opened(plain.port))
             assert isinstance(await channel.send(DOUBTED), Unknown)
 
-        assert channel.keeps is Keeps.LOOKUP
-        assert isinstance(channel, Reconciles)
+        assert channel.keeps is SendGuarantee.LOOKUP
+        assert isinstance(channel, ReconcilingChannel)
         assert await channel.find(DOUBTED) is None
         (mail,) = office.accepted
         await asyncio.to_thread(plain.put, "Sent", mail.content)
@@ -87,8 +87,8 @@ async def test_a_doubt_is_settled_by_the_letter_that_was_filed(plain: Box) -> No
 
 
 async def test_a_doubt_is_settled_by_the_letter_that_came_back(plain: Box) -> None:
-    account = Account(HOST, plain.port, Security.NONE)
-    channel = Email(account, NINA, FrozenClock(), mailbox=opened(plain.port))
+    account = SmtpAccount(HOST, plain.port, Security.NONE)
+    channel = EmailChannel(account, NINA, FrozenClock(), mailbox=opened(plain.port))
     parcel = Parcel("dlv-BACK", "hanan@example.test", "Hi.")
     back = report(original="<dlv-BACK@example.test>", status="4.4.7")
 
@@ -96,12 +96,12 @@ async def test_a_doubt_is_settled_by_the_letter_that_came_back(plain: Box) -> No
     assert await channel.find(parcel) is None  # it may yet arrive
     await asyncio.to_thread(plain.put, "INBOX", back.replace(b"4.4.7", b"5.1.1"))
     assert await channel.find(parcel) == BOUNCED.answer
-    assert await Email(account, NINA, FrozenClock()).find(parcel) is None
+    assert await EmailChannel(account, NINA, FrozenClock()).find(parcel) is None
 
 
 async def test_a_letter_that_came_back_settles_nothing_if_two_may_be_out(plain: Box) -> None:
-    account = Account(HOST, plain.port, Security.NONE)
-    channel = Email(account, NINA, FrozenClock(), mailbox=opened(plain.port))
+    account = SmtpAccount(HOST, plain.port, Security.NONE)
+    channel = EmailChannel(account, NINA, FrozenClock(), mailbox=opened(plain.port))
     parcel = Parcel("dlv-TWICE", "hanan@example.test", "Hi.", attempt=2, alone=False)
     back = report(original="<dlv-TWICE@example.test>")
     await asyncio.to_thread(plain.put, "INBOX", back)
@@ -113,17 +113,17 @@ async def test_a_letter_that_came_back_settles_nothing_if_two_may_be_out(plain: 
 
 
 async def test_a_server_that_files_each_letter_says_that_one_never_left(plain: Box) -> None:
-    account = Account(HOST, plain.port, Security.NONE)
+    account = SmtpAccount(HOST, plain.port, Security.NONE)
     sure = opened(plain.port, AUTHORITATIVE)
-    channel = Email(account, NINA, FrozenClock(), mailbox=sure)
+    channel = EmailChannel(account, NINA, FrozenClock(), mailbox=sure)
     early = Parcel("dlv-NEVER", "hanan@example.test", "Hi.", sent_at=START)
     late = replace(early, sent_at=START - OLD)
 
     assert AUTHORITATIVE.authoritative_after is not None
     assert channel.grace == AUTHORITATIVE.authoritative_after.total_seconds()
     assert await channel.find(early) is None, "it may be filed still"
-    assert isinstance(await channel.find(late), Retry)
-    unsure = Email(account, NINA, FrozenClock(), mailbox=opened(plain.port))
+    assert isinstance(await channel.find(late), SendRetry)
+    unsure = EmailChannel(account, NINA, FrozenClock(), mailbox=opened(plain.port))
     assert await unsure.find(late) is None
 
 
@@ -146,13 +146,13 @@ async def test_a_letter_that_is_not_there_proves_nothing_unless_the_operator_say
     assert isinstance(await opened(plain.port).lookup(absent, OLD), Unknown)
     sure = opened(plain.port, AUTHORITATIVE)
     assert isinstance(await sure.lookup(absent, timedelta(minutes=29)), Unknown)
-    assert isinstance(await sure.lookup(absent, timedelta(minutes=30)), Retry)
+    assert isinstance(await sure.lookup(absent, timedelta(minutes=30)), SendRetry)
     with pytest.raises(BadInput, match="may be filed late"):
-        Filing(authoritative_after=timedelta(minutes=1))
+        SentFolderPolicy(authoritative_after=timedelta(minutes=1))
 
 
 async def test_a_folder_that_is_not_there_is_no_proof(plain: Box) -> None:
-    filing = Filing(("Nowhere",), authoritative_after=timedelta(minutes=30))
+    filing = SentFolderPolicy(("Nowhere",), authoritative_after=timedelta(minutes=30))
     assert isinstance(await opened(plain.port, filing).lookup(ID, OLD), Unknown)
 
 
@@ -179,7 +179,7 @@ async def test_a_wrong_password_is_a_doubt_and_is_seen_nowhere(
         assert password not in f"{answer!r} {found._account!r} {caplog.text}"
     assert isinstance(await opened(plain.port, password="").lookup(ID, OLD), Unknown)
     with pytest.raises(BadInput, match="needs a user"):
-        Mailbox(Account(HOST, 143, Security.NONE), DOMAIN)
+        Mailbox(SmtpAccount(HOST, 143, Security.NONE), DOMAIN)
 
 
 async def test_a_mailbox_is_opened_over_a_private_line_alone(plain: Box, tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def report(
     ).encode()
 
 
-BOUNCED: Final = Bounced(DeliveryId("dlv-01JZ"), "5.1.1 550 no such user", "hanan@example.test")
+BOUNCED: Final = BouncedMail(DeliveryId("dlv-01JZ"), "5.1.1 550 no such user", "hanan@example.test")
 
 
 @pytest.mark.parametrize(
@@ -300,19 +300,19 @@ def test_a_mail_without_bottom_reports_nothing() -> None:
 async def test_what_came_back_is_read_once_and_in_its_order(plain: Box) -> None:
     found = opened(plain.port)
     first = await found.bounces(None)
-    assert isinstance(first, Returned)
+    assert isinstance(first, ReturnedMail)
     for mail in (written("dlv-MINE"), report(), report(action="delayed")):
         await asyncio.to_thread(plain.put, "INBOX", mail)
 
     second = await found.bounces(first.mark)
-    assert isinstance(second, Returned)
+    assert isinstance(second, ReturnedMail)
     assert second.bounces == (BOUNCED,)
     assert not second.more
     third = await found.bounces(second.mark)
-    assert third == Returned((), second.mark)
+    assert third == ReturnedMail((), second.mark)
     # An inbox that was numbered anew is read anew: better twice than never.
-    other = await found.bounces(Mark(second.mark.validity + 1, second.mark.uid))
-    assert isinstance(other, Returned)
+    other = await found.bounces(SentFolderMark(second.mark.validity + 1, second.mark.uid))
+    assert isinstance(other, ReturnedMail)
     assert BOUNCED in other.bounces
 
 
@@ -332,10 +332,10 @@ class Star:
 
 def test_the_last_mail_is_not_read_again_though_every_range_matches_it() -> None:
     star = Star()
-    found = mailbox._returned(cast(mailbox._Imap, star), "INBOX", Mark(7, 12), DOMAIN)
+    found = mailbox._returned(cast(mailbox._Imap, star), "INBOX", SentFolderMark(7, 12), DOMAIN)
 
     assert star.asked == "13:*"
-    assert found == Returned((), Mark(7, 12))
+    assert found == ReturnedMail((), SentFolderMark(7, 12))
 
 
 async def test_a_full_inbox_is_read_in_bounded_pieces(
@@ -344,22 +344,22 @@ async def test_a_full_inbox_is_read_in_bounded_pieces(
     monkeypatch.setattr(mailbox, "_MOST_READ", 2)
     found = opened(plain.port)
     start = await found.bounces(None)
-    assert isinstance(start, Returned)
+    assert isinstance(start, ReturnedMail)
     keys = [f"dlv-{n}" for n in range(5)]
     for key in keys:
         await asyncio.to_thread(plain.put, "INBOX", report(original=f"<{key}@example.test>"))
 
     assert await _all(found, start.mark) == keys
     # Of an inbox that was empty nothing is skipped either, however much came at once.
-    assert (await _all(found, Mark(start.mark.validity, 0)))[-5:] == keys
+    assert (await _all(found, SentFolderMark(start.mark.validity, 0)))[-5:] == keys
 
 
-async def _all(found: Mailbox, mark: Mark) -> list[str]:
+async def _all(found: Mailbox, mark: SentFolderMark) -> list[str]:
     seen: list[str] = []
     more = True
     while more:
         piece = await found.bounces(mark)
-        assert isinstance(piece, Returned)
+        assert isinstance(piece, ReturnedMail)
         assert len(piece.bounces) <= 2
         seen += [each.delivery_id for each in piece.bounces]
         mark, more = piece.mark, piece.more

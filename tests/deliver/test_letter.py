@@ -15,14 +15,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.deliver import letter, letter_head, letter_html, letter_text
-from remit.deliver.letter import Letter, Note, Sender, Thread
+from remit.deliver.letter import MailContent, MailSender, MailThread, OutgoingMail
 from remit.deliver.letter_head import address
 from remit.errors import BadInput
 
 NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 KEY: Final = "dlv-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"
 TO: Final = address("hanan@example.test")
-NINA: Final = Sender(address("nina@example.test", "Nina"))
+NINA: Final = MailSender(address("nina@example.test", "Nina"))
 ALWAYS: Final = ["Date", "From", "To", "Subject", "Message-ID"]
 FORM: Final = ["Auto-Submitted", "MIME-Version", "Content-Type"]
 THREAD: Final = ["In-Reply-To", "References"]
@@ -50,11 +50,13 @@ HOSTILE: Final = (
 texts = st.one_of(st.text(), st.sampled_from(HOSTILE), st.text(alphabet="=?utf8qb_0aABc:\r\n @<>"))
 
 
-def made(body: str = "Hello.", thread: Thread | None = None, sender: Sender = NINA) -> Letter:
-    return letter.compose(Note(KEY, TO, body, thread or Thread()), sender, NOW)
+def made(
+    body: str = "Hello.", thread: MailThread | None = None, sender: MailSender = NINA
+) -> OutgoingMail:
+    return letter.compose(MailContent(KEY, TO, body, thread or MailThread()), sender, NOW)
 
 
-def subject_of(body: str, thread: Thread | None = None) -> str:
+def subject_of(body: str, thread: MailThread | None = None) -> str:
     return str(parsed(made(body, thread).wire)["Subject"])
 
 
@@ -90,7 +92,7 @@ def test_the_head_holds_exactly_its_lines_whatever_was_written(
     title: str, body: str, earlier: Sequence[str]
 ) -> None:
     body = body.encode("utf-8", "replace").decode()
-    wire = made(body, Thread(title, tuple(earlier))).wire
+    wire = made(body, MailThread(title, tuple(earlier))).wire
 
     assert names(wire) == [*ALWAYS, *FORM]
     for each in POLICIES:
@@ -109,7 +111,7 @@ def _again(
 
 @given(body=texts, title=texts)
 def test_no_line_is_long_bare_or_other_than_ascii(body: str, title: str) -> None:
-    wire = made(body.encode("utf-8", "replace").decode(), Thread(title)).wire
+    wire = made(body.encode("utf-8", "replace").decode(), MailThread(title)).wire
 
     assert wire.isascii()
     assert wire.endswith(b"\r\n")
@@ -121,7 +123,7 @@ def test_no_line_is_long_bare_or_other_than_ascii(body: str, title: str) -> None
 @given(name=texts)
 def test_a_name_is_refused_or_stands_in_the_head_as_it_is(name: str) -> None:
     try:
-        sender = Sender(address("nina@example.test", name), address("desk@example.test", name))
+        sender = MailSender(address("nina@example.test", name), address("desk@example.test", name))
     except BadInput as error:
         assert "cannot stand before an address" in str(error)  # noqa: PT017 - both ends are good
         return
@@ -136,7 +138,7 @@ def test_a_name_is_refused_or_stands_in_the_head_as_it_is(name: str) -> None:
 
 @pytest.mark.parametrize("title", HOSTILE)
 def test_a_subject_is_one_bounded_line_that_shows_all_it_says(title: str) -> None:
-    found = str(parsed(made("Body.", Thread(title)).wire)["Subject"])
+    found = str(parsed(made("Body.", MailThread(title)).wire)["Subject"])
 
     assert found == (letter_head.subject(title) or "Body.")
     assert 0 < len(found) <= letter_head.MOST_SUBJECT
@@ -165,7 +167,7 @@ def test_the_subject_is_the_title_or_the_heading_or_the_first_words() -> None:
     assert subject_of("Text.\n\n## The *report*, at [last](https://x.test)\n") == (
         "The _report_, at last <https://x.test>"
     )
-    assert subject_of("# Heading\n\nText.", Thread("Title")) == "Title"
+    assert subject_of("# Heading\n\nText.", MailThread("Title")) == "Title"
     assert subject_of("\n\nFirst line.\nSecond line.") == "First line."
     assert subject_of("Hi Anna,\n\nthree slots for us.\nBest, Hanan") == "Three slots for us."
     assert subject_of("Dear Anna,") == "Dear Anna,"
@@ -175,7 +177,7 @@ def test_the_subject_is_the_title_or_the_heading_or_the_first_words() -> None:
 
 def test_an_answer_names_what_it_answers_and_says_so_once() -> None:
     ids = tuple(f"<m{n}@x.test>" for n in range(30))
-    wire = made(thread=Thread("Parks", ids)).wire
+    wire = made(thread=MailThread("Parks", ids)).wire
     read = parsed(wire)
 
     assert names(wire) == [*ALWAYS, *THREAD, *FORM]
@@ -183,19 +185,19 @@ def test_an_answer_names_what_it_answers_and_says_so_once() -> None:
     kept = str(read["References"]).split()
     assert kept == [ids[0], *ids[-19:]]
     assert read["Subject"] == "Re: Parks"
-    assert subject_of("x", Thread("RE: Parks", ids)) == "RE: Parks"
+    assert subject_of("x", MailThread("RE: Parks", ids)) == "RE: Parks"
 
 
 def test_an_id_that_could_end_a_line_is_left_out_of_the_thread() -> None:
     bad = ("<a@x>\r\nBcc: e@x.test", "a@x.test", "<a b@x.test>", "<=?utf-8?q?=0a?=@x.test>", "")
-    assert names(made(thread=Thread("T", bad)).wire) == [*ALWAYS, *FORM]
+    assert names(made(thread=MailThread("T", bad)).wire) == [*ALWAYS, *FORM]
 
-    wire = made(thread=Thread("T", (*bad, "<good@x.test>"))).wire
+    wire = made(thread=MailThread("T", (*bad, "<good@x.test>"))).wire
     assert parsed(wire)["References"] == "<good@x.test>"
 
 
 def test_the_same_delivery_always_has_the_same_id_and_tells_machines_not_to_answer() -> None:
-    first, second = made(), letter.compose(Note(KEY, TO, "Hello."), NINA, NOW)
+    first, second = made(), letter.compose(MailContent(KEY, TO, "Hello."), NINA, NOW)
 
     assert first == second
     assert first.message_id == f"<{KEY}@example.test>"
@@ -211,7 +213,7 @@ def test_the_same_delivery_always_has_the_same_id_and_tells_machines_not_to_answ
 @pytest.mark.parametrize("key", ["", "a b", "a@b", "a>b", "a\r\nb", "..", "ü", "a" * 129])
 def test_a_key_that_is_no_part_of_an_id_is_refused(key: str) -> None:
     with pytest.raises(BadInput, match="cannot be part of a message id"):
-        letter.compose(Note(key, TO, "x"), NINA, NOW)
+        letter.compose(MailContent(key, TO, "x"), NINA, NOW)
 
 
 # Addresses ----------------------------------------------------------------------------------------
@@ -299,7 +301,7 @@ def test_an_address_that_is_taken_can_end_no_command(text: str) -> None:
 
 
 def test_an_address_beyond_ascii_is_written_as_it_is_and_marked() -> None:
-    found = letter.compose(Note(KEY, address("björn@example.test"), "x"), NINA, NOW)
+    found = letter.compose(MailContent(KEY, address("björn@example.test"), "x"), NINA, NOW)
 
     assert found.utf8
     assert "\r\nTo: björn@example.test\r\n".encode() in found.wire

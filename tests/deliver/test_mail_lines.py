@@ -3,22 +3,22 @@
 import asyncio
 from typing import Final
 
-from remit.deliver import mail_lines
-from remit.deliver.account import Account, Security
-from remit.deliver.email import Email
-from remit.deliver.letter import Sender
+from remit.deliver import smtp_pool
+from remit.deliver.account import Security, SmtpAccount
+from remit.deliver.email import EmailChannel
+from remit.deliver.letter import MailSender
 from remit.deliver.letter_head import address
-from remit.model.delivery import Accepted, Parcel, Refused, Retry, Unknown
+from remit.model.delivery import Accepted, Parcel, Refused, SendRetry, Unknown
 from remit.testing import FrozenClock
 from tests.live.loopback import HOST
 from tests.live.mail import PASSWORD, USER, PostOffice, Scripted
 from tests.live.proxy import Fault, Proxy
 
-NINA: Final = Sender(address(USER, "Nina"))
+NINA: Final = MailSender(address(USER, "Nina"))
 
 
-def channel(port: int, idle: float = 60.0) -> Email:
-    return Email(Account(HOST, port, Security.NONE), NINA, FrozenClock(), idle=idle)
+def channel(port: int, idle: float = 60.0) -> EmailChannel:
+    return EmailChannel(SmtpAccount(HOST, port, Security.NONE), NINA, FrozenClock(), idle=idle)
 
 
 def letter(n: int) -> Parcel:
@@ -41,12 +41,12 @@ async def test_letters_in_a_row_go_over_one_line_each_as_it_is() -> None:
 
 
 async def test_letters_at_the_same_time_have_a_line_each_and_few_are_kept() -> None:
-    many = mail_lines.MOST_LINES + 4
+    many = smtp_pool.MOST_LINES + 4
     async with PostOffice() as office, Proxy(office.port) as proxy:
         post = channel(proxy.port)
         answers = await asyncio.gather(*(post.send(letter(n)) for n in range(many)))
         assert all(isinstance(answer, Accepted) for answer in answers)
-        assert len(post._lines._kept) <= mail_lines.MOST_LINES
+        assert len(post._lines._kept) <= smtp_pool.MOST_LINES
         await post.close()
         await office.quiet()
 
@@ -77,7 +77,9 @@ async def test_a_server_that_hangs_up_at_the_next_letter_is_called_again() -> No
         assert isinstance(await post.send(letter(1)), Accepted)
         office.says["MAIL"] = "421 4.7.0 Too many letters"
         answer = await post.send(letter(2))
-        assert isinstance(answer, Retry), "a new line is hung up as well, and then it is put off"
+        assert isinstance(answer, SendRetry), (
+            "a new line is hung up as well, and then it is put off"
+        )
         del office.says["MAIL"]
         assert isinstance(await post.send(letter(2)), Accepted)
         await post.close()
@@ -115,7 +117,7 @@ async def test_a_cut_on_a_kept_line_is_a_doubt_only_after_the_letter_was_given()
             proxy.fault = Fault(down=proxy.down + n)
             answer = await post.send(letter(2))
             await post.close()
-            kind = Retry if n < begun else Unknown
+            kind = SendRetry if n < begun else Unknown
             assert type(answer) is kind, (n, answer)
             assert len(office.accepted) == 1 + (n > begun), n
 
@@ -123,8 +125,8 @@ async def test_a_cut_on_a_kept_line_is_a_doubt_only_after_the_letter_was_given()
 async def test_a_renewed_password_opens_a_line_of_its_own() -> None:
     held = [PASSWORD]
     async with Scripted(extensions=("AUTH PLAIN",)) as server:
-        account = Account(HOST, server.port, Security.NONE, USER, lambda: held[0])
-        post = Email(account, NINA, FrozenClock())
+        account = SmtpAccount(HOST, server.port, Security.NONE, USER, lambda: held[0])
+        post = EmailChannel(account, NINA, FrozenClock())
         for password in (PASSWORD, PASSWORD, "renewed-Pass-2!"):
             held[0] = password
             assert isinstance(await post.send(letter(1)), Accepted)
@@ -141,7 +143,7 @@ async def test_a_line_is_left_when_nobody_uses_it_or_it_has_carried_enough() -> 
         await post.close()
     async with PostOffice() as office, Proxy(office.port) as proxy:
         post = channel(proxy.port)
-        for n in range(mail_lines.MOST_LETTERS + 1):
+        for n in range(smtp_pool.MOST_LETTERS + 1):
             assert isinstance(await post.send(letter(n)), Accepted)
         await post.close()
 

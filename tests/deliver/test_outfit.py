@@ -5,16 +5,22 @@ from typing import Final
 
 import pytest
 
-from remit.deliver import outfit
-from remit.deliver.apprise_ import Apprise
-from remit.deliver.bridge import Bridge
-from remit.deliver.email import Email
-from remit.deliver.ways import Closes, Keys, Outfit, Way, variable
-from remit.deliver.webhook import Webhook
-from remit.deliver.whatsapp import WhatsApp
+from remit.deliver import channel_setup
+from remit.deliver.apprise_ import AppriseChannel
+from remit.deliver.bridge import BridgeChannel
+from remit.deliver.channel_registry import (
+    ChannelAlias,
+    ChannelRegistry,
+    ChannelSecrets,
+    ClosableChannel,
+    variable,
+)
+from remit.deliver.email import EmailChannel
+from remit.deliver.webhook import WebhookChannel
+from remit.deliver.whatsapp import WhatsAppChannel
 from remit.errors import BadInput
-from remit.model.delivery import Keeps, Locked, Parcel
-from remit.ports import Channel, Reconciles, Shapes
+from remit.model.delivery import Locked, Parcel, SendGuarantee
+from remit.ports import Channel, ReconcilingChannel, ShapingChannel
 from remit.settings import Settings, load
 from remit.store.home import prepare
 from remit.store.secrets import Secrets
@@ -73,13 +79,13 @@ def read(home: Path, text: str) -> Settings:
     return load({"REMIT_HOME": str(home)})
 
 
-async def fitted(home: Path, text: str, **environ: str) -> tuple[Outfit, Keys]:
+async def fitted(home: Path, text: str, **environ: str) -> tuple[ChannelRegistry, ChannelSecrets]:
     settings = read(home, text)
-    keys = Keys(Secrets(home), environ, settings.channels)
+    keys = ChannelSecrets(Secrets(home), environ, settings.channels)
     prepare(settings.database)
     db = Sqlite(settings.database)
     try:
-        return outfit.fit(
+        return channel_setup.build_channels(
             keys, db, clock := FrozenClock(), Background(clock.now, clock.sleep)
         ), keys
     finally:
@@ -92,9 +98,9 @@ async def test_each_kind_becomes_its_channel_under_the_name_of_the_settings(
     made, _ = await fitted(tmp_path, ALL)
     kinds = [type(channel) for channel in made.channels.values()]
 
-    assert kinds == [WhatsApp, Bridge, Email, Webhook, Apprise]
+    assert kinds == [WhatsAppChannel, BridgeChannel, EmailChannel, WebhookChannel, AppriseChannel]
     assert [channel.name for channel in made.channels.values()] == list(made.channels)
-    assert made.ways[0] == Way("ninas_whatsapp", "whatsapp", ("my phone",))
+    assert made.ways[0] == ChannelAlias("ninas_whatsapp", "whatsapp", ("my phone",))
     assert [way.kind for way in made.ways[1:]] == ["whatsapp", "email", "webhook", "apprise"]
     assert list(made.hooks) == ["ninas_whatsapp"]
     await made.close()
@@ -104,19 +110,23 @@ async def test_what_each_channel_keeps_and_can_do_is_what_the_courier_derives_fr
     tmp_path: Path,
 ) -> None:
     made, _ = await fitted(tmp_path, ALL)
-    can: dict[str, tuple[Keeps, bool, bool]] = {}
+    can: dict[str, tuple[SendGuarantee, bool, bool]] = {}
     for name, channel in made.channels.items():
         some: Channel = channel
-        can[name] = (some.keeps, isinstance(some, Shapes), isinstance(some, Reconciles))
+        can[name] = (
+            some.keeps,
+            isinstance(some, ShapingChannel),
+            isinstance(some, ReconcilingChannel),
+        )
 
     assert can == {
-        "ninas_whatsapp": (Keeps.NOTHING, True, True),
-        "phone": (Keeps.KEY, True, True),
-        "post": (Keeps.LOOKUP, False, True),
-        "shop": (Keeps.KEY, False, True),
-        "push": (Keeps.NOTHING, False, False),
+        "ninas_whatsapp": (SendGuarantee.NOTHING, True, True),
+        "phone": (SendGuarantee.KEY, True, True),
+        "post": (SendGuarantee.LOOKUP, False, True),
+        "shop": (SendGuarantee.KEY, False, True),
+        "push": (SendGuarantee.NOTHING, False, False),
     }
-    assert [isinstance(each, Closes) for each in made.channels.values()].count(True) == 3
+    assert [isinstance(each, ClosableChannel) for each in made.channels.values()].count(True) == 3
     await made.close()
 
 
@@ -125,10 +135,10 @@ async def test_a_missing_secret_keeps_nothing_from_starting_and_locks_its_channe
     tmp_path: Path, name: str
 ) -> None:
     settings = read(tmp_path, ALL)
-    keys = Keys(Secrets(tmp_path), {}, settings.channels)
+    keys = ChannelSecrets(Secrets(tmp_path), {}, settings.channels)
     prepare(settings.database)
     db = Sqlite(settings.database)
-    made = outfit.fit(keys, db, CLOCK, Background(CLOCK.now, CLOCK.sleep))
+    made = channel_setup.build_channels(keys, db, CLOCK, Background(CLOCK.now, CLOCK.sleep))
 
     assert isinstance(await made.channels[name].send(PARCEL), Locked)
     await made.close()
@@ -233,12 +243,12 @@ async def test_what_a_channel_cannot_be_is_said_with_its_name(
         await fitted(tmp_path, text)
 
     assert sentence in str(refused.value)
-    keys = Keys(Secrets(tmp_path), {}, load({"REMIT_HOME": str(tmp_path)}).channels)
-    (wrong,) = outfit.complaints(keys, FrozenClock()).values()
+    keys = ChannelSecrets(Secrets(tmp_path), {}, load({"REMIT_HOME": str(tmp_path)}).channels)
+    (wrong,) = channel_setup.complaints(keys, FrozenClock()).values()
     assert str(refused.value).endswith(wrong)
 
 
 def test_good_settings_have_no_complaints(tmp_path: Path) -> None:
-    keys = Keys(Secrets(tmp_path), {}, read(tmp_path, ALL).channels)
+    keys = ChannelSecrets(Secrets(tmp_path), {}, read(tmp_path, ALL).channels)
 
-    assert outfit.complaints(keys, FrozenClock()) == {}
+    assert channel_setup.complaints(keys, FrozenClock()) == {}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from remit.deliver import permit
 from remit.errors import BadInput
 from remit.model.permit import Permission, Reach, policy_of
-from remit.model.quiet import Quiet
+from remit.model.quiet import QuietHours
 from remit.model.reply import Policy
 from remit.model.task import Taint
 
@@ -107,7 +107,7 @@ def test_a_denial_says_whom_and_where() -> None:
 )
 def test_what_is_no_span_of_hours_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(BadInput, match="22:00-07:00"):
-        Quiet.of(text)
+        QuietHours.of(text)
 
 
 spans = st.tuples(*(st.tuples(st.integers(0, 23), st.integers(0, 59)) for _ in range(2))).filter(
@@ -122,7 +122,7 @@ moments = st.integers(0, 366 * 86400).map(
 def test_a_quiet_ends_and_does_not_come_back_at_once(
     span: tuple[tuple[int, int], tuple[int, int]], now: datetime
 ) -> None:
-    quiet = Quiet.of("{:02}:{:02}-{:02}:{:02}".format(*span[0], *span[1]))
+    quiet = QuietHours.of("{:02}:{:02}-{:02}:{:02}".format(*span[0], *span[1]))
 
     until = quiet.until(now, BERLIN)
 
@@ -142,6 +142,6 @@ def test_a_quiet_ends_and_does_not_come_back_at_once(
     ],
 )
 def test_the_hour_of_the_change_is_read_once(now: str, until: str | None) -> None:
-    found = Quiet.of("22:00-02:30").until(datetime.fromisoformat(now), BERLIN)
+    found = QuietHours.of("22:00-02:30").until(datetime.fromisoformat(now), BERLIN)
 
     assert found == (datetime.fromisoformat(until) if until else None)

@@ -12,13 +12,13 @@ import pytest
 from msgspec.structs import replace
 
 from remit.deliver import push as pushing
-from remit.deliver.herald import FRESH, Herald
-from remit.deliver.push import Push
+from remit.deliver.notice_sender import FRESH, NoticeSender
+from remit.deliver.push import PushNotifier
 from remit.errors import BadInput, Conflict
 from remit.model.codec import Json
-from remit.model.notice import State
-from remit.model.review import Answered
-from remit.settings import Notices
+from remit.model.notice import NoticeState
+from remit.model.review import ReviewAnswer
+from remit.settings import NoticeSettings
 from remit.store import callers, notices, push
 from remit.store.callers import SignIn
 from remit.testing import START, World, script
@@ -45,11 +45,11 @@ def world(tmp_path: Path) -> World:
 
 @asynccontextmanager
 async def telling(
-    world: World, wishes: Notices | None = None, *, private: bool = True
-) -> AsyncIterator[Herald]:
+    world: World, wishes: NoticeSettings | None = None, *, private: bool = True
+) -> AsyncIterator[NoticeSender]:
     """Browsers are told as long as this lasts; this machine counts as the net."""
-    world.house.wishes.notices = wishes or Notices()
-    told = Herald(replace(world.house.herald._around, push=pusher(world, private=private)))
+    world.house.wishes.notices = wishes or NoticeSettings()
+    told = NoticeSender(replace(world.house.herald._around, push=pusher(world, private=private)))
     told.start()
     try:
         await settled(world, told)
@@ -58,8 +58,8 @@ async def telling(
         await told.close()
 
 
-def pusher(world: World, *, private: bool = True) -> Push:
-    return Push(world.house.push._around, private=private)
+def pusher(world: World, *, private: bool = True) -> PushNotifier:
+    return PushNotifier(world.house.push._around, private=private)
 
 
 async def signed_in(world: World, name: str = SIGN_IN, days: int = 30) -> None:
@@ -80,7 +80,7 @@ async def until(true: Callable[[], bool]) -> None:
             await asyncio.sleep(0.005)
 
 
-async def settled(world: World, told: Herald) -> None:
+async def settled(world: World, told: NoticeSender) -> None:
     """Return when all that happened was looked at and nothing is on its way."""
     await world.house.talk.settled()
     async with asyncio.timeout(100):
@@ -92,8 +92,8 @@ async def settled(world: World, told: Herald) -> None:
             await asyncio.sleep(0.005)
 
 
-async def kept(world: World) -> list[push.Subscription]:
-    return await world.house.db.read(push.every, world.now)
+async def kept(world: World) -> list[push.PushSubscription]:
+    return await world.house.db.read(push.list_subscriptions, world.now)
 
 
 # What is said -------------------------------------------------------------------------------------
@@ -143,7 +143,7 @@ async def test_a_failure_is_told_and_what_is_done_is_not(world: World, there: Re
 async def test_the_title_is_told_if_the_owner_wants_it_cut_and_without_secrets(
     world: World, there: Relay
 ) -> None:
-    async with world, telling(world, Notices(push="title")) as told:
+    async with world, telling(world, NoticeSettings(push="title")) as told:
         world.house.hide.learn("hunter2hunter2")
         await signed_in(world)
         await listens(world, there)
@@ -281,7 +281,7 @@ async def test_what_was_decided_meanwhile_is_not_told_again(world: World, there:
         await until(lambda: len(there.came) == 1)
         await _asleep(world, pushing.PAUSES[0])
         (review,) = await world.waiting()
-        await world.decide(review, Answered.DECLINE)
+        await world.decide(review, ReviewAnswer.DECLINE)
         await world.run(timedelta(seconds=pushing.PAUSES[0]))
         await settled(world, told)
 
@@ -322,7 +322,7 @@ async def test_a_start_says_what_was_just_missed_and_nothing_old(
         await world.run(FRESH + timedelta(seconds=1))
         await world.add("A new matter")
         await world.run()
-        async with telling(world, Notices(push="title")) as told:
+        async with telling(world, NoticeSettings(push="title")) as told:
             await settled(world, told)
             await until(lambda: len(there.came) == 1)
 
@@ -388,12 +388,12 @@ async def test_an_address_inside_is_not_spoken_to_even_if_it_was_kept(
 
 async def test_without_the_extra_it_says_how_to_get_it_and_does_nothing(world: World) -> None:
     async with world:
-        without = Push(world.house.push._around, there=False)
+        without = PushNotifier(world.house.push._around, there=False)
         with pytest.raises(Conflict, match=r"pip install 'remit\[push\]'"):
             await without.public_key()
         with pytest.raises(Conflict, match=r"pip install 'remit\[push\]'"):
             await without.subscribe(SIGN_IN, "https://push.example.org/1", "", "")
-        herald = Herald(replace(world.house.herald._around, push=without))
+        herald = NoticeSender(replace(world.house.herald._around, push=without))
         found = await herald.test("push")
 
-        assert (found.state, found.why) == (State.DROPPED, "No browser listens.")
+        assert (found.state, found.why) == (NoticeState.DROPPED, "No browser listens.")

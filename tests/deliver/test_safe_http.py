@@ -15,11 +15,11 @@ import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.deliver import place as places
-from remit.deliver import safe_http, wire
-from remit.deliver.place import Barred, Spot
-from remit.deliver.safe_http import Lost, Place, find
-from remit.deliver.wire import Broken, Said
+from remit.deliver import address_rules as places
+from remit.deliver import http_client, safe_http
+from remit.deliver.address_rules import AddressForm, BlockedAddress
+from remit.deliver.http_client import HttpFailure, HttpReply
+from remit.deliver.safe_http import ResolvedAddress, UnresolvedAddress, find
 from tests.live.hooks import Receiver
 from tests.live.whatsapp import Heard, Loopback, Order
 
@@ -143,7 +143,7 @@ class Names:
 async def test_no_form_of_an_address_leads_inside(url: str) -> None:
     names = Names([[PUBLIC]])  # even if the name itself were fine
 
-    assert isinstance(await find(url, resolve=names), Barred)
+    assert isinstance(await find(url, resolve=names), BlockedAddress)
     assert names.asked == []
 
 
@@ -160,7 +160,7 @@ async def test_no_form_of_an_address_leads_inside(url: str) -> None:
 async def test_a_plain_address_with_a_public_name_is_let_through(url: str) -> None:
     found = await find(url, resolve=Names([[PUBLIC, PUBLIC_SIX, PUBLIC]]))
 
-    assert isinstance(found, Place)
+    assert isinstance(found, ResolvedAddress)
     assert [str(each) for each in found.addresses] == [PUBLIC, PUBLIC_SIX]
     assert found.spot.host == httpx2.URL(url).raw_host.decode()
 
@@ -171,7 +171,7 @@ async def test_a_public_number_needs_no_looking_up(host: str) -> None:
 
     found = await find(f"https://{host}/", resolve=names)
 
-    assert isinstance(found, Place)
+    assert isinstance(found, ResolvedAddress)
     assert names.asked == []
 
 
@@ -223,7 +223,7 @@ INSIDE: Final = (
 async def test_one_address_inside_bars_the_name(before: Sequence[str], address: str) -> None:
     names = Names([[*before, address]])
 
-    assert isinstance(await find("https://hooks.example.com/", resolve=names), Barred)
+    assert isinstance(await find("https://hooks.example.com/", resolve=names), BlockedAddress)
 
 
 @given(st.ip_addresses(v=4) | st.ip_addresses(v=6))
@@ -255,7 +255,7 @@ def test_no_ipv4_address_is_let_through_in_the_clothes_of_ipv6(four: ipaddress.I
 def test_one_number_for_four_is_never_an_address(four: ipaddress.IPv4Address, form: str) -> None:
     url = f"https://{form.format(int(four))}/"
 
-    assert isinstance(places.read(url, private=True), Barred)
+    assert isinstance(places.read(url, private=True), BlockedAddress)
 
 
 SIGNS: Final = st.sampled_from(
@@ -268,7 +268,7 @@ def test_what_is_read_is_read_by_the_client_in_the_same_way(text: str, private: 
     url = f"https://{text}"
     spot = places.read(url, private=private)
 
-    if isinstance(spot, Spot):
+    if isinstance(spot, AddressForm):
         read = httpx2.URL(url)
         host = read.raw_host.decode().strip("[]")
         assert spot.host == (host if spot.literal is None else str(ipaddress.ip_address(host)))
@@ -278,8 +278,8 @@ def test_what_is_read_is_read_by_the_client_in_the_same_way(text: str, private: 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:7316/in", "http://[::1]/", "https://10.0.0.7/"])
 async def test_the_operator_may_name_his_own_network(url: str) -> None:
-    assert isinstance(await find(url), Barred)
-    assert isinstance(await find(url, private=True), Place)
+    assert isinstance(await find(url), BlockedAddress)
+    assert isinstance(await find(url, private=True), ResolvedAddress)
 
 
 @pytest.mark.parametrize(
@@ -292,15 +292,17 @@ async def test_the_operator_may_name_his_own_network(url: str) -> None:
     ],
 )
 async def test_not_even_the_operator_speaks_to_what_is_nobodys(url: str) -> None:
-    assert isinstance(await find(url, private=True), Barred)
+    assert isinstance(await find(url, private=True), BlockedAddress)
 
 
 async def test_a_name_that_is_not_found_or_has_no_address_is_lost() -> None:
     async def unknown(_host: str, _port: int) -> Sequence[str]:
         raise OSError("no such name")
 
-    assert isinstance(await find("https://hooks.example.com", resolve=unknown), Lost)
-    assert isinstance(await find("https://hooks.example.com", resolve=Names([[]])), Lost)
+    assert isinstance(await find("https://hooks.example.com", resolve=unknown), UnresolvedAddress)
+    assert isinstance(
+        await find("https://hooks.example.com", resolve=Names([[]])), UnresolvedAddress
+    )
 
 
 async def test_a_resolver_that_never_answers_is_not_waited_for() -> None:
@@ -310,15 +312,15 @@ async def test_a_resolver_that_never_answers_is_not_waited_for() -> None:
 
     found = await find("https://hooks.example.com", resolve=never, seconds=0.01)
 
-    assert isinstance(found, Lost)
+    assert isinstance(found, UnresolvedAddress)
 
 
 async def test_the_machines_own_resolver_finds_this_machine() -> None:
     found = await find("http://localhost:7316/", private=True)
 
-    assert isinstance(found, Place)
+    assert isinstance(found, ResolvedAddress)
     assert all(address.is_loopback for address in found.addresses)
-    assert isinstance(await find("https://localhost/"), Barred)
+    assert isinstance(await find("https://localhost/"), BlockedAddress)
 
 
 async def test_a_name_is_looked_up_once_and_its_second_answer_never_counts() -> None:
@@ -328,12 +330,12 @@ async def test_a_name_is_looked_up_once_and_its_second_answer_never_counts() -> 
         names = Names([["127.0.0.2"], ["127.0.0.1"]])
         url = f"http://rebind.example.com:{port}/in"
         place = await find(url, private=True, resolve=names)
-        assert isinstance(place, Place)
+        assert isinstance(place, ResolvedAddress)
 
         async with safe_http.open_client(place) as client:
-            said = [await wire.post_bytes(client, url, {}, b"{}", 5) for _ in range(2)]
+            said = [await http_client.post_bytes(client, url, {}, b"{}", 5) for _ in range(2)]
 
-        assert all(isinstance(each, Broken) and not each.left for each in said)
+        assert all(isinstance(each, HttpFailure) and not each.left for each in said)
         assert inside.heard == []
     assert names.asked == ["rebind.example.com"]
 
@@ -350,12 +352,12 @@ async def test_the_client_speaks_to_the_address_and_keeps_the_name() -> None:
         port = echo.root.rpartition(":")[2]
         url = f"http://hooks.example.com:{port}/in?x=1"
         place = await find(url, private=True, resolve=Names([["127.0.0.1"]]))
-        assert isinstance(place, Place)
+        assert isinstance(place, ResolvedAddress)
 
         async with safe_http.open_client(place) as client:
-            said = await wire.post_bytes(client, url, {"x-own": "1"}, b"{}", 5)
+            said = await http_client.post_bytes(client, url, {"x-own": "1"}, b"{}", 5)
 
-        assert said == Said(200, "", b"{}")
+        assert said == HttpReply(200, "", b"{}")
         (heard,) = echo.heard
         assert heard.path == "/in?x=1"
         assert heard.headers["host"] == f"hooks.example.com:{port}"
@@ -368,12 +370,12 @@ async def test_if_one_address_is_silent_the_next_is_tried_and_one_request_arrive
         port = echo.root.rpartition(":")[2]
         url = f"http://hooks.example.com:{port}/in"
         place = await find(url, private=True, resolve=Names([["127.0.0.9", "::1", "127.0.0.1"]]))
-        assert isinstance(place, Place)
+        assert isinstance(place, ResolvedAddress)
 
         async with safe_http.open_client(place) as client:
-            said = await wire.post_bytes(client, url, {}, b"{}", 5)
+            said = await http_client.post_bytes(client, url, {}, b"{}", 5)
 
-        assert isinstance(said, Said)
+        assert isinstance(said, HttpReply)
         assert len(echo.heard) == 1
 
 
@@ -390,7 +392,7 @@ async def test_a_client_goes_nowhere_but_to_its_place(elsewhere: str) -> None:
         port = echo.root.rpartition(":")[2]
         names = Names([["127.0.0.1"]])
         place = await find(f"http://hooks.example.com:{port}/", private=True, resolve=names)
-        assert isinstance(place, Place)
+        assert isinstance(place, ResolvedAddress)
 
         async with safe_http.open_client(place) as client:
             with pytest.raises(httpx2.UnsupportedProtocol):
@@ -404,7 +406,7 @@ async def test_a_redirect_is_an_answer_and_is_not_followed(status: int) -> None:
     async with Echo() as inside, Echo() as echo:
         echo.orders = [Order(status=status, headers={"location": f"{inside.root}/admin"})]
         place = await find(echo.root, private=True)
-        assert isinstance(place, Place)
+        assert isinstance(place, ResolvedAddress)
 
         async with safe_http.open_client(place) as client:
             answer = await client.get(echo.root)
@@ -417,7 +419,7 @@ async def test_an_answer_that_goes_on_is_broken_off() -> None:
     async with Echo() as echo:
         echo.orders = [Order(body=b"x" * 5000)]
         place = await find(echo.root, private=True)
-        assert isinstance(place, Place)
+        assert isinstance(place, ResolvedAddress)
 
         async with safe_http.open_client(place, most=4999) as client:
             with pytest.raises(httpx2.ReadError, match="longer"):
@@ -431,7 +433,7 @@ async def test_a_packed_answer_is_not_unpacked() -> None:
     async with Echo() as echo:
         echo.orders = [Order(body=bomb, headers={"content-encoding": "gzip"})]
         place = await find(echo.root, private=True)
-        assert isinstance(place, Place)
+        assert isinstance(place, ResolvedAddress)
 
         async with safe_http.open_client(place) as client:
             assert (await client.get(echo.root)).content == bomb
@@ -442,7 +444,7 @@ async def test_a_proxy_in_the_environment_is_passed_by(monkeypatch: pytest.Monke
         for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.root)
         place = await find(echo.root, private=True)
-        assert isinstance(place, Place)
+        assert isinstance(place, ResolvedAddress)
 
         async with safe_http.open_client(place) as client:
             await client.get(echo.root)
@@ -476,11 +478,11 @@ async def test_the_handshake_asks_for_the_name_and_the_certificate_must_be_for_i
         for name, good in (("hooks.example.com", True), ("evil.example.com", False)):
             url = f"https://{name}:{port}/"
             place = await find(url, private=True, resolve=names)
-            assert isinstance(place, Place)
+            assert isinstance(place, ResolvedAddress)
             async with safe_http.open_client(place, tls=trust) as client:
-                said = await wire.post_bytes(client, url, {}, b"", 5)
-            assert isinstance(said, Said) is good
-            assert isinstance(said, Said) or not said.left
+                said = await http_client.post_bytes(client, url, {}, b"", 5)
+            assert isinstance(said, HttpReply) is good
+            assert isinstance(said, HttpReply) or not said.left
 
     assert called == ["hooks.example.com", "evil.example.com"]
 
@@ -489,18 +491,18 @@ async def test_an_unknown_authority_is_not_trusted() -> None:
     async with vaulted("hooks.example.com") as (port, _, _called):
         url = f"https://hooks.example.com:{port}/"
         place = await find(url, private=True, resolve=Names([["127.0.0.1"]]))
-        assert isinstance(place, Place)
+        assert isinstance(place, ResolvedAddress)
 
         async with safe_http.open_client(place) as client:
-            said = await wire.post_bytes(client, url, {}, b"", 5)
+            said = await http_client.post_bytes(client, url, {}, b"", 5)
 
-    assert isinstance(said, Broken)
+    assert isinstance(said, HttpFailure)
     assert not said.left
 
 
 def test_a_barred_address_is_not_repeated_in_the_sentence() -> None:
     for url in FORMS:
         barred = places.read(url)
-        if isinstance(barred, Barred):
+        if isinstance(barred, BlockedAddress):
             assert "pw" not in barred.why
             assert "ada" not in barred.why

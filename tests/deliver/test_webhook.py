@@ -14,9 +14,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.deliver import webhook
-from remit.deliver.webhook import PAUSES, Gone, Hook, Unheard, Webhook, again, signed, signing_keys
+from remit.deliver.webhook import (
+    PAUSES,
+    HookGone,
+    UnconfirmedSend,
+    WebhookChannel,
+    WebhookTarget,
+    again,
+    signed,
+    signing_keys,
+)
 from remit.errors import BadInput
-from remit.model.delivery import Accepted, Answer, Keeps, Locked, Parcel, Refused, Retry, Unknown
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
 from remit.ports import Channel
 from remit.testing import FrozenClock
 from tests.live.hooks import CANARY, NOW, OTHER, SECRET, Receiver, complaint
@@ -32,9 +50,9 @@ TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 SECRETS = st.binary(min_size=24, max_size=64)
 
 
-def hooked(receiver: Receiver, secret: str = SECRET, patience: float = 100.0) -> Webhook:
-    hook = Hook(receiver.url, lambda: secret, private=True)
-    return Webhook(hook, FrozenClock(), patience=patience)
+def hooked(receiver: Receiver, secret: str = SECRET, patience: float = 100.0) -> WebhookChannel:
+    hook = WebhookTarget(receiver.url, lambda: secret, private=True)
+    return WebhookChannel(hook, FrozenClock(), patience=patience)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,16 +69,16 @@ TABLE: Final = {
     "204 with no word": Row(Order(status=204, accept=True, body=b""), Accepted, 1),
     "yes, and then cut": Row(Order(cut=Cut.IN_ANSWER, accept=True), Accepted, 1),
     "slow drip": Row(Order(pace=0.4), Accepted, 1, SHORT),
-    "400": Row(Order(status=400), Retry, 0),
-    "404": Row(Order(status=404), Retry, 0),
-    "410": Row(Order(status=410), Gone, 0),
-    "429": Row(Order(status=429), Retry, 0),
-    "redirect": Row(Order(status=307, headers={"location": "/in"}), Retry, 0),
-    "500": Row(Order(status=500), Unheard, 0),
-    "500 after it took it": Row(Order(status=500, accept=True), Unheard, 1),
-    "reset in the request": Row(Order(cut=Cut.IN_REQUEST), Unheard, 0),
-    "reset after it took it": Row(Order(cut=Cut.BEFORE_ANSWER, accept=True), Unheard, 1),
-    "black hole": Row(Order(silent=True, accept=True), Unheard, 1, SHORT),
+    "400": Row(Order(status=400), SendRetry, 0),
+    "404": Row(Order(status=404), SendRetry, 0),
+    "410": Row(Order(status=410), HookGone, 0),
+    "429": Row(Order(status=429), SendRetry, 0),
+    "redirect": Row(Order(status=307, headers={"location": "/in"}), SendRetry, 0),
+    "500": Row(Order(status=500), UnconfirmedSend, 0),
+    "500 after it took it": Row(Order(status=500, accept=True), UnconfirmedSend, 1),
+    "reset in the request": Row(Order(cut=Cut.IN_REQUEST), UnconfirmedSend, 0),
+    "reset after it took it": Row(Order(cut=Cut.BEFORE_ANSWER, accept=True), UnconfirmedSend, 1),
+    "black hole": Row(Order(silent=True, accept=True), UnconfirmedSend, 1, SHORT),
 }
 
 
@@ -74,7 +92,7 @@ async def test_the_answer_says_what_the_receiver_did(row: Row) -> None:
         assert len(receiver.heard) == (row.order.cut is not Cut.IN_REQUEST)
         assert len(receiver.taken) == row.taken
     assert type(answer) is row.answer
-    if isinstance(answer, Retry):
+    if isinstance(answer, SendRetry):
         assert answer.after == PAUSES[0]
 
 
@@ -86,7 +104,7 @@ async def test_a_no_after_tries_that_nobody_saw_is_a_doubt(row: Row) -> None:
 
         answer = await hooked(receiver, patience=row.patience).send(parcel)
 
-    stays = row.answer in (Accepted, Gone)
+    stays = row.answer in (Accepted, HookGone)
     assert type(answer) is (row.answer if stays else Unknown)
 
 
@@ -105,7 +123,7 @@ async def tried(statuses: Sequence[int]) -> list[Answer]:
 async def test_after_the_last_try_a_no_is_a_no_if_all_were(status: int) -> None:
     *before, last = await tried([status] * LAST)
 
-    assert {type(answer) for answer in before} == {Retry}
+    assert {type(answer) for answer in before} == {SendRetry}
     assert isinstance(last, Refused)
     assert "given up" in last.why
 
@@ -119,21 +137,23 @@ async def test_one_try_in_doubt_leaves_a_doubt_in_the_end(at: int) -> None:
 
 
 async def test_410_waits_for_the_owner_whatever_became_of_the_tries_before() -> None:
-    assert [type(each) for each in await tried([404, 410])] == [Retry, Gone]
-    assert [type(each) for each in await tried([500, 410])] == [Unheard, Gone]
-    assert [type(each) for each in await tried([404, 500, 404, 410])][-1] is Gone
+    assert [type(each) for each in await tried([404, 410])] == [SendRetry, HookGone]
+    assert [type(each) for each in await tried([500, 410])] == [UnconfirmedSend, HookGone]
+    assert [type(each) for each in await tried([404, 500, 404, 410])][-1] is HookGone
 
 
 async def test_a_try_for_want_of_a_secret_leaves_no_doubt() -> None:
     held = [""]
     async with Receiver() as receiver:
         receiver.orders = [Order(status=410)]
-        channel = Webhook(Hook(receiver.url, lambda: held[0], private=True), FrozenClock())
+        channel = WebhookChannel(
+            WebhookTarget(receiver.url, lambda: held[0], private=True), FrozenClock()
+        )
         first = await channel.send(PARCEL)
         held[0] = SECRET
         second = await channel.send(Parcel(PARCEL.key, None, PARCEL.body, attempt=2))
 
-    assert [type(first), type(second)] == [Locked, Gone]
+    assert [type(first), type(second)] == [Locked, HookGone]
 
 
 async def test_it_is_tried_under_one_id_until_it_is_taken_and_then_once() -> None:
@@ -146,12 +166,17 @@ async def test_it_is_tried_under_one_id_until_it_is_taken_and_then_once() -> Non
             await channel.send(Parcel("dlv-01JZ", "Ada", "Hello.", attempt=n)) for n in range(1, 5)
         ]
 
-        assert [type(answer) for answer in answers] == [Unheard, Unheard, Unheard, Accepted]
+        assert [type(answer) for answer in answers] == [
+            UnconfirmedSend,
+            UnconfirmedSend,
+            UnconfirmedSend,
+            Accepted,
+        ]
         assert [(each.key, each.text, each.recipient) for each in receiver.taken] == [
             ("dlv-01JZ", "Hello.", "Ada")
         ]
         assert len({heard.body for heard in receiver.heard}) == 1
-    waits = [answer.after for answer in answers if isinstance(answer, Retry)]
+    waits = [answer.after for answer in answers if isinstance(answer, SendRetry)]
     assert waits == list(PAUSES[:3])
 
 
@@ -170,7 +195,7 @@ def test_a_try_is_followed_by_another_until_the_pauses_end(
     if attempt > len(PAUSES):
         assert type(answer) is (Unknown if doubt else Refused)
     else:
-        assert type(answer) is (Unheard if doubt else Retry)
+        assert type(answer) is (UnconfirmedSend if doubt else SendRetry)
         assert answer.after is not None
         assert answer.after >= max(5, wait or 0)
 
@@ -181,7 +206,7 @@ async def test_a_receiver_that_asks_for_patience_is_given_it() -> None:
 
         answer = await hooked(receiver).send(PARCEL)
 
-    assert isinstance(answer, Retry)
+    assert isinstance(answer, SendRetry)
     assert answer.after == 77
 
 
@@ -194,7 +219,7 @@ async def test_after_410_nothing_more_is_sent_there() -> None:
 
         assert len(receiver.heard) == 1
         assert receiver.taken == []
-    assert [type(answer) for answer in answers] == [Gone, Gone]
+    assert [type(answer) for answer in answers] == [HookGone, HookGone]
     for answer in answers:
         assert isinstance(answer, Locked)
         assert "`remit channels on webhook` switches it on again" in answer.why
@@ -204,7 +229,7 @@ async def test_a_doubt_is_cleared_by_a_yes_and_the_event_is_taken_once() -> None
     async with Receiver() as receiver:
         receiver.orders = [Order(status=500, accept=True), Order()]
         channel = hooked(receiver)
-        assert type(await channel.send(PARCEL)) is Unheard
+        assert type(await channel.send(PARCEL)) is UnconfirmedSend
 
         assert isinstance(await channel.find(PARCEL), Accepted)
         assert len(receiver.taken) == 1
@@ -273,7 +298,7 @@ async def test_a_receiver_with_another_secret_takes_nothing() -> None:
         answer = await hooked(receiver).send(PARCEL)
 
         assert receiver.taken == []
-    assert type(answer) is Retry
+    assert type(answer) is SendRetry
 
 
 def test_the_stamp_is_the_time_of_the_clock() -> None:
@@ -328,11 +353,11 @@ async def test_a_secret_that_cannot_be_read_now_is_asked_for_again_later() -> No
         raise OSError(f"the keyring with {CANARY} is locked")
 
     async with Receiver() as receiver:
-        hook = Hook(receiver.url, locked, private=True)
-        answer = await Webhook(hook, FrozenClock()).send(PARCEL)
+        hook = WebhookTarget(receiver.url, locked, private=True)
+        answer = await WebhookChannel(hook, FrozenClock()).send(PARCEL)
 
         assert receiver.heard == []
-    assert type(answer) is Retry
+    assert type(answer) is SendRetry
     assert CANARY not in answer.why
 
 
@@ -348,7 +373,7 @@ async def test_a_secret_that_cannot_be_read_now_is_asked_for_again_later() -> No
 )
 def test_a_hook_with_a_bad_address_is_refused_at_the_door(url: str, private: bool) -> None:
     with pytest.raises(BadInput) as refused:
-        Hook(url, lambda: SECRET, private)
+        WebhookTarget(url, lambda: SECRET, private)
 
     assert refused.value.field == "url"
     assert "pw" not in str(refused.value)
@@ -356,7 +381,7 @@ def test_a_hook_with_a_bad_address_is_refused_at_the_door(url: str, private: boo
 
 def test_a_source_must_be_a_uri() -> None:
     with pytest.raises(BadInput, match="urn:remit"):
-        Hook("https://hooks.example.com", lambda: SECRET, source="two words")
+        WebhookTarget("https://hooks.example.com", lambda: SECRET, source="two words")
 
 
 @pytest.mark.parametrize("leads", [["127.0.0.1"], ["93.184.215.14", "10.0.0.1"], ["::1"]])
@@ -368,8 +393,8 @@ async def test_a_name_that_leads_into_ones_own_network_is_refused_unsent(
 
     async with Receiver() as receiver:
         port = receiver.root.rpartition(":")[2]
-        hook = Hook(f"https://hooks.example.com:{port}/in", lambda: SECRET)
-        answer = await Webhook(hook, FrozenClock(), resolve=resolve).send(PARCEL)
+        hook = WebhookTarget(f"https://hooks.example.com:{port}/in", lambda: SECRET)
+        answer = await WebhookChannel(hook, FrozenClock(), resolve=resolve).send(PARCEL)
 
         assert receiver.heard == []
     assert type(answer) is Refused
@@ -379,17 +404,17 @@ async def test_a_name_that_is_not_found_is_looked_up_again_later() -> None:
     async def resolve(_host: str, _port: int) -> Sequence[str]:
         raise OSError("no such name")
 
-    hook = Hook("https://hooks.example.com/in", lambda: SECRET)
-    answer = await Webhook(hook, FrozenClock(), resolve=resolve).send(PARCEL)
+    hook = WebhookTarget("https://hooks.example.com/in", lambda: SECRET)
+    answer = await WebhookChannel(hook, FrozenClock(), resolve=resolve).send(PARCEL)
 
-    assert type(answer) is Retry
+    assert type(answer) is SendRetry
 
 
 async def test_where_nobody_listens_nothing_was_sent() -> None:
-    hook = Hook(f"http://127.0.0.1:{free_port()}/in", lambda: SECRET, private=True)
-    answer = await Webhook(hook, FrozenClock()).send(PARCEL)
+    hook = WebhookTarget(f"http://127.0.0.1:{free_port()}/in", lambda: SECRET, private=True)
+    answer = await WebhookChannel(hook, FrozenClock()).send(PARCEL)
 
-    assert type(answer) is Retry
+    assert type(answer) is SendRetry
 
 
 async def test_no_secret_is_in_an_answer_a_repr_or_a_log(caplog: pytest.LogCaptureFixture) -> None:
@@ -401,9 +426,9 @@ async def test_no_secret_is_in_an_answer_a_repr_or_a_log(caplog: pytest.LogCaptu
             receiver.orders = [order]
             channel = hooked(receiver)
             told += [repr(await channel.send(PARCEL)), repr(channel), repr(channel._hook)]
-    told.append(repr(Hook(f"https://x.example/{CANARY}", lambda: SECRET)))
+    told.append(repr(WebhookTarget(f"https://x.example/{CANARY}", lambda: SECRET)))
     try:
-        Hook(f"https://x.example/{CANARY} ", lambda: SECRET)
+        WebhookTarget(f"https://x.example/{CANARY} ", lambda: SECRET)
     except BadInput as error:
         told.append("".join(traceback.format_exception_only(error)))
 
@@ -414,9 +439,11 @@ async def test_no_secret_is_in_an_answer_a_repr_or_a_log(caplog: pytest.LogCaptu
 
 
 def test_a_webhook_is_a_channel_that_keeps_the_key() -> None:
-    channel: Channel = Webhook(Hook("https://a.example", lambda: SECRET), FrozenClock())
+    channel: Channel = WebhookChannel(
+        WebhookTarget("https://a.example", lambda: SECRET), FrozenClock()
+    )
 
-    assert channel.keeps is Keeps.KEY
+    assert channel.keeps is SendGuarantee.KEY
     assert channel.name == "webhook"
 
 

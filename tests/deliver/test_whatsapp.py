@@ -15,13 +15,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.deliver.bridge import Link
+from remit.deliver.bridge import BridgeAddress
 from remit.deliver.courier import Courier
-from remit.deliver.pace import Pace
-from remit.deliver.whatsapp import Line, Template, WhatsApp, digits, is_address
+from remit.deliver.send_rate import SendRate
+from remit.deliver.whatsapp import (
+    WhatsAppChannel,
+    WhatsAppNumber,
+    WhatsAppTemplate,
+    digits,
+    is_address,
+)
 from remit.deliver.whatsapp_codes import CODES, means
 from remit.errors import BadInput
-from remit.model.delivery import Accepted, Answer, Delivery, Locked, Parcel, Refused, Retry, Unknown
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Delivery,
+    Locked,
+    Parcel,
+    Refused,
+    SendRetry,
+    Unknown,
+)
 from remit.model.ids import DeliveryId
 from remit.ports import Channel
 from remit.testing import START, FrozenClock
@@ -31,7 +46,7 @@ from tests.soak import examples
 
 DAY: Final = timedelta(days=1)
 PARCEL: Final = Parcel("dlv-01JZ", PERSON, "Lumphini Park, mornings.")
-NOTICE: Final = Template("remit_result", "en_US")
+NOTICE: Final = WhatsAppTemplate("remit_result", "en_US")
 
 
 @dataclass
@@ -41,7 +56,7 @@ class Desk:
     token: str = TOKEN
     last: datetime | None = START
     clock: FrozenClock = field(default_factory=FrozenClock)
-    template: Template | None = None
+    template: WhatsAppTemplate | None = None
     owner: str | None = None
     patience: float = 100.0
 
@@ -50,10 +65,10 @@ class Desk:
 
 
 @asynccontextmanager
-async def channel(url: str, desk: Desk | None = None) -> AsyncIterator[WhatsApp]:
+async def channel(url: str, desk: Desk | None = None) -> AsyncIterator[WhatsAppChannel]:
     desk = desk or Desk()
-    line = Line(NUMBER_ID, lambda: desk.token, desk.owner, desk.template, url)
-    made = WhatsApp(line, desk.clock, desk.last_inbound_at, patience=desk.patience)
+    line = WhatsAppNumber(NUMBER_ID, lambda: desk.token, desk.owner, desk.template, url)
+    made = WhatsAppChannel(line, desk.clock, desk.last_inbound_at, patience=desk.patience)
     try:
         yield made
     finally:
@@ -82,23 +97,23 @@ ENDLESS: Final = b'{"messages": [{"id": "wamid.1"}]}' + b" " * 200_000
 TABLE: Final = {
     "good": Row(Order(), Accepted, 1),
     "429 with Retry-After": Row(
-        Order(status=429, code=130429, headers={"retry-after": "30"}), Retry, 0, after=30
+        Order(status=429, code=130429, headers={"retry-after": "30"}), SendRetry, 0, after=30
     ),
     "429 until a date": Row(
         Order(status=429, code=130429, headers={"retry-after": "Mon, 02 Mar 2026 09:00:45 GMT"}),
-        Retry,
+        SendRetry,
         0,
         after=45,
     ),
-    "429 without words": Row(Order(status=429, body=b""), Retry, 0),
+    "429 without words": Row(Order(status=429, body=b""), SendRetry, 0),
     "429 for a year": Row(
-        Order(status=429, body=b"", headers={"retry-after": "31536000"}), Retry, 0, after=3600
+        Order(status=429, body=b"", headers={"retry-after": "31536000"}), SendRetry, 0, after=3600
     ),
-    "130429 too many": Row(Order(status=400, code=130429), Retry, 0, after=10),
-    "131056 too many to one": Row(Order(status=400, code=131056), Retry, 0, after=12),
-    "4 too many calls": Row(Order(status=400, code=4), Retry, 0, after=300),
-    "80007 too many calls": Row(Order(status=400, code=80007), Retry, 0, after=300),
-    "131016 out of order": Row(Order(status=400, code=131016), Retry, 0, after=60),
+    "130429 too many": Row(Order(status=400, code=130429), SendRetry, 0, after=10),
+    "131056 too many to one": Row(Order(status=400, code=131056), SendRetry, 0, after=12),
+    "4 too many calls": Row(Order(status=400, code=4), SendRetry, 0, after=300),
+    "80007 too many calls": Row(Order(status=400, code=80007), SendRetry, 0, after=300),
+    "131016 out of order": Row(Order(status=400, code=131016), SendRetry, 0, after=60),
     "131026 undeliverable": Row(Order(status=400, code=131026), Refused, 0),
     "131047 window shut": Row(Order(status=400, code=131047), Refused, 0),
     "131030 not on the list": Row(Order(status=400, code=131030), Refused, 0),
@@ -109,13 +124,13 @@ TABLE: Final = {
     "368 locked": Row(Order(status=403, code=368), Locked, 0),
     "401 without words": Row(Order(status=401, body=b"<html>"), Locked, 0),
     "404 without words": Row(Order(status=404, body=b"<html>"), Refused, 0),
-    "400 half read": Row(Order(status=400, code=130429, cut=Cut.IN_ANSWER), Retry, 0),
-    "400 dripping": Row(Order(status=400, code=130429, pace=0.3), Retry, 0, patience=SHORT),
-    "500 failed": Row(Order(status=500, code=131000), Retry, 0, after=60),
+    "400 half read": Row(Order(status=400, code=130429, cut=Cut.IN_ANSWER), SendRetry, 0),
+    "400 dripping": Row(Order(status=400, code=130429, pace=0.3), SendRetry, 0, patience=SHORT),
+    "500 failed": Row(Order(status=500, code=131000), SendRetry, 0, after=60),
     "503 out of order": Row(
-        Order(status=503, code=131016, headers={"retry-after": "9"}), Retry, 0, after=9
+        Order(status=503, code=131016, headers={"retry-after": "9"}), SendRetry, 0, after=9
     ),
-    "500 down": Row(Order(status=500, code=2), Retry, 0, after=60),
+    "500 down": Row(Order(status=500, code=2), SendRetry, 0, after=60),
     "500 expired": Row(Order(status=500, code=190), Locked, 0),
     "500 with a number nobody knows": Row(Order(status=500, code=999_999), Unknown, 0),
     "500 after it accepted": Row(Order(status=500, accept=True), Unknown, 1),
@@ -152,7 +167,7 @@ async def test_the_answer_says_what_the_provider_did(row: Row) -> None:
     match answer:
         case Accepted(ref):
             assert ref == provider.accepted[0].ref
-        case Retry(why, after):
+        case SendRetry(why, after):
             assert (after, len(provider.accepted)) == (row.after, 0)
             assert why.endswith(".")
         case Refused(why) | Locked(why):
@@ -166,7 +181,7 @@ async def test_where_nobody_listens_nothing_was_sent() -> None:
     async with channel(f"http://127.0.0.1:{free_port()}/v25.0") as whatsapp:
         answer = await whatsapp.send(PARCEL)
 
-    assert answer == Retry("WhatsApp could not be reached (connect error).")
+    assert answer == SendRetry("WhatsApp could not be reached (connect error).")
 
 
 async def test_a_line_that_is_not_safe_is_left_before_a_byte_of_the_message() -> None:
@@ -182,7 +197,7 @@ async def test_a_line_that_is_not_safe_is_left_before_a_byte_of_the_message() ->
     async with server, channel(url) as whatsapp:
         answer = await whatsapp.send(PARCEL)
 
-    assert isinstance(answer, Retry)
+    assert isinstance(answer, SendRetry)
     assert heard
     assert b"messages" not in heard
 
@@ -199,7 +214,7 @@ async def test_a_connection_that_never_opens_leaves_nothing_in_doubt() -> None:
         async with channel(url, Desk(patience=SHORT)) as whatsapp:
             answer = await whatsapp.send(PARCEL)
 
-    assert isinstance(answer, Retry)
+    assert isinstance(answer, SendRetry)
 
 
 async def test_a_connection_that_was_closed_meanwhile_is_not_written_to() -> None:
@@ -220,7 +235,7 @@ async def test_a_channel_that_was_closed_sends_nothing() -> None:
         answer = await whatsapp.send(PARCEL)
 
         assert provider.heard == []
-    assert isinstance(answer, Retry)
+    assert isinstance(answer, SendRetry)
 
 
 @pytest.mark.parametrize("told", [b"HTTP/1.1 403 No\r\ncontent-length: 0\r\n\r\n", b""])
@@ -243,7 +258,7 @@ async def test_a_proxy_that_gives_no_way_leaves_nothing_in_doubt(
 
     assert heard.startswith(b"CONNECT graph.invalid:443")
     assert TOKEN.encode() not in heard
-    assert isinstance(answer, Retry)
+    assert isinstance(answer, SendRetry)
 
 
 async def test_what_fails_before_a_byte_leaves_leaves_nothing_in_doubt() -> None:
@@ -256,10 +271,14 @@ async def test_what_fails_before_a_byte_leaves_leaves_nothing_in_doubt() -> None
     async with Provider() as provider:
         desk = Desk()
         for made in (
-            WhatsApp(Line(NUMBER_ID, str, url=provider.url), desk.clock, fails),
-            WhatsApp(Line(NUMBER_ID, locked, url=provider.url), desk.clock, desk.last_inbound_at),
+            WhatsAppChannel(WhatsAppNumber(NUMBER_ID, str, url=provider.url), desk.clock, fails),
+            WhatsAppChannel(
+                WhatsAppNumber(NUMBER_ID, locked, url=provider.url),
+                desk.clock,
+                desk.last_inbound_at,
+            ),
         ):
-            assert isinstance(await made.send(PARCEL), Retry)
+            assert isinstance(await made.send(PARCEL), SendRetry)
             await made.close()
 
         assert provider.heard == []
@@ -307,7 +326,7 @@ def test_whatever_the_provider_does_no_answer_says_more_than_is_known(orders: li
         match answer:
             case Accepted():
                 assert taken == 1
-            case Retry() | Refused() | Locked():
+            case SendRetry() | Refused() | Locked():
                 assert taken == 0
             case Unknown():
                 assert taken <= 1
@@ -522,7 +541,7 @@ async def test_a_second_message_to_one_person_comes_back_before_a_byte_leaves() 
 
         again = await whatsapp.send(replace(PARCEL, key="dlv-2"))
         other = await whatsapp.send(replace(PARCEL, key="dlv-3", recipient=USER_ID))
-        assert isinstance(again, Retry)
+        assert isinstance(again, SendRetry)
         assert again.after == 4
         assert isinstance(other, Accepted)
 
@@ -534,7 +553,7 @@ async def test_a_second_message_to_one_person_comes_back_before_a_byte_leaves() 
 @settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 900)), max_size=200))
 def test_the_pace_is_kept_and_whoever_waits_as_told_may_go(turns: list[tuple[int, int]]) -> None:
-    pace, now = Pace(pair=6, overall=3), START
+    pace, now = SendRate(pair=6, overall=3), START
     gone: list[tuple[datetime, int]] = []
     for person, milliseconds in turns:
         now += timedelta(milliseconds=milliseconds)
@@ -552,14 +571,14 @@ def test_the_pace_is_kept_and_whoever_waits_as_told_may_go(turns: list[tuple[int
 
 
 def test_a_clock_that_was_set_back_holds_nobody_up() -> None:
-    pace = Pace()
+    pace = SendRate()
     assert pace.take("a", START) == 0
 
     assert pace.take("a", START - DAY) == 0
 
 
 def test_the_pace_remembers_only_the_last_seconds() -> None:
-    pace = Pace(overall=10**6)
+    pace = SendRate(overall=10**6)
     for n in range(5000):
         pace.take(str(n), START + timedelta(seconds=n))
 
@@ -597,8 +616,8 @@ class Told:
 
 
 def test_the_way_to_the_token_is_not_shown_either() -> None:
-    assert TOKEN not in repr(Line(NUMBER_ID, Told()))
-    assert TOKEN not in repr(Link("http://bridge:3000/api", Told()))
+    assert TOKEN not in repr(WhatsAppNumber(NUMBER_ID, Told()))
+    assert TOKEN not in repr(BridgeAddress("http://bridge:3000/api", Told()))
 
 
 @pytest.mark.parametrize("token", ["", "two words", "a\r\nX-Evil: 1", "schlüssel"])
@@ -622,19 +641,19 @@ async def test_an_expired_token_locks_and_a_renewed_one_needs_no_restart() -> No
 
 
 BAD_LINES: Final[list[Callable[[], object]]] = [
-    lambda: Line("../me", str),
-    lambda: Line("", str),
-    lambda: Line(NUMBER_ID, str, url="http://graph.facebook.com/v25.0"),
-    lambda: Line(NUMBER_ID, str, url="https://user:pw@graph.facebook.com/v25.0"),
-    lambda: Line(NUMBER_ID, str, url="https://graph.facebook.com/v25.0?x="),
-    lambda: Line(NUMBER_ID, str, url="https://graph.facebook.com/v25.0\r\n"),
-    lambda: Line(NUMBER_ID, str, owner="Hanan"),
-    lambda: Template("Not a name"),
-    lambda: Template("fine", "english"),
-    lambda: Template("fine", "en", ("Nina",)),
-    lambda: Template("fine", "en", ("{text}", "{text}")),
-    lambda: Template("fine", "en", ("", "{text}")),
-    lambda: Template("fine", "en", most=5000),
+    lambda: WhatsAppNumber("../me", str),
+    lambda: WhatsAppNumber("", str),
+    lambda: WhatsAppNumber(NUMBER_ID, str, url="http://graph.facebook.com/v25.0"),
+    lambda: WhatsAppNumber(NUMBER_ID, str, url="https://user:pw@graph.facebook.com/v25.0"),
+    lambda: WhatsAppNumber(NUMBER_ID, str, url="https://graph.facebook.com/v25.0?x="),
+    lambda: WhatsAppNumber(NUMBER_ID, str, url="https://graph.facebook.com/v25.0\r\n"),
+    lambda: WhatsAppNumber(NUMBER_ID, str, owner="Hanan"),
+    lambda: WhatsAppTemplate("Not a name"),
+    lambda: WhatsAppTemplate("fine", "english"),
+    lambda: WhatsAppTemplate("fine", "en", ("Nina",)),
+    lambda: WhatsAppTemplate("fine", "en", ("{text}", "{text}")),
+    lambda: WhatsAppTemplate("fine", "en", ("", "{text}")),
+    lambda: WhatsAppTemplate("fine", "en", most=5000),
 ]
 
 
@@ -670,7 +689,7 @@ async def test_it_is_a_channel_that_the_courier_can_use() -> None:
 
 def test_a_text_becomes_messages_that_the_provider_takes() -> None:
     desk = Desk()
-    whatsapp = WhatsApp(Line(NUMBER_ID, str), desk.clock, desk.last_inbound_at)
+    whatsapp = WhatsAppChannel(WhatsAppNumber(NUMBER_ID, str), desk.clock, desk.last_inbound_at)
     parts = whatsapp.parts(whatsapp.shape("# Parks\n\n" + "- **Lumphini**, mornings.\n" * 500))
 
     assert parts[0].startswith("*Parks*\n\n• *Lumphini*, mornings.\n• ")

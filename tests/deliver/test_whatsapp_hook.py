@@ -13,9 +13,16 @@ from hypothesis import strategies as st
 from msgspec import to_builtins
 
 from remit.deliver import whatsapp_hook as hook
-from remit.deliver.whatsapp import Line, WhatsApp
-from remit.deliver.whatsapp_hook import Batch, Inbound, Media, Progress, Report, Strange
-from remit.model.delivery import Accepted, Locked, Parcel, Refused, Retry, Unknown
+from remit.deliver.whatsapp import WhatsAppChannel, WhatsAppNumber
+from remit.deliver.whatsapp_hook import (
+    MessageProgress,
+    UnknownWhatsAppEvent,
+    WhatsAppBatch,
+    WhatsAppMedia,
+    WhatsAppMessage,
+    WhatsAppReport,
+)
+from remit.model.delivery import Accepted, Locked, Parcel, Refused, SendRetry, Unknown
 from remit.testing import FrozenClock
 from tests.live.whatsapp import (
     NUMBER_ID,
@@ -48,9 +55,9 @@ class Door(Loopback):
 
     def __init__(self) -> None:
         super().__init__()
-        self.far: dict[str, Progress] = {}
-        self.inbox: dict[str, Inbound] = {}
-        self.strange: list[Strange] = []
+        self.far: dict[str, MessageProgress] = {}
+        self.inbox: dict[str, WhatsAppMessage] = {}
+        self.strange: list[UnknownWhatsAppEvent] = []
 
     def answer(self, heard: Heard, order: Order) -> tuple[int, bytes]:
         del order
@@ -81,13 +88,13 @@ def written(ref: str, **more: object) -> Json:
     return text | {"text": {"body": f"text of {ref}"}} | more
 
 
-def read(*values: Json) -> Batch:
+def read(*values: Json) -> WhatsAppBatch:
     batch = hook.read(call(*values))
     assert batch is not None
     return batch
 
 
-def only(message: Mapping[str, object], *contacts: Json) -> Inbound:
+def only(message: Mapping[str, object], *contacts: Json) -> WhatsAppMessage:
     batch = read(messages(message, contacts=contacts))
     assert batch.strange == ()
     return batch.messages[0]
@@ -104,7 +111,7 @@ async def test_reports_settle_what_was_sent_in_any_order_and_any_number() -> Non
             for told in (*order, *order):
                 assert await tell(door.root, call(statuses(told))) == 200
 
-            assert door.far == {"dlv-1": Progress.READ}
+            assert door.far == {"dlv-1": MessageProgress.READ}
 
 
 async def test_nothing_of_a_batch_is_left_out() -> None:
@@ -120,7 +127,7 @@ async def test_nothing_of_a_batch_is_left_out() -> None:
         for _ in range(3):
             assert await tell(door.root, body) == 200
 
-    assert door.far == {"dlv-1": Progress.READ, "dlv-2": Progress.DELIVERED}
+    assert door.far == {"dlv-1": MessageProgress.READ, "dlv-2": MessageProgress.DELIVERED}
     assert list(door.inbox) == ["wamid.a", "wamid.b", "wamid.c"]
     assert door.strange == []
 
@@ -153,8 +160,8 @@ async def test_what_is_in_doubt_is_settled_by_reports_alone() -> None:
     clock, answers = FrozenClock(), {}
     async with Provider() as provider, Door() as door:
         provider.orders = [*lost.values()]
-        line = Line(NUMBER_ID, lambda: provider.token, url=provider.url)
-        whatsapp = WhatsApp(line, clock, wrote_just_now)
+        line = WhatsAppNumber(NUMBER_ID, lambda: provider.token, url=provider.url)
+        whatsapp = WhatsAppChannel(line, clock, wrote_just_now)
         for key in lost:
             answers[key] = await whatsapp.send(Parcel(key, PERSON, "Hi"))
             clock.advance(timedelta(seconds=7))
@@ -276,7 +283,7 @@ def test_a_message_by_nobody_is_noted_and_never_guessed_at() -> None:
 def test_a_text_is_read_whole() -> None:
     said = written("wamid.9", **{"from": PERSON}, context={"id": "wamid.1", "from": "1"})
 
-    assert only(said) == Inbound(
+    assert only(said) == WhatsAppMessage(
         ref="wamid.9",
         line=NUMBER_ID,
         kind="text",
@@ -292,7 +299,7 @@ def test_media_is_noted_with_what_was_said_about_it(kind: str) -> None:
     content = {"id": "55", "mime_type": "a/b", "filename": "f.pdf", "caption": "Look!"}
     message = only({"id": "w", "from": PERSON, "type": kind, kind: content})
 
-    assert message.media == Media(kind, "55", "a/b", "f.pdf")
+    assert message.media == WhatsAppMedia(kind, "55", "a/b", "f.pdf")
     assert message.media.label.endswith("“f.pdf”")
     assert message.text == ("" if kind in ("audio", "sticker") else "Look!")
 
@@ -359,17 +366,21 @@ def test_what_is_neither_a_report_nor_a_message_is_noted() -> None:
 def test_a_report_carries_the_key_that_went_out() -> None:
     told = {"id": "wamid.1", "status": "sent", "timestamp": str(STAMP), "recipient_id": PERSON}
     whole = {**told, "biz_opaque_callback_data": "dlv-1", "recipient_user_id": USER_ID}
-    sent = Report("wamid.1", "dlv-1", Progress.SENT, AT, USER_ID, PERSON, line=NUMBER_ID)
+    sent = WhatsAppReport(
+        "wamid.1", "dlv-1", MessageProgress.SENT, AT, USER_ID, PERSON, line=NUMBER_ID
+    )
 
     assert read(statuses(whole)).reports == (sent,)
     assert hook.settles(sent) == Accepted("wamid.1")
 
 
 @pytest.mark.parametrize(
-    ("code", "answer"), [(131026, Refused), (131056, Retry), (190, Locked), (None, Refused)]
+    ("code", "answer"), [(131026, Refused), (131056, SendRetry), (190, Locked), (None, Refused)]
 )
 def test_a_failure_is_settled_by_its_number(code: int | None, answer: type[object]) -> None:
-    report = Report("wamid.1", "dlv-1", Progress.FAILED, code=code, why="Their words")
+    report = WhatsAppReport(
+        "wamid.1", "dlv-1", MessageProgress.FAILED, code=code, why="Their words"
+    )
     settled = hook.settles(report)
 
     assert type(settled) is answer
@@ -378,8 +389,10 @@ def test_a_failure_is_settled_by_its_number(code: int | None, answer: type[objec
 
 
 @settings(deadline=None)
-@given(st.lists(st.sampled_from(Progress), min_size=1, max_size=8))
-def test_how_far_a_message_came_does_not_hang_on_the_order_of_reports(told: list[Progress]) -> None:
+@given(st.lists(st.sampled_from(MessageProgress), min_size=1, max_size=8))
+def test_how_far_a_message_came_does_not_hang_on_the_order_of_reports(
+    told: list[MessageProgress],
+) -> None:
     ends = set()
     for order in (told, told[::-1], sorted(told), [*told, *told]):
         known = None

@@ -26,7 +26,7 @@ from remit.server.serve import pages_url, serve
 from remit.settings import Settings
 from remit.store import tasks
 from remit.testing import FrozenClock, Outbox, provide_database
-from remit.wiring import House, opened
+from remit.wiring import App, opened
 
 T = TypeVar("T")
 
@@ -41,7 +41,7 @@ SCRIPT: Final[list[Json]] = [
 ]
 
 
-def _same(house: House) -> House:
+def _same(house: App) -> App:
     return house
 
 
@@ -61,16 +61,16 @@ class Loopback(httpx2.HTTPTransport):
         return super().handle_request(here)
 
 
-def admitting(admit: Callable[[Intake, Cue], Awaitable[Task]]) -> Callable[[House], House]:
+def admitting(admit: Callable[[Intake, Cue], Awaitable[Task]]) -> Callable[[App], App]:
     """A house whose intake admits a cue as `admit` says."""
 
     class Told(Intake):
         async def admit(self, cue: Cue) -> Task:
             return await admit(house.intake, cue)
 
-    house: House
+    house: App
 
-    def alter(opened: House) -> House:
+    def alter(opened: App) -> App:
         nonlocal house
         house = opened
         return replace(opened, intake=Told(opened.db, opened.clock, opened.ids, ["dashboard"]))
@@ -88,14 +88,14 @@ class Served:
         works: bool = False,
         debug: bool = False,
         brain: Brain | None = None,
-        alter: Callable[[House], House] = _same,
+        alter: Callable[[App], App] = _same,
         settings: Settings | None = None,
         port: int = 0,
     ) -> None:
         self.home = home
         self.clock = FrozenClock()
         self.outbox = Outbox()
-        self.house: House
+        self.house: App
         self.url = ""
         self._port = port
         self._works, self._debug, self._alter = works, debug, alter

@@ -32,7 +32,7 @@ from a2a.utils.errors import (
 
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Creator, SourceKind, Taint
 from tests.doors.besieged import bearer
@@ -146,7 +146,7 @@ def test_a_task_that_waits_is_followed_until_its_owner_has_decided(house: Peers)
             async for each in client.subscribe(SubscribeToTaskRequest(id=task)):
                 if not told:
                     review = ReviewId(await asyncio.to_thread(house.review_of, task))
-                    said = Decision(Answered.ANSWER, "Single")
+                    said = Decision(ReviewAnswer.ANSWER, "Single")
                     await asyncio.to_thread(house.do, house.house.inbox.decide(review, said))
                 told.append(each)
             return told

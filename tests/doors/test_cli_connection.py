@@ -14,7 +14,7 @@ from typing import cast
 import pytest
 
 from remit.cli import remote
-from remit.cli.order import Order
+from remit.cli.order import TaskOrder
 from remit.intake.admit import Intake
 from remit.model.codec import Json, JsonMap
 from remit.model.task import Cue, Task
@@ -111,11 +111,11 @@ def test_a_command_goes_on_with_a_remit_that_was_restarted_on_another_port(tmp_p
     home.mkdir()
     with _served(home) as served:
         first, was = remote.reach(home), served.port
-        assert isinstance(first, remote.Remote)
-        first.add(Order(text="Before", key="cli:1"))
+        assert isinstance(first, remote.RemoteClient)
+        first.add(TaskOrder(text="Before", key="cli:1"))
     with _served(home) as served:
         assert served.port != was
-        task = first.add(Order(text="After", key="cli:2"))
+        task = first.add(TaskOrder(text="After", key="cli:2"))
         found = served.get(f"/api/tasks/{task}")
     first.close()
 

@@ -11,10 +11,10 @@ from remit.errors import NotFound, StoreCorrupt, StoreForeign, StoreNewer, Store
 from remit.model.ids import TaskId
 from remit.settings import Settings
 from remit.store import home, idempotency, tasks
-from remit.store.idempotency import Key
+from remit.store.idempotency import RequestKey
 from remit.store.read_only import by_key, check, glance
 from remit.trigger import command
-from remit.wiring import House, opened
+from remit.wiring import App, opened
 
 UNKNOWN = TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA")
 
@@ -89,10 +89,10 @@ async def _keys(folder: Path) -> None:
     assert found == [[straight.id], [straight.id], [], []]
 
 
-async def _reserve(house: House, name: str) -> None:
+async def _reserve(house: App, name: str) -> None:
     now = house.clock.now()
     await house.db.write(idempotency.reserve, _key(name), "digest", "ref", now)
 
 
-def _key(name: str) -> Key:
-    return Key("owner POST /api/tasks", name)
+def _key(name: str) -> RequestKey:
+    return RequestKey("owner POST /api/tasks", name)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from remit.cli import card, codes, out, tell, words
+from remit.cli import card, codes, event_text, out, words
 from remit.errors import (
     AlreadyDecided,
     BadInput,
@@ -20,9 +20,9 @@ from remit.errors import (
 )
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import Item, ItemStatus
+from remit.model.plan import ItemStatus, WorkItem
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
 
@@ -38,7 +38,7 @@ TASK = Task(
     last_updated=NOW,
     created_by=Creator.USER,
     session_id=SessionId("ses-1"),
-    work=(Item("Research family-friendly attractions", ItemStatus.COMPLETED),),
+    work=(WorkItem("Research family-friendly attractions", ItemStatus.COMPLETED),),
     delivery=(Delivery("WhatsApp", status=DeliveryStatus.SENT),),
 )
 
@@ -133,14 +133,14 @@ def test_a_card_that_waits_says_what_for_and_stays_within_its_edges() -> None:
     [
         (BadInput("x"), 2),
         (NotFound("task", "x"), 3),
-        (codes.Waits("x"), 4),
+        (codes.OwnerMustAnswer("x"), 4),
         (Conflict("x"), 5),
         (IllegalMove("x", "new", "running", ()), 5),
         (AlreadyDecided("x", "approve", "then"), 5),
         (Unreachable("here", "x"), 6),
         (HomeLocked("here", "x"), 75),
         (codes.TimedOut("x"), 124),
-        (codes.Refused("x", 5, "conflict"), 5),
+        (codes.ServerRefusal("x", 5, "conflict"), 5),
         (Permanent("x"), 1),
         (StoreTrouble("x"), 1),
     ],
@@ -158,82 +158,95 @@ def test_a_state_has_one_code() -> None:
     assert found[Status.NEEDS_REVIEW] == found[Status.PAUSED] == 4
 
 
-def event(kind: Kind, actor: Actor, data: JsonMap) -> Event:
+def event(kind: EventKind, actor: Actor, data: JsonMap) -> Event:
     return Event(1, TASK.id, 1, kind, actor, NOW, data, "")
 
 
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        (event(Kind.TASK_CREATED, Actor.INTAKE, {"source": "manual:1"}), "You asked for it."),
-        (event(Kind.TASK_CREATED, Actor.INTAKE, {"source": "email:1"}), "It came in by email."),
+        (event(EventKind.TASK_CREATED, Actor.INTAKE, {"source": "manual:1"}), "You asked for it."),
+        (
+            event(EventKind.TASK_CREATED, Actor.INTAKE, {"source": "email:1"}),
+            "It came in by email.",
+        ),
         (
             event(
-                Kind.TASK_MOVED,
+                EventKind.TASK_MOVED,
                 Actor.PRIORITISE,
                 {"was": "new", "to": "ready", "priority": "low", "rule": "default"},
             ),
             "Ready, with priority low (rule: default).",
         ),
         (
-            event(Kind.TASK_MOVED, Actor.ENGINE, {"was": "ready", "to": "running"}),
+            event(EventKind.TASK_MOVED, Actor.ENGINE, {"was": "ready", "to": "running"}),
             "Started: running.",
         ),
         (
-            event(Kind.TASK_MOVED, Actor.OWNER, {"to": "paused", "note": "restored from a backup"}),
+            event(
+                EventKind.TASK_MOVED,
+                Actor.OWNER,
+                {"to": "paused", "note": "restored from a backup"},
+            ),
             "Paused: restored from a backup.",
         ),
-        (event(Kind.TASK_MOVED, Actor.OWNER, {"to": "running"}), "May go on: running."),
-        (event(Kind.TASK_MOVED, Actor.OWNER, {"to": "cancelled"}), "Cancelled."),
+        (event(EventKind.TASK_MOVED, Actor.OWNER, {"to": "running"}), "May go on: running."),
+        (event(EventKind.TASK_MOVED, Actor.OWNER, {"to": "cancelled"}), "Cancelled."),
         (
-            event(Kind.TASK_MOVED, Actor.REAPER, {"to": "needs_review", "crashes": 3}),
+            event(EventKind.TASK_MOVED, Actor.REAPER, {"to": "needs_review", "crashes": 3}),
             "Waits for you.",
         ),
         (
-            event(Kind.TASK_MOVED, Actor.COURIER, {"to": "completed", "summary": "Hello!"}),
+            event(EventKind.TASK_MOVED, Actor.COURIER, {"to": "completed", "summary": "Hello!"}),
             "Completed: Hello!",
         ),
         (
-            event(Kind.TASK_MOVED, Actor.EXECUTOR, {"to": "running", "note": "form: no list"}),
+            event(EventKind.TASK_MOVED, Actor.EXECUTOR, {"to": "running", "note": "form: no list"}),
             "Not proven, goes back: form: no list.",
         ),
         (
-            event(Kind.RUN_ENDED, Actor.EXECUTOR, {"outcome": "retry", "note": "busy"}),
+            event(EventKind.RUN_ENDED, Actor.EXECUTOR, {"outcome": "retry", "note": "busy"}),
             "Did not work out: busy.",
         ),
         (
-            event(Kind.RUN_ENDED, Actor.EXECUTOR, {"outcome": "parked"}),
+            event(EventKind.RUN_ENDED, Actor.EXECUTOR, {"outcome": "parked"}),
             "Remit was stopped; it goes on at the next start.",
         ),
         (
-            event(Kind.STEP_DONE, Actor.EXECUTOR, {"step": "execute_tool:1"}),
+            event(EventKind.STEP_DONE, Actor.EXECUTOR, {"step": "execute_tool:1"}),
             "Thought it through, turn 2.",
         ),
-        (event(Kind.STEP_DONE, Actor.EXECUTOR, {"step": "dance"}), "Did dance."),
-        (event(Kind.DELIVERY_CLAIMED, Actor.COURIER, {"attempt": 2}), "About to send (attempt 2)."),
+        (event(EventKind.STEP_DONE, Actor.EXECUTOR, {"step": "dance"}), "Did dance."),
         (
-            event(Kind.DELIVERY_SETTLED, Actor.COURIER, {"answer": "refused", "note": "no"}),
+            event(EventKind.DELIVERY_CLAIMED, Actor.COURIER, {"attempt": 2}),
+            "About to send (attempt 2).",
+        ),
+        (
+            event(EventKind.DELIVERY_SETTLED, Actor.COURIER, {"answer": "refused", "note": "no"}),
             "Refused by the channel: no.",
         ),
         (
-            event(Kind.REVIEW_DECIDED, Actor.OWNER, {"answer": "back", "text": "shorter"}),
+            event(EventKind.REVIEW_DECIDED, Actor.OWNER, {"answer": "back", "text": "shorter"}),
             "You sent it back: shorter",
         ),
         (
-            event(Kind.TASK_UPDATED, Actor.OWNER, {"wish": "pause"}),
+            event(EventKind.TASK_UPDATED, Actor.OWNER, {"wish": "pause"}),
             "You asked for a pause; it stops at the next boundary.",
         ),
         (
-            event(Kind.TASK_UPDATED, Actor.OWNER, {"wish": None}),
+            event(EventKind.TASK_UPDATED, Actor.OWNER, {"wish": None}),
             "You took that back; it goes on.",
         ),
-        (event(Kind.TASK_UPDATED, Actor.OWNER, {"what": "restored"}), "You changed it: restored."),
+        (
+            event(EventKind.TASK_UPDATED, Actor.OWNER, {"what": "restored"}),
+            "You changed it: restored.",
+        ),
     ],
 )
 def test_what_happened_is_told_in_a_sentence(entry: Event, said: str) -> None:
-    assert tell.sentence(entry) == said
-    assert tell.inked(entry).text == said
+    assert event_text.sentence(entry) == said
+    assert event_text.inked(entry).text == said
 
 
 def test_every_kind_of_event_can_be_told() -> None:
-    assert set(tell._TELL) == set(Kind)
+    assert set(event_text._TELL) == set(EventKind)

@@ -12,46 +12,46 @@ from remit.model.ids import SeriesId
 from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.server import filters
-from remit.server.filters import At, typed
-from remit.store.task_filter import Filter, Sort
+from remit.server.filters import FilterContext, typed
+from remit.store.task_filter import SortOrder, TaskFilter
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOON = datetime(2026, 3, 2, 12, 30, tzinfo=UTC)
-HERE = At(NOON, BERLIN, {"mail": "post", "post": "post"})
+HERE = FilterContext(NOON, BERLIN, {"mail": "post", "post": "post"})
 SERIES = "ser-01KJPWD6M04TFF59TDWH9EDD1R"
 
 
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("", Filter()),
-        ("plums", Filter(text="plums")),
-        ("  two   words ", Filter(text="two words")),
-        ('"status:failed" x', Filter(text="status:failed x")),
-        ("http://example.org", Filter(text="http://example.org")),
-        ("10:30", Filter(text="10:30")),
-        ("status:failed", Filter(statuses=(Status.FAILED,))),
-        ("STATUS:Failed,paused", Filter(statuses=(Status.FAILED, Status.PAUSED))),
-        ("status:failed status:paused", Filter(statuses=(Status.FAILED, Status.PAUSED))),
-        ("status:needs-you", Filter(asks=True)),
-        ("status:needs_review", Filter(statuses=(Status.NEEDS_REVIEW,))),
-        ("is:recurring plums", Filter(recurring=True, text="plums")),
-        ("is:once is:deleted", Filter(recurring=False, deleted=True)),
-        ("is:waiting", Filter(asks=True)),
-        ("is:scheduled", Filter(type=TaskType.SCHEDULED)),
-        ("source:mail", Filter(source=SourceKind.EMAIL)),
-        ("channel:Mail", Filter(channel="post")),
-        ("channel:gone", Filter(channel="gone")),
-        ("priority:high taint:public", Filter(priority=Priority.HIGH, taint=Taint.PUBLIC)),
-        (f"series:{SERIES}", Filter(series=SeriesId(SERIES))),
-        ("sort:due type:immediate", Filter(sort=Sort.DUE, type=TaskType.IMMEDIATE)),
-        ("since:7d", Filter(since=NOON - timedelta(days=7))),
-        ("since:2026-03-01", Filter(since=datetime(2026, 3, 1, tzinfo=BERLIN))),
-        ("until:2026-03-01T08:00:00Z", Filter(until=datetime(2026, 3, 1, 8, tzinfo=UTC))),
-        ("due:overdue", Filter(planned_until=NOON)),
+        ("", TaskFilter()),
+        ("plums", TaskFilter(text="plums")),
+        ("  two   words ", TaskFilter(text="two words")),
+        ('"status:failed" x', TaskFilter(text="status:failed x")),
+        ("http://example.org", TaskFilter(text="http://example.org")),
+        ("10:30", TaskFilter(text="10:30")),
+        ("status:failed", TaskFilter(statuses=(Status.FAILED,))),
+        ("STATUS:Failed,paused", TaskFilter(statuses=(Status.FAILED, Status.PAUSED))),
+        ("status:failed status:paused", TaskFilter(statuses=(Status.FAILED, Status.PAUSED))),
+        ("status:needs-you", TaskFilter(asks=True)),
+        ("status:needs_review", TaskFilter(statuses=(Status.NEEDS_REVIEW,))),
+        ("is:recurring plums", TaskFilter(recurring=True, text="plums")),
+        ("is:once is:deleted", TaskFilter(recurring=False, deleted=True)),
+        ("is:waiting", TaskFilter(asks=True)),
+        ("is:scheduled", TaskFilter(type=TaskType.SCHEDULED)),
+        ("source:mail", TaskFilter(source=SourceKind.EMAIL)),
+        ("channel:Mail", TaskFilter(channel="post")),
+        ("channel:gone", TaskFilter(channel="gone")),
+        ("priority:high taint:public", TaskFilter(priority=Priority.HIGH, taint=Taint.PUBLIC)),
+        (f"series:{SERIES}", TaskFilter(series=SeriesId(SERIES))),
+        ("sort:due type:immediate", TaskFilter(sort=SortOrder.DUE, type=TaskType.IMMEDIATE)),
+        ("since:7d", TaskFilter(since=NOON - timedelta(days=7))),
+        ("since:2026-03-01", TaskFilter(since=datetime(2026, 3, 1, tzinfo=BERLIN))),
+        ("until:2026-03-01T08:00:00Z", TaskFilter(until=datetime(2026, 3, 1, 8, tzinfo=UTC))),
+        ("due:overdue", TaskFilter(planned_until=NOON)),
     ],
 )
-def test_a_line_is_read_to_the_letter(line: str, found: Filter) -> None:
+def test_a_line_is_read_to_the_letter(line: str, found: TaskFilter) -> None:
     assert typed(line, HERE) == found
 
 
@@ -59,7 +59,9 @@ def test_today_is_the_owners_day() -> None:
     midnight = datetime(2026, 3, 2, tzinfo=BERLIN)
     day = timedelta(days=1)
 
-    assert typed("due:today", HERE) == Filter(planned_since=midnight, planned_until=midnight + day)
+    assert typed("due:today", HERE) == TaskFilter(
+        planned_since=midnight, planned_until=midnight + day
+    )
     tomorrow = typed("due:tomorrow", HERE)
     assert (tomorrow.planned_since, tomorrow.planned_until) == (midnight + day, midnight + 2 * day)
     assert typed("due:week", HERE).planned_until == midnight + 7 * day
@@ -67,7 +69,7 @@ def test_today_is_the_owners_day() -> None:
 
 
 def test_a_day_with_another_hour_is_as_long_as_it_is() -> None:
-    spring = At(datetime(2026, 3, 29, 9, tzinfo=UTC), BERLIN)
+    spring = FilterContext(datetime(2026, 3, 29, 9, tzinfo=UTC), BERLIN)
     today = typed("due:today", spring)
 
     assert today.planned_since is not None

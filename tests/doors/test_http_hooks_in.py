@@ -14,7 +14,7 @@ from remit.model.task import Creator, SourceKind, Taint, Task
 from remit.settings import load
 from remit.store import search
 from remit.store.secrets import Secrets
-from remit.trigger.hook import Call
+from remit.trigger.hook import HookCall
 from tests.doors.served import Served
 from tests.trigger.calls import NOW, OTHER, SECRET, bearer, hub, standard
 
@@ -57,7 +57,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield served
 
 
-def posted(served: Served, call: Call, name: str = "shop") -> httpx2.Response:
+def posted(served: Served, call: HookCall, name: str = "shop") -> httpx2.Response:
     """What a call is answered; under any name, for it comes over somebody's proxy."""
     headers = {"host": "hooks.example.test", **call.headers}
     path = f"/hooks/in/{name}"
@@ -68,7 +68,7 @@ def posted(served: Served, call: Call, name: str = "shop") -> httpx2.Response:
 
 def every(served: Served) -> list[Task]:
     async def ask() -> list[Task]:
-        found = await served.house.db.read(search.page, search.Filter(limit=500))
+        found = await served.house.db.read(search.page, search.TaskFilter(limit=500))
         return list(found.tasks)
 
     return served.do(ask())
@@ -113,11 +113,11 @@ def test_a_thousand_repeats_at_once_are_one_task(served: Served) -> None:
         (bearer(BODY, secret="never_set"), "lost"),
         (hub(BODY, secret=""), "lost"),
         (bearer(b"{}"), "strict"),
-        (Call({"content-type": "application/json"}, BODY), "shop"),
+        (HookCall({"content-type": "application/json"}, BODY), "shop"),
     ],
 )
 def test_a_call_that_does_not_know_this_hook_s_secret_is_not_read(
-    served: Served, call: Call, name: str
+    served: Served, call: HookCall, name: str
 ) -> None:
     before = len(every(served))
     answer = posted(served, call, name)
@@ -150,16 +150,16 @@ def test_each_way_to_sign_and_each_shape_of_an_event_is_taken(served: Served) ->
     assert (broken.status_code, "lacks its id" in broken.text) == (422, True)
 
 
-def _svix(call: Call) -> Call:
+def _svix(call: HookCall) -> HookCall:
     """The same, with the names that Svix gives the headers."""
     headers = {name.replace("webhook-", "svix-"): said for name, said in call.headers.items()}
-    return Call(headers, call.body)
+    return HookCall(headers, call.body)
 
 
 def test_the_headers_of_svix_are_those_of_standard_webhooks(served: Served) -> None:
     good = _svix(standard(BODY, ident="svix-1"))
     wrong = _svix(standard(BODY, ident="svix-1", secret=OTHER))
-    mixed = Call({**wrong.headers, "authorization": f"Bearer {SECRET}"}, BODY)
+    mixed = HookCall({**wrong.headers, "authorization": f"Bearer {SECRET}"}, BODY)
     taken = posted(served, good, "strict")
 
     assert (taken.status_code, taken.json()["fate"]) == (202, "started")

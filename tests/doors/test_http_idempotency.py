@@ -15,10 +15,10 @@ from remit.intake.admit import Intake
 from remit.model.codec import Json, JsonMap
 from remit.model.task import Cue, Task
 from remit.store import idempotency
-from remit.store.idempotency import Key
+from remit.store.idempotency import RequestKey
 from tests.doors.served import LIMIT, TOKEN, Served, admitting
 
-CREATE = Key("owner POST /api/tasks", "k-1")
+CREATE = RequestKey("owner POST /api/tasks", "k-1")
 
 
 def _titles(served: Served) -> list[Json]:
@@ -234,7 +234,7 @@ def test_an_expired_reservation_is_taken_anew_even_unswept(tmp_path: Path) -> No
         house = served.house
         start = house.clock.now()
 
-        async def reserve(digest: str, ref: str, hours: int) -> idempotency.Kept:
+        async def reserve(digest: str, ref: str, hours: int) -> idempotency.StoredReply:
             at = start + timedelta(hours=hours)
             return await house.db.write(idempotency.reserve, CREATE, digest, ref, at)
 

@@ -8,10 +8,10 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from remit.deliver.push import Push
+from remit.deliver.push import PushNotifier
 from remit.model.codec import Json, JsonMap
 from remit.store import push
-from remit.wiring import House
+from remit.wiring import App
 from tests.deliver.push_relay import Phone
 from tests.doors.besieged import Besieged, bearer
 from tests.doors.served import Served
@@ -39,8 +39,8 @@ def _kept(house: Served) -> int:
     return len(house.do(_read(house)))
 
 
-async def _read(house: Served) -> list[push.Subscription]:
-    return await house.house.db.read(push.every, house.clock.now())
+async def _read(house: Served) -> list[push.PushSubscription]:
+    return await house.house.db.read(push.list_subscriptions, house.clock.now())
 
 
 def test_a_browser_turns_it_on_and_off(house: Besieged) -> None:
@@ -134,8 +134,8 @@ def test_the_key_survives_a_restart_and_stays_in_the_house(house: Besieged) -> N
 
 
 def test_without_the_extra_page_and_api_say_how_to_get_it(tmp_path: Path) -> None:
-    def without(house: House) -> House:
-        gone = Push(house.push._around, there=False)
+    def without(house: App) -> App:
+        gone = PushNotifier(house.push._around, there=False)
         return replace(house, told=replace(house.told, push=gone))
 
     with Served(tmp_path, alter=without) as served:

@@ -25,14 +25,14 @@ from remit.model.task import Cue, Task
 from remit.server.files import token_of
 from remit.server.serve import serve
 from remit.settings import Settings
-from remit.wiring import House, opened
+from remit.wiring import App, opened
 from tests.doors.served import TOKEN, Served
 from tests.ports import free_port
 
 SECRET = "the-secret-in-/etc/remit-line-42"
 
 
-def _broken(admit: Callable[[], Awaitable[Task]]) -> Callable[[House], House]:
+def _broken(admit: Callable[[], Awaitable[Task]]) -> Callable[[App], App]:
     class Told(Intake):
         async def admit(self, cue: Cue) -> Task:
             del cue

@@ -18,7 +18,7 @@ from remit.model.contract import (
 )
 from remit.model.status import Actor, Status
 from remit.review import ask
-from remit.server.web import cards
+from remit.server.web import task_sections
 from remit.store import reviews
 from tests.doors.served import Served
 from tests.doors.test_page_tasks import look
@@ -87,11 +87,11 @@ def test_a_task_says_what_is_checked_later_and_what_came_of_it(
     verdict = Verdict((Finding("lint", Result.PASS), finding))
     task = replace(COMPLETED, contract=LATE, verdict=verdict)
 
-    table = cards.proof(task)
+    table = task_sections.proof(task)
 
     assert table is not None
     assert (table.rows[1].word, table.rows[1].note) == (word, says)
     if finding.result is Result.FAIL:
         assert table.word == "Not verified"
         assert table.says == "What was checked when its group ended failed."
-        assert cards.chips(task)[0].why == table.says
+        assert task_sections.chips(task)[0].why == table.says

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
 from remit.model.notice import KINDS
-from remit.settings import Notices, load
+from remit.settings import NoticeSettings, load
 from remit.store import calendars, occurrences
-from remit.store.calendars import Calendar, Resource
-from remit.store.occurrences import Occurrence, Read
+from remit.store.calendars import StoredCalendar, StoredResource
+from remit.store.occurrences import ReadResource, StoredOccurrence
 from tests.doors.besieged import Besieged
 from tests.doors.served import Served
 from tests.doors.terminal import Terminal
@@ -98,7 +98,7 @@ def test_the_grid_is_a_plain_form_that_writes_the_file_and_holds_at_once(house: 
     ]
     answer = sent(house, "/settings/notices", fields)
     wanted = replace(
-        Notices(),
+        NoticeSettings(),
         question=("conversation", "digest"),
         done=(),
         failed=("push",),
@@ -156,11 +156,13 @@ def _channels(house: Served) -> list[str]:
 def refuse(house: Served, title: str = "Water <b>them</b>") -> None:
     now = house.clock.now()
     body = f"BEGIN:VEVENT\nUID:a\nSUMMARY:{title}\nEND:VEVENT"
-    held = Resource("work", "/team/", "/a.ics", "1", "a", body, now, "It is endless.", title)
+    held = StoredResource("work", "/team/", "/a.ics", "1", "a", body, now, "It is endless.", title)
 
     async def reads() -> None:
-        await house.house.db.write(calendars.note, Calendar("work", "/team/", "Team", marked=True))
-        read = Read(held, (), frozenset(), now, now)
+        await house.house.db.write(
+            calendars.note, StoredCalendar("work", "/team/", "Team", marked=True)
+        )
+        read = ReadResource(held, (), frozenset(), now, now)
         await house.house.db.write(occurrences.follow, read, now)
 
     house.do(reads())
@@ -198,12 +200,14 @@ def test_an_event_that_starts_nothing_stands_in_the_inbox_until_it_is_seen(
 def test_what_calendars_start_is_listed_with_the_series(house: Besieged) -> None:
     now = house.clock.now()
     at = now + timedelta(hours=3)
-    held = Resource("work", "/team/", "/a.ics", "1", "a", "", at)
-    start = Occurrence(uid="a", key="20260302T120000Z", start=at, title="Water", text="")
+    held = StoredResource("work", "/team/", "/a.ics", "1", "a", "", at)
+    start = StoredOccurrence(uid="a", key="20260302T120000Z", start=at, title="Water", text="")
 
     async def reads() -> None:
-        await house.house.db.write(calendars.note, Calendar("work", "/team/", "Team", marked=True))
-        read = Read(held, (start,), frozenset(), now, now)
+        await house.house.db.write(
+            calendars.note, StoredCalendar("work", "/team/", "Team", marked=True)
+        )
+        read = ReadResource(held, (start,), frozenset(), now, now)
         await house.house.db.write(occurrences.follow, read, now)
 
     house.do(reads())

@@ -11,15 +11,15 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
 from remit.model.status import Actor
 from remit.server.web import story, timeline
-from remit.server.web.story import Called, Show
-from remit.server.web.timeline import Bar
+from remit.server.web.story import LogKind, ToolUse
+from remit.server.web.timeline import TimelineBar
 from remit.store.database import Tx
 from remit.trigger import command
-from remit.wiring import House
+from remit.wiring import App
 from tests.doors.served import TOKEN, Served
 from tests.engine.rig import Watched
 
@@ -198,7 +198,7 @@ def test_the_log_is_filtered_and_paged_on_the_server(working: Served) -> None:
 # What happened, in words --------------------------------------------------------------------------
 
 
-def event(n: int, kind: Kind, actor: Actor = Actor.EXECUTOR, **data: object) -> Event:
+def event(n: int, kind: EventKind, actor: Actor = Actor.EXECUTOR, **data: object) -> Event:
     at = START + timedelta(seconds=n)
     return Event(n, TaskId("task-x"), n, kind, actor, at, data, "")  # type: ignore[arg-type]
 
@@ -206,10 +206,10 @@ def event(n: int, kind: Kind, actor: Actor = Actor.EXECUTOR, **data: object) -> 
 def test_what_was_said_aloud_is_not_said_again_by_its_step() -> None:
     told = story.lines(
         [
-            event(1, Kind.RUN_SAID, text="First I look.\n"),
-            event(2, Kind.STEP_DONE, step="plan_step"),
-            event(3, Kind.STEP_DONE, step="execute_tool", text="First I look."),
-            event(4, Kind.STEP_DONE, step="execute_tool:1", text="Then I write."),
+            event(1, EventKind.RUN_SAID, text="First I look.\n"),
+            event(2, EventKind.STEP_DONE, step="plan_step"),
+            event(3, EventKind.STEP_DONE, step="execute_tool", text="First I look."),
+            event(4, EventKind.STEP_DONE, step="execute_tool:1", text="Then I write."),
         ],
         {},
     )
@@ -217,12 +217,12 @@ def test_what_was_said_aloud_is_not_said_again_by_its_step() -> None:
 
 
 def test_a_tool_is_told_by_its_name_and_one_that_failed_is_an_error() -> None:
-    calls = {"use:0:0": [Called("search_tasks"), Called("write_file", failed=True)]}
+    calls = {"use:0:0": [ToolUse("search_tasks"), ToolUse("write_file", failed=True)]}
     step = "use:0:0"
     told = story.lines(
         [
-            event(1, Kind.STEP_DONE, step=step, text="Nothing was found."),
-            event(2, Kind.STEP_DONE, step=step, text="The disk is full."),
+            event(1, EventKind.STEP_DONE, step=step, text="Nothing was found."),
+            event(2, EventKind.STEP_DONE, step=step, text="The disk is full."),
         ],
         calls,
     )
@@ -230,12 +230,12 @@ def test_a_tool_is_told_by_its_name_and_one_that_failed_is_an_error() -> None:
         ("search_tasks", False),
         ("write_file", True),
     ]
-    assert told[1].fits(Show.ERRORS, "disk")
-    assert not told[0].fits(Show.ERRORS, "")
+    assert told[1].fits(LogKind.ERRORS, "disk")
+    assert not told[0].fits(LogKind.ERRORS, "")
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-def test_every_kind_of_event_has_a_line(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_every_kind_of_event_has_a_line(kind: EventKind) -> None:
     data = {
         "to": "failed",
         "answer": "refused",
@@ -250,7 +250,7 @@ def test_every_kind_of_event_has_a_line(kind: Kind) -> None:
 
 
 def test_work_that_goes_back_says_so_and_why() -> None:
-    moved = event(1, Kind.TASK_MOVED, Actor.EXECUTOR, to="running", note="form: no list")
+    moved = event(1, EventKind.TASK_MOVED, Actor.EXECUTOR, to="running", note="form: no list")
     (line,) = story.lines([moved], {})
 
     assert line.text == "Not proven, goes back: form: no list"
@@ -258,11 +258,11 @@ def test_work_that_goes_back_says_so_and_why() -> None:
 
 def test_bars_lie_one_behind_the_other_and_fit() -> None:
     own = [
-        event(0, Kind.TASK_MOVED, Actor.ENGINE, lease=1, to="running"),
-        event(6, Kind.STEP_DONE, step="plan_step"),
-        event(54, Kind.STEP_DONE, step="execute_tool"),
-        event(60, Kind.DELIVERY_CLAIMED, attempt=1),
-        event(62, Kind.DELIVERY_SETTLED, answer="accepted"),
+        event(0, EventKind.TASK_MOVED, Actor.ENGINE, lease=1, to="running"),
+        event(6, EventKind.STEP_DONE, step="plan_step"),
+        event(54, EventKind.STEP_DONE, step="execute_tool"),
+        event(60, EventKind.DELIVERY_CLAIMED, attempt=1),
+        event(62, EventKind.DELIVERY_SETTLED, answer="accepted"),
     ]
     bars = timeline.bars(own, own[-1].at, own[-1].at, {})
     assert [(bar.label, bar.took) for bar in bars] == [
@@ -278,13 +278,13 @@ def test_bars_lie_one_behind_the_other_and_fit() -> None:
 
 
 def test_what_runs_now_has_a_bar_that_ends_now() -> None:
-    own = [event(0, Kind.TASK_MOVED, Actor.ENGINE, lease=1, to="running")]
+    own = [event(0, EventKind.TASK_MOVED, Actor.ENGINE, lease=1, to="running")]
     (bar,) = timeline.bars(own, None, START + timedelta(minutes=3), {})
-    assert bar == Bar("Think", START, START + timedelta(minutes=3), "run")
+    assert bar == TimelineBar("Think", START, START + timedelta(minutes=3), "run")
 
 
 def test_a_long_attempt_is_drawn_from_its_end() -> None:
-    steps = [event(n, Kind.STEP_DONE, step=f"execute_tool:{n}") for n in range(1, 100)]
+    steps = [event(n, EventKind.STEP_DONE, step=f"execute_tool:{n}") for n in range(1, 100)]
     chart = timeline.chart(timeline.bars(steps, START, START, {}), "attempt 1")
     assert chart is not None
     assert (len(chart.rows), chart.left_out) == (timeline.MOST_BARS, 99 - timeline.MOST_BARS)
@@ -303,7 +303,7 @@ class Meanwhile(Watched):
         return await super().read(work, *args, **kwargs)
 
 
-def _eventful(house: House) -> House:
+def _eventful(house: App) -> App:
     db = Meanwhile(house.db)
     db.happens = lambda: house.intake.admit(command.cue("Meanwhile", ref="meanwhile"))
     return replace(house, db=db)

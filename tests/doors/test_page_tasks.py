@@ -20,8 +20,8 @@ from remit.model.ids import RunId, TaskId, WorkerId
 from remit.model.run import Run
 from remit.model.status import Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
-from remit.server.web import calendar, lane, line
-from remit.server.web.calendar import Mark, Span
+from remit.server.web import calendar, line, row_timeline
+from remit.server.web.calendar import CalendarMark, CalendarSpan
 from remit.server.web.schedule import wall
 from remit.settings import Settings
 from tests.browser.crowd import crowd
@@ -222,8 +222,8 @@ def test_no_bar_leaves_its_lane(start: int, length: int, planned: int) -> None:
         RunId("run-x"), TaskId("task-x"), 1, WorkerId("w"), began, began + timedelta(minutes=length)
     )
     task = _task(Status.READY, scheduled_for=NOW + timedelta(minutes=planned))
-    drawn = lane.lane(task, [leg], [], NOW)
-    assert all(bar.x >= 0 and bar.x + bar.width <= lane.WIDTH + 0.1 for bar in drawn.bars)
+    drawn = row_timeline.lane(task, [leg], [], NOW)
+    assert all(bar.x >= 0 and bar.x + bar.width <= row_timeline.WIDTH + 0.1 for bar in drawn.bars)
     hatched = [bar for bar in drawn.bars if bar.planned]
     assert bool(hatched) == (0 <= planned <= 120)
 
@@ -232,15 +232,15 @@ def test_a_lane_tells_in_words_what_it_shows() -> None:
     leg = Run(
         RunId("run-x"), TaskId("task-x"), 1, WorkerId("w"), NOW - timedelta(hours=1), NOW, "fail"
     )
-    assert lane.lane(_task(Status.FAILED), [leg], [], NOW).says == "Failed"
-    assert lane.lane(_task(Status.NEW), [], [], NOW).says == "Nothing in these hours"
+    assert row_timeline.lane(_task(Status.FAILED), [leg], [], NOW).says == "Failed"
+    assert row_timeline.lane(_task(Status.NEW), [], [], NOW).says == "Nothing in these hours"
 
 
 # The calendar -------------------------------------------------------------------------------------
 
 
-@given(st.dates(date(1971, 1, 1), date(2199, 11, 30)), st.sampled_from(Span))
-def test_a_sheet_is_whole_weeks_around_its_day(on: date, span: Span) -> None:
+@given(st.dates(date(1971, 1, 1), date(2199, 11, 30)), st.sampled_from(CalendarSpan))
+def test_a_sheet_is_whole_weeks_around_its_day(on: date, span: CalendarSpan) -> None:
     sheet = calendar.sheet(span, on)
     assert sheet.first <= on < sheet.until
     assert sheet.first.weekday() == 0
@@ -248,8 +248,8 @@ def test_a_sheet_is_whole_weeks_around_its_day(on: date, span: Span) -> None:
     assert calendar.sheet(span, calendar.sheet(span, sheet.after).before).first == sheet.first
 
 
-def _mark(at: datetime, series: str = "") -> Mark:
-    return Mark(
+def _mark(at: datetime, series: str = "") -> CalendarMark:
+    return CalendarMark(
         at=at, title="x", kind="plan", word="Planned", icon="clock", href="/", series=series
     )
 
@@ -257,7 +257,7 @@ def _mark(at: datetime, series: str = "") -> Mark:
 def test_a_series_that_comes_every_few_minutes_is_one_mark_with_a_number() -> None:
     now = NOW.astimezone(BERLIN)
     marks = [_mark(now.replace(minute=minute), "ser-1") for minute in range(0, 60, 15)]
-    hours = calendar.hours(calendar.sheet(Span.WEEK, now.date()), marks, now)
+    hours = calendar.hours(calendar.sheet(CalendarSpan.WEEK, now.date()), marks, now)
     shown = [mark for hour in hours for day in hour.days for mark in day]
     assert [mark.times for mark in shown] == [4]
 
@@ -265,7 +265,7 @@ def test_a_series_that_comes_every_few_minutes_is_one_mark_with_a_number() -> No
 def test_a_full_day_of_a_month_says_how_many_more_there_are() -> None:
     now = NOW.astimezone(BERLIN)
     marks = [_mark(now.replace(hour=hour)) for hour in range(9)]
-    weeks = calendar.weeks(calendar.sheet(Span.MONTH, now.date()), marks, now)
+    weeks = calendar.weeks(calendar.sheet(CalendarSpan.MONTH, now.date()), marks, now)
     [day] = [day for week in weeks for day in week if day.is_today]
     assert (len(day.marks), day.more) == (3, 6)
 

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from remit.brain.scripted import parse
 from remit.model.codec import Json, JsonMap
 from remit.server.call import UNSAFE, Route
-from remit.settings import Server, Settings
+from remit.settings import ServerSettings, Settings
 from tests.doors.besieged import FORM, Besieged, bearer, named, rows
 from tests.doors.corpus import HOSTILE, MARK
 from tests.doors.served import TOKEN, Loopback, Served
@@ -365,7 +365,7 @@ def test_no_page_is_kept_by_a_browser_or_tells_another_site_where_it_was(house: 
 
 def test_two_houses_of_one_machine_sign_nobody_out(house: Besieged, tmp_path: Path) -> None:
     """Not even if both are at 127.0.0.1, where a browser sends each the cookies of both."""
-    plain = Settings(home=tmp_path, server=Server(own_name=False))
+    plain = Settings(home=tmp_path, server=ServerSettings(own_name=False))
     with Served(tmp_path, settings=plain) as other:
         jar = httpx2.Client(
             timeout=100, trust_env=False, transport=Loopback(trust_env=False, verify=False)

@@ -8,7 +8,7 @@ from remit.mcp import shapes as mcp
 from remit.model.contract import Contract, ContractType, Criterion, Finding, Result, Verdict
 from remit.model.proof import TAKEN
 from remit.model.task import Task
-from remit.peer.desk import Seen
+from remit.peer.agent_operations import AgentTaskView
 from tests.model.examples import COMPLETED
 
 ADVICE = replace(COMPLETED, contract=Contract(ContractType.ADVISORY), verdict=None)
@@ -31,7 +31,7 @@ PROVEN = replace(UNPROVEN, verdict=Verdict((Finding("lint", Result.PASS),)))
     ],
 )
 def test_a_result_that_no_check_stands_for_is_labelled(task: Task, why: str) -> None:
-    seen = Seen(task, None, "http://127.0.0.1/")
+    seen = AgentTaskView(task, None, "http://127.0.0.1/")
     made = a2a.artifact(seen)
 
     assert made is not None
@@ -44,7 +44,7 @@ def test_a_result_that_no_check_stands_for_is_labelled(task: Task, why: str) -> 
 
 
 def test_a_result_that_is_proven_has_no_label() -> None:
-    seen = Seen(PROVEN, None, "http://127.0.0.1/")
+    seen = AgentTaskView(PROVEN, None, "http://127.0.0.1/")
     made = a2a.artifact(seen)
 
     assert made is not None

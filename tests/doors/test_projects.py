@@ -9,7 +9,7 @@ import pytest
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
 from remit.settings import Settings
-from remit.settings.projects import Project
+from remit.settings.projects import ProjectSettings
 from remit.store import moves
 from tests.doors.served import Served
 from tests.doors.terminal import Terminal
@@ -25,7 +25,7 @@ path = "{path}"
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     folder = tmp_path_factory.mktemp("projects")
-    projects = {"shop": Project(path=str(repository(folder / "shop")))}
+    projects = {"shop": ProjectSettings(path=str(repository(folder / "shop")))}
     with Served(folder / "home", settings=Settings(home=folder / "home", projects=projects)) as it:
         yield it
 

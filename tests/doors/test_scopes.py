@@ -10,7 +10,7 @@ import pytest
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import ReviewId
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Creator, Taint
 from remit.server import app
@@ -314,7 +314,7 @@ def test_an_agent_changes_no_words_but_its_own(house: Besieged, change: JsonMap)
 def _approved(house: Besieged) -> str:
     task = _letter(house, "Bea")
     review = ReviewId(house.review_of(task))
-    house.do(house.house.inbox.decide(review, Decision(Answered.APPROVE)))
+    house.do(house.house.inbox.decide(review, Decision(ReviewAnswer.APPROVE)))
     house.settle()
     assert _status(house, task) is Status.DELIVERING
     return task
@@ -346,7 +346,7 @@ def test_what_the_owner_called_back_no_agent_sends(house: Besieged, many: bool) 
     assert _status(house, task) is Status.NEEDS_REVIEW
     assert house.outbox.sent == []
     again = ReviewId(house.review_of(task))
-    house.do(house.house.inbox.decide(again, Decision(Answered.APPROVE)))
+    house.do(house.house.inbox.decide(again, Decision(ReviewAnswer.APPROVE)))
     house.clock.advance(timedelta(minutes=5))
     house.settle()
     assert len(house.outbox.sent) == 1

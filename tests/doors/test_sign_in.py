@@ -14,7 +14,7 @@ import pytest
 
 from remit.errors import BadInput
 from remit.server import files
-from remit.settings import Server, Settings
+from remit.settings import ServerSettings, Settings
 from tests.doors.served import TOKEN, Served
 
 FORM = "application/x-www-form-urlencoded"
@@ -210,7 +210,7 @@ def test_the_token_given_at_127_0_0_1_leads_to_the_pages(served: Served) -> None
 
 
 def test_without_a_name_of_their_own_the_pages_are_at_127_0_0_1(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, server=Server(own_name=False))
+    settings = Settings(home=tmp_path, server=ServerSettings(own_name=False))
     with Served(tmp_path, settings=settings) as served:
         cookie = _cookie(_get(served, _link(served)))
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from remit.cli import tell
+from remit.cli import event_text
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.event import Event
 from remit.model.ids import TaskId
 from remit.server import app
 from remit.store import callers, events
-from remit.store.callers import Token
+from remit.store.callers import ApiToken
 from remit.store.database import Tx
 from tests.doors.served import Served
 
@@ -113,7 +113,7 @@ def test_an_agent_decides_nothing_even_if_its_row_says_so(served: Served) -> Non
     def forge(tx: Tx) -> None:
         now = served.clock.now()
         every = frozenset(Scope)
-        token = Token(id="tok-x", name="forged", agent=True, scopes=every, created_at=now)
+        token = ApiToken(id="tok-x", name="forged", agent=True, scopes=every, created_at=now)
         callers.add_token(tx, token, hashlib.sha256(b"forged").digest())
 
     async def write() -> None:
@@ -153,7 +153,7 @@ def test_what_an_agent_stops_is_written_down_as_its_own_and_not_the_owner_s(serv
     assert held.is_success, held.text
     assert _last(served, task) == ("agent", "stopper")
     assert _last(served, other) == ("owner", None)
-    said = [tell.sentence(each) for each in served.do(_told(served, task))]
+    said = [event_text.sentence(each) for each in served.do(_told(served, task))]
     assert said[-1] == "Cancelled. The agent stopper ordered it."
 
 

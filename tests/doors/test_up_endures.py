@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from remit.model.codec import JsonMap
-from remit.wiring import House
+from remit.wiring import App
 from tests.doors.served import TOKEN, Served
 from tests.doors.terminal import LIMIT, Terminal
 
@@ -175,7 +175,7 @@ def test_a_loop_that_keeps_failing_is_shown_wherever_one_looks(tmp_path: Path) -
     assert "papers/invoices cannot be read" in about
 
 
-async def _break(house: House) -> None:
+async def _break(house: App) -> None:
     async def fail() -> None:
         raise OSError("papers/invoices cannot be read")
 

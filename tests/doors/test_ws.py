@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from remit.model.codec import JsonMap
-from remit.server import seat as seats
+from remit.server import live_connection as seats
 from tests.doors.served import Served
 from tests.doors.sockets import Ear, last, listening, many, opened
 

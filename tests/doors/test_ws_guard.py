@@ -14,11 +14,11 @@ from remit.errors import StoreTrouble
 from remit.model.codec import JsonMap
 from remit.server import app, news
 from remit.server import live as live_line
-from remit.server.callers import Callers
-from remit.server.live import Live
-from remit.server.news import News
-from remit.server.seat import MOST_BYTES, MOST_QUEUED, Seat
-from remit.wiring import House
+from remit.server.callers import CallerRegistry
+from remit.server.live import LiveConnections
+from remit.server.live_connection import MOST_BYTES, MOST_QUEUED, LiveConnection
+from remit.server.news import EventMessages
+from remit.wiring import App
 from tests.doors.served import TOKEN, Served
 from tests.doors.sockets import BEARER, Ear, address, last, listening, many, opened, stalled
 
@@ -143,27 +143,31 @@ def test_the_line_is_no_page(still: Served) -> None:
 
 
 @pytest.fixture
-def lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Served, list[Live]]]:
+def lines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[Served, list[LiveConnections]]]:
     """A Remit whose live line can be looked at."""
-    made: list[Live] = []
+    made: list[LiveConnections] = []
 
-    class Kept(Live):
-        def __init__(self, house: House, callers: Callers) -> None:
+    class Kept(LiveConnections):
+        def __init__(self, house: App, callers: CallerRegistry) -> None:
             super().__init__(house, callers)
             made.append(self)
 
-    monkeypatch.setattr(app, "Live", Kept)
+    monkeypatch.setattr(app, "LiveConnections", Kept)
     # Who does not read answers no ping either; on a busy machine that would be noticed first.
     monkeypatch.setattr("remit.server.serve.PING_EVERY", 600.0)
     with Served(tmp_path) as served:
         yield served, made
 
 
-def _over(seats: Iterable[Seat]) -> list[Seat]:
+def _over(seats: Iterable[LiveConnection]) -> list[LiveConnection]:
     return [seat for seat in seats if seat.over]
 
 
-def _until_over(served: Served, live: Live, count: int, ears: list[Ear]) -> list[Seat]:
+def _until_over(
+    served: Served, live: LiveConnections, count: int, ears: list[Ear]
+) -> list[LiveConnection]:
     """Let things happen, heard by those who read, until so many were told to come back: these."""
     seats = live.seats  # who was told so leaves soon
     for _ in range(ROUNDS):
@@ -176,7 +180,9 @@ def _until_over(served: Served, live: Live, count: int, ears: list[Ear]) -> list
     pytest.fail(f"only {len(_over(seats))} of {count} were told to come back")
 
 
-def test_who_does_not_read_is_told_to_come_back(lines: tuple[Served, list[Live]]) -> None:
+def test_who_does_not_read_is_told_to_come_back(
+    lines: tuple[Served, list[LiveConnections]],
+) -> None:
     served, made = lines
     with stalled(served) as line, listening(served) as ear:
         ear.next()
@@ -189,18 +195,18 @@ def test_who_does_not_read_is_told_to_come_back(lines: tuple[Served, list[Live]]
 
 
 def test_those_who_do_not_read_cost_the_others_nothing(
-    lines: tuple[Served, list[Live]], monkeypatch: pytest.MonkeyPatch
+    lines: tuple[Served, list[LiveConnections]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A hundred of them: each keeps a little and is let go of; whoever reads hears everything."""
     served, made = lines
     waited: list[tuple[int, int]] = []
-    offer = Seat.offer
+    offer = LiveConnection.offer
 
-    def watch(seat: Seat, told: News) -> None:
+    def watch(seat: LiveConnection, told: EventMessages) -> None:
         offer(seat, told)
         waited.append(seat.queued)
 
-    monkeypatch.setattr(Seat, "offer", watch)
+    monkeypatch.setattr(LiveConnection, "offer", watch)
     with ExitStack() as stack:
         for _ in range(STALLED):
             stack.enter_context(stalled(served))
@@ -216,7 +222,9 @@ def test_those_who_do_not_read_cost_the_others_nothing(
     assert kept == [(0, 0)] * STALLED
 
 
-def test_large_messages_are_bounded_by_their_bytes(lines: tuple[Served, list[Live]]) -> None:
+def test_large_messages_are_bounded_by_their_bytes(
+    lines: tuple[Served, list[LiveConnections]],
+) -> None:
     served, made = lines
     with stalled(served), listening(served) as ear:
         ear.next()
@@ -231,7 +239,7 @@ def test_large_messages_are_bounded_by_their_bytes(lines: tuple[Served, list[Liv
 
 
 def test_there_is_an_end_to_how_many_listen(
-    lines: tuple[Served, list[Live]], monkeypatch: pytest.MonkeyPatch
+    lines: tuple[Served, list[LiveConnections]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served, _ = lines
     monkeypatch.setattr(live_line, "MOST_SEATS", 1)
@@ -244,17 +252,17 @@ def test_there_is_an_end_to_how_many_listen(
 
 
 def test_a_store_that_cannot_be_read_ends_the_line_and_the_next_begins_anew(
-    lines: tuple[Served, list[Live]], monkeypatch: pytest.MonkeyPatch
+    lines: tuple[Served, list[LiveConnections]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     served, _ = lines
 
-    def broken(*_: object) -> list[News]:
+    def broken(*_: object) -> list[EventMessages]:
         raise StoreTrouble("The disk is gone.")
 
     with listening(served) as ear:
         ear.next()
         with monkeypatch.context() as patched:
-            patched.setattr(news, "told", broken)
+            patched.setattr(news, "event_messages", broken)
             served.add("Not told")
             assert ear.closed()[0] == 1011
     with listening(served, since=0) as ear:

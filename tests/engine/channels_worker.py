@@ -16,27 +16,26 @@ from typing import Final
 
 from remit import wiring
 from remit.brain.scripted import ScriptedBrain
-from remit.deliver import parts, plain
+from remit.deliver import parts, whatsapp_text
 from remit.deliver import whatsapp as whatsapp_
-from remit.deliver.account import Account, Security
-from remit.deliver.bridge import Bridge, Link
-from remit.deliver.email import Email
-from remit.deliver.letter import Sender
+from remit.deliver.account import Security, SmtpAccount
+from remit.deliver.bridge import BridgeAddress, BridgeChannel
+from remit.deliver.email import EmailChannel
+from remit.deliver.letter import MailSender
 from remit.deliver.letter_head import address
-from remit.deliver.webhook import Hook, Webhook
-from remit.deliver.whatsapp import Line, WhatsApp
+from remit.deliver.webhook import WebhookChannel, WebhookTarget
+from remit.deliver.whatsapp import WhatsAppChannel, WhatsAppNumber
 from remit.intake import entries
-from remit.intake.book import Entry
-from remit.intake.book import Line as Line_
-from remit.model.delivery import Delivery, DeliveryStatus, Parcel, Report, Reported
+from remit.intake.book import ContactAddress, ContactEntry
+from remit.model.delivery import Delivery, DeliveryReport, DeliveryStatus, Parcel, ProviderReport
 from remit.model.reply import Policy
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task
 from remit.ports import Channel
-from remit.settings import Engine, Settings
+from remit.settings import EngineSettings, Settings
 from remit.store import deliveries, search
 from remit.testing import FrozenClock
-from remit.wiring import House
+from remit.wiring import App
 from tests.live import hooks, loopback, mail, whatsapp
 
 LONG: Final = "It goes on, and on. " * 500  # three messages by WhatsApp
@@ -73,25 +72,25 @@ class _Patient:
         """Only what the provider reports is known."""
 
 
-class PatientWhatsApp(_Patient, WhatsApp):  # type: ignore[misc, override]
+class PatientWhatsApp(_Patient, WhatsAppChannel):  # type: ignore[misc, override]
     most = 40_000  # type: ignore[misc]  # of a text; a message has less
 
     def shape(self, text: str) -> str:
-        return plain.text(text)
+        return whatsapp_text.text(text)
 
     def parts(self, shaped: str) -> tuple[str, ...]:
         return parts.split(shaped, whatsapp_.MOST)
 
 
-class PatientEmail(_Patient, Email):
+class PatientEmail(_Patient, EmailChannel):
     pass
 
 
-class PatientHook(_Patient, Webhook):  # type: ignore[misc, override]
+class PatientHook(_Patient, WebhookChannel):  # type: ignore[misc, override]
     pass
 
 
-class OwnHook(Webhook):
+class OwnHook(WebhookChannel):
     """As it ships: what is in doubt is given again under its key."""
 
     knows_owner: Final = True
@@ -113,26 +112,30 @@ class Plan:
     def channel(self) -> Channel:
         made: PatientWhatsApp | PatientEmail | PatientHook
         limit, root = self.patience, f"http://127.0.0.1:{self.port}"
-        hook = Hook(f"{root}/in", lambda: hooks.SECRET, private=True)
+        hook = WebhookTarget(f"{root}/in", lambda: hooks.SECRET, private=True)
         if self.kind == "hook":
             return OwnHook(hook, FrozenClock(), patience=limit)
         if self.kind == "bridge":
-            link = Link(root, str, owner=whatsapp.PERSON, knows_ids=True)
-            return Bridge(link, Hasty(), patience=limit)
+            link = BridgeAddress(root, str, owner=whatsapp.PERSON, knows_ids=True)
+            return BridgeChannel(link, Hasty(), patience=limit)
         if self.kind == "whatsapp":
             made = PatientWhatsApp(self._line(), Hasty(), _just_now, patience=limit)
         elif self.kind == "email":
-            account = Account(loopback.HOST, self.port, Security.NONE)
+            account = SmtpAccount(loopback.HOST, self.port, Security.NONE)
             nina = address(mail.USER, "Nina")
-            made = PatientEmail(account, Sender(nina), FrozenClock(), owner=nina, patience=limit)
+            made = PatientEmail(
+                account, MailSender(nina), FrozenClock(), owner=nina, patience=limit
+            )
         else:
             made = PatientHook(hook, FrozenClock(), patience=limit)
         made.seconds = self.grace
         return made
 
-    def _line(self) -> Line:
+    def _line(self) -> WhatsAppNumber:
         url = f"http://127.0.0.1:{self.port}/v25.0"
-        return Line(whatsapp.NUMBER_ID, lambda: whatsapp.TOKEN, owner=whatsapp.PERSON, url=url)
+        return WhatsAppNumber(
+            whatsapp.NUMBER_ID, lambda: whatsapp.TOKEN, owner=whatsapp.PERSON, url=url
+        )
 
 
 async def _just_now(_: str) -> datetime:
@@ -151,18 +154,18 @@ def cues() -> tuple[Cue, ...]:
     return cue("one", "Good day."), cue("two", "To the first.", "To the second."), cue("long", LONG)
 
 
-async def befriend(house: House, kind: str) -> None:
+async def befriend(house: App, kind: str) -> None:
     """Two people in the book, who may be written to unasked."""
     book = house.settings.home / "contacts.yaml"
     if book.exists():
         return
     for name, address_ in zip(PEOPLE, ADDRESSES[kind == "email"], strict=True):
-        entries.put(book, Entry(name, (), None, {"line": Line_(address_)}))
+        entries.put(book, ContactEntry(name, (), None, {"line": ContactAddress(address_)}))
         await house.permits.permit(name, "line", Policy.ALLOW)
 
 
-async def known(house: House) -> dict[str, Task]:
-    page = await house.db.read(search.page, search.Filter(limit=100))
+async def known(house: App) -> dict[str, Task]:
+    page = await house.db.read(search.page, search.TaskFilter(limit=100))
     return {task.source.ref: task for task in page.tasks}
 
 
@@ -176,12 +179,12 @@ async def live(home: Path, plan: Plan) -> None:
     channels = {"line": plan.channel()}
     brain = ScriptedBrain(())
     # One at a time, so that it is known what is under way at each failpoint.
-    settings = Settings(home=home, engine=Engine(parallel=1))
+    settings = Settings(home=home, engine=EngineSettings(parallel=1))
     async with wiring.opened(settings, brain=brain, channels=channels) as house:
         await befriend(house, plan.kind)
         tasks = {cue.source.ref: await house.intake.admit(cue) for cue in cues()}
         for key in plan.reports:
-            told = Report(Reported(f"ref-{key}", arrived=True), "line", key)
+            told = DeliveryReport(ProviderReport(f"ref-{key}", arrived=True), "line", key)
             await house.db.write(deliveries.report, told, house.clock.now())
         await house.engine.start()
         while not all(map(rests, tasks.values())):

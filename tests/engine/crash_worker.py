@@ -22,16 +22,16 @@ from remit.errors import Conflict, Transient
 from remit.failpoint import failpoint
 from remit.model.codec import text_of
 from remit.model.contract import Contract, ContractType, Criterion
-from remit.model.delivery import Answer, Delivery, Parcel, Retry
-from remit.model.plan import Item
+from remit.model.delivery import Answer, Delivery, Parcel, SendRetry
+from remit.model.plan import WorkItem
 from remit.model.reply import Ask, Prompt, Reply
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Task
-from remit.settings import Deliver, Settings
+from remit.settings import DeliverSettings, Settings
 from remit.store import search, sqlite
 from remit.testing import FileOutbox
-from remit.wiring import House, WallClock
+from remit.wiring import App, WallClock
 
 PROVEN: Final = Contract(ContractType.VERIFIABLE, (Criterion("mentions", "says hi", "hi"),))
 OUT, BOARD, MUM = Delivery("outbox"), Delivery("dashboard"), Delivery("outbox", "mum")
@@ -51,7 +51,7 @@ def cue(
         source=Source(SourceKind.MANUAL, ref),
         title=ref,
         text=ref,
-        work=() if composed else (Item(ref),),
+        work=() if composed else (WorkItem(ref),),
         delivery=delivery,
         contract=contract,
         scheduled_for=scheduled_for,
@@ -87,7 +87,7 @@ class Provider(FileOutbox):
     async def send(self, parcel: Parcel) -> Answer:
         if parcel.body == "busy" and self.begun().count(parcel.key) < 2:
             self._begin(parcel)
-            return Retry("busy", after=0.01)
+            return SendRetry("busy", after=0.01)
         self._begin(parcel)
         failpoint("request:half")
         await asyncio.sleep(0.003)
@@ -128,19 +128,19 @@ class Brain:
 
 
 ANSWERS: Final = {
-    Reason.APPROVAL: Decision(Answered.APPROVE),
-    Reason.INPUT: Decision(Answered.ANSWER, "teal"),
-    Reason.POISON: Decision(Answered.APPROVE),
+    Reason.APPROVAL: Decision(ReviewAnswer.APPROVE),
+    Reason.INPUT: Decision(ReviewAnswer.ANSWER, "teal"),
+    Reason.POISON: Decision(ReviewAnswer.APPROVE),
 }
 
 
-async def owner(house: House, tasks: dict[str, Task]) -> None:
+async def owner(house: App, tasks: dict[str, Task]) -> None:
     """Do whatever the owner would do as things stood; meanwhile it may be too late for it."""
     with contextlib.suppress(Conflict):
         await acts(house, tasks)
 
 
-async def acts(house: House, tasks: dict[str, Task]) -> None:
+async def acts(house: App, tasks: dict[str, Task]) -> None:
     for review in await house.inbox.waiting():
         if review.reason in ANSWERS and review.id is not None:
             await house.inbox.decide(review.id, ANSWERS[review.reason])
@@ -157,9 +157,9 @@ async def acts(house: House, tasks: dict[str, Task]) -> None:
         await house.owner.delete(deleted.id)
 
 
-async def known(house: House) -> dict[str, Task]:
+async def known(house: App) -> dict[str, Task]:
     pages = [
-        await house.db.read(search.page, search.Filter(limit=100, deleted=deleted))
+        await house.db.read(search.page, search.TaskFilter(limit=100, deleted=deleted))
         for deleted in (False, True)
     ]
     return {task.source.ref: task for page in pages for task in page.tasks}
@@ -172,7 +172,7 @@ def rests(task: Task) -> bool:
 
 async def live(home: Path) -> None:
     brain, provider = Brain(home / "brain.log"), Provider(home / "provider.jsonl")
-    settings = Settings(home=home, deliver=Deliver(undo=0))
+    settings = Settings(home=home, deliver=DeliverSettings(undo=0))
     async with wiring.opened(settings, brain=brain, channels={"outbox": provider}) as house:
         tasks = {each.source.ref: await house.intake.admit(each) for each in CUES}
         if tasks["paused"].status is Status.NEW:

@@ -15,15 +15,15 @@ from remit import wiring
 from remit.brain.scripted import parse
 from remit.failpoint import failpoint
 from remit.model.delivery import Answer, Delivery, Parcel
-from remit.model.notice import State
+from remit.model.notice import NoticeState
 from remit.model.task import Cue, Source, SourceKind
-from remit.settings import Deliver, Notices, Settings
+from remit.settings import DeliverSettings, NoticeSettings, Settings
 from remit.store import notices, search
 from remit.testing import FileOutbox
-from remit.wiring import House
+from remit.wiring import App
 
 REFS: Final = ("done 1", "hopeless 1", "done 2", "hopeless 2")
-WISHES: Final = Notices(done=("outbox", "conversation"), failed=("outbox",))
+WISHES: Final = NoticeSettings(done=("outbox", "conversation"), failed=("outbox",))
 
 
 class Provider(FileOutbox):
@@ -41,14 +41,14 @@ def cue(ref: str) -> Cue:
     return Cue(source=source, title=ref, text=ref, delivery=out)
 
 
-async def rests(house: House) -> bool:
-    page = await house.db.read(search.page, search.Filter(limit=100))
+async def rests(house: App) -> bool:
+    page = await house.db.read(search.page, search.TaskFilter(limit=100))
     if not all(task.ended for task in page.tasks):
         return False
     await house.talk.settled()
     told = await house.db.read(notices.recent)
     return len(told) >= len(REFS) and not any(
-        each.state in (State.NEW, State.CLAIMED) for _, each in told
+        each.state in (NoticeState.NEW, NoticeState.CLAIMED) for _, each in told
     )
 
 
@@ -56,7 +56,7 @@ async def live(home: Path) -> None:
     brain = parse(
         [{"when": "hopeless", "fail": "permanent"}, {"reply": "<deliverable>x</deliverable>"}]
     )
-    settings = Settings(home=home, deliver=Deliver(undo=0), notices=WISHES)
+    settings = Settings(home=home, deliver=DeliverSettings(undo=0), notices=WISHES)
     channels = {"outbox": Provider(home / "provider.jsonl")}
     async with wiring.opened(settings, brain=brain, channels=channels) as house:
         house.herald.start()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from remit import wiring
 from remit.model.delivery import Delivery
-from remit.model.plan import Item
+from remit.model.plan import WorkItem
 from remit.model.reply import Prompt, Reply
 from remit.model.task import Cue, Source, SourceKind
 from remit.settings import Settings
@@ -41,7 +41,7 @@ def cue(title: str) -> Cue:
         source=Source(SourceKind.MANUAL, title),
         title=title,
         text=title,
-        work=(Item(title),),
+        work=(WorkItem(title),),
         delivery=(Delivery("outbox"),),
     )
 

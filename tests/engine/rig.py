@@ -12,19 +12,19 @@ from msgspec.structs import replace
 from remit.errors import StoreFull
 from remit.model.contract import Contract, ContractType, Criterion, Evidence, Finding, Result
 from remit.model.delivery import Answer, Delivery, Parcel
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import Item
+from remit.model.plan import WorkItem
 from remit.model.reply import Prompt, Reply
 from remit.model.task import Cue, Source, SourceKind, Task
 from remit.ports import Brain, Channel, Check
-from remit.settings import Deliver, Engine, Settings
+from remit.settings import DeliverSettings, EngineSettings, Settings
 from remit.store import search
 from remit.store.database import Database, Tx
 from remit.testing import Outbox, World
 from remit.verify.verdict import Verifier
-from remit.wiring import House
-from remit.wiring.house import build
+from remit.wiring import App
+from remit.wiring.app import build
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -46,7 +46,7 @@ async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
 
 async def everything(world: World) -> list[Task]:
     """Every task there is, oldest first."""
-    page = await world.house.db.read(search.page, search.Filter(limit=search.MOST))
+    page = await world.house.db.read(search.page, search.TaskFilter(limit=search.MOST))
     return list(reversed(page.tasks))
 
 
@@ -177,18 +177,20 @@ class Rig(World):
         brain: Brain | None = None,
         channels: Mapping[str, Channel] | None = None,
         checks: Mapping[str, Check] | None = None,
-        limits: Engine | None = None,
+        limits: EngineSettings | None = None,
     ) -> None:
-        settings = Settings(home=home, engine=limits or Engine(), deliver=Deliver(undo=0))
+        settings = Settings(
+            home=home, engine=limits or EngineSettings(), deliver=DeliverSettings(undo=0)
+        )
         super().__init__(home, brain=brain or Moody(), channels=channels, settings=settings)
         self._checks = checks
         self.db: Watched
 
-    def _opened(self) -> AbstractAsyncContextManager[House]:
+    def _opened(self) -> AbstractAsyncContextManager[App]:
         return self._rebuilt(super()._opened())
 
     @asynccontextmanager
-    async def _rebuilt(self, whole: AbstractAsyncContextManager[House]) -> AsyncIterator[House]:
+    async def _rebuilt(self, whole: AbstractAsyncContextManager[App]) -> AsyncIterator[App]:
         async with whole as house:
             self.db = Watched(house.db)
             built = build(house.settings, self.db, self.clock, self.brain, self._channels)
@@ -214,7 +216,7 @@ class Rig(World):
             delivery=tuple(delivery),
             contract=contract,
             session_id=SessionId(session) if session else None,
-            work=tuple(Item(line) for line in work),
+            work=tuple(WorkItem(line) for line in work),
         )
         return await self.house.intake.admit(cue)
 
@@ -229,9 +231,9 @@ class Rig(World):
     async def steps(self, task_id: TaskId) -> list[str]:
         """The names of a task's steps, as the journal tells them."""
         history = await self.history(task_id)
-        return [str(e.data["step"]) for e in history if e.kind is Kind.STEP_DONE]
+        return [str(e.data["step"]) for e in history if e.kind is EventKind.STEP_DONE]
 
     async def moves(self, task_id: TaskId) -> list[str]:
         """Where a task went, as the journal tells it."""
         history = await self.history(task_id)
-        return [str(e.data["to"]) for e in history if e.kind is Kind.TASK_MOVED]
+        return [str(e.data["to"]) for e in history if e.kind is EventKind.TASK_MOVED]

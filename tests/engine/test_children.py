@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 
 from remit.model.delivery import Delivery
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
-from remit.model.review import Answered
-from remit.model.series import Missed, Repeats
+from remit.model.review import ReviewAnswer
+from remit.model.series import OnMissed, Repeats
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind
-from remit.settings import Deliver, Schedule, Settings
+from remit.settings import DeliverSettings, ScheduleSettings, Settings
 from remit.testing import START, World
 
 DAY = timedelta(days=1)
@@ -45,20 +45,24 @@ async def test_a_parent_hears_of_the_end_and_the_journal_of_the_closed_question(
         await world.run()
         (review,) = await world.waiting()
         if way == "declined":
-            await world.decide(review, Answered.DECLINE)
+            await world.decide(review, ReviewAnswer.DECLINE)
         else:
             await world.house.owner.cancel(made)
 
         (event,) = await told(world, parent)
         assert (event.data["task"], event.data["to"]) == (made, "cancelled")
         history = await world.history(made)
-        (decided,) = [each for each in history if each.kind is Kind.REVIEW_DECIDED]
+        (decided,) = [each for each in history if each.kind is EventKind.REVIEW_DECIDED]
         assert (decided.data["review"], decided.data["answer"]) == (review.id, "decline")
         assert decided.data.get("closed", False) is (way == "cancelled")
 
 
 async def test_a_parent_hears_of_a_slot_that_was_passed_over(tmp_path: Path) -> None:
-    skip = Settings(home=tmp_path, deliver=Deliver(undo=0), schedule=Schedule(missed=Missed.SKIP))
+    skip = Settings(
+        home=tmp_path,
+        deliver=DeliverSettings(undo=0),
+        schedule=ScheduleSettings(missed=OnMissed.SKIP),
+    )
     async with World(tmp_path, settings=skip) as world:
         parent = (await world.add("Tell everybody", content="Hi.")).id
         first = await child(world, parent, Repeats("FREQ=DAILY", "UTC", START + DAY))

@@ -20,7 +20,7 @@ from remit.model.contract import (
     Timing,
     Verdict,
 )
-from remit.model.deferred import Batch, Due
+from remit.model.deferred import DeferredBatch, DueCriterion
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import deferred
@@ -70,9 +70,11 @@ class Moody:
 class Checks:
     """Passes whatever it is given, and keeps it."""
 
-    seen: list[Batch] = field(default_factory=list)
+    seen: list[DeferredBatch] = field(default_factory=list)
 
-    async def check(self, batch: Batch, every: Sequence[Due]) -> tuple[Finding, ...]:
+    async def check(
+        self, batch: DeferredBatch, every: Sequence[DueCriterion]
+    ) -> tuple[Finding, ...]:
         self.seen.append(batch)
         return tuple(Finding(each.criterion.activity, Result.PASS) for each in every)
 
@@ -123,7 +125,7 @@ async def test_where_nothing_waits_nobody_looks(tmp_path: Path) -> None:
     assert await late.catch_up() is None
 
     assert len(checks.seen) == 1
-    assert await db.read(deferred.every) == []
+    assert await db.read(deferred.list_deferred) == []
     await db.close()
 
 
@@ -134,7 +136,7 @@ async def test_one_batch_that_breaks_its_check_keeps_no_other_waiting(tmp_path: 
     scene.close()
     broken = ["main"]
 
-    async def check(batch: Batch, every: Sequence[Due]) -> tuple[Finding, ...]:
+    async def check(batch: DeferredBatch, every: Sequence[DueCriterion]) -> tuple[Finding, ...]:
         if batch.branch in broken:
             raise RuntimeError("nobody foresaw this")
         return await checks.check(batch, every)

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from remit.model.delivery import Accepted, Answer, Delivery, Found, Parcel, Refused, Unknown
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import TERMINAL, Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Task
-from remit.settings import Deliver, Engine, Settings
+from remit.settings import DeliverSettings, EngineSettings, Settings
 from remit.store import backup, reviews
 from remit.testing import Outbox, World
 from tests.engine.rig import SlowBrain, SlowOutbox, until
@@ -51,15 +51,17 @@ async def tell(world: World, *kinds: str, ref: str = "") -> Task:
     )
 
 
-async def decide_all(world: World, says: Answered) -> None:
+async def decide_all(world: World, says: ReviewAnswer) -> None:
     """Answer whatever is asked until nothing is; each task has at most one question at a time."""
     while asked := await world.waiting():
         for review in asked:
             await no_doubt_hides(world, review)
             about_doubt = review.reason is Reason.AMBIGUOUS
-            yes = Answered.ARRIVED if about_doubt else Answered.APPROVE
-            drop = Answered.DROP if about_doubt else Answered.DECLINE
-            await world.decide(review, {Answered.APPROVE: yes, Answered.DROP: drop}.get(says, says))
+            yes = ReviewAnswer.ARRIVED if about_doubt else ReviewAnswer.APPROVE
+            drop = ReviewAnswer.DROP if about_doubt else ReviewAnswer.DECLINE
+            await world.decide(
+                review, {ReviewAnswer.APPROVE: yes, ReviewAnswer.DROP: drop}.get(says, says)
+            )
         await world.run(HOUR)
 
 
@@ -69,10 +71,10 @@ async def no_doubt_hides(world: World, review: Review) -> None:
         assert not task.in_doubt, (review.question, task.delivery)
 
 
-@pytest.mark.parametrize("says", [Answered.APPROVE, Answered.DROP, Answered.DECLINE])
+@pytest.mark.parametrize("says", [ReviewAnswer.APPROVE, ReviewAnswer.DROP, ReviewAnswer.DECLINE])
 @pytest.mark.parametrize("channel", [Doubtful, Patient])
 async def test_every_doubt_of_a_task_is_asked_about_once_and_first_whatever_is_answered(
-    tmp_path: Path, channel: type[Doubtful], says: Answered
+    tmp_path: Path, channel: type[Doubtful], says: ReviewAnswer
 ) -> None:
     async with World(tmp_path, channels={"post": channel(name="post")}) as world:
         told = [await tell(world, *kinds) for kinds in product(KINDS, repeat=3)]
@@ -87,7 +89,7 @@ async def test_every_doubt_of_a_task_is_asked_about_once_and_first_whatever_is_a
             in_doubt = [e["delivery"] for e in events if e.get("answer") == "unknown"]
             assert ended.status in TERMINAL
             assert sorted(map(str, abouts)) == sorted(map(str, in_doubt)), ended.delivery
-            if says is not Answered.DECLINE:
+            if says is not ReviewAnswer.DECLINE:
                 assert not ended.in_doubt
 
 
@@ -111,7 +113,7 @@ async def test_who_cancels_is_asked_about_what_may_be_out_before_the_task_ends(
         while found := await world.waiting():
             (review,) = found
             assert (review.reason, review.task_id) == (Reason.AMBIGUOUS, task.id)
-            await world.decide(review, Answered.ARRIVED)
+            await world.decide(review, ReviewAnswer.ARRIVED)
             await world.run()
             asked += 1
 
@@ -141,7 +143,9 @@ async def test_a_doubt_is_asked_about_at_once_while_other_suspects_hang_in_thoug
     saved.rename(tmp_path / "two" / "agent.db")
     hangs = SlowBrain()
     settings = Settings(
-        home=tmp_path / "two", deliver=Deliver(undo=0), engine=Engine(parallel=1, stop_limit=0)
+        home=tmp_path / "two",
+        deliver=DeliverSettings(undo=0),
+        engine=EngineSettings(parallel=1, stop_limit=0),
     )
     async with World(tmp_path, brain=hangs, settings=settings, channels={"slow": slow}) as world:
         await hangs.reached()

@@ -11,7 +11,7 @@ from remit.model.delivery import Delivery
 from remit.model.reply import Prompt, Reply
 from remit.model.status import Status
 from remit.model.task import Cue, Priority, Source, SourceKind
-from remit.settings import Engine
+from remit.settings import EngineSettings
 from tests.engine.rig import HI, Gate, Rig, SlowBrain, everything
 
 
@@ -51,7 +51,7 @@ async def test_tasks_of_one_session_never_overlap_and_come_in_order(tmp_path: Pa
 
 async def test_a_long_queue_in_one_session_does_not_hold_up_the_others(tmp_path: Path) -> None:
     brain = SlowBrain()
-    async with Rig(tmp_path, brain=brain, limits=Engine(parallel=4)) as rig:
+    async with Rig(tmp_path, brain=brain, limits=EngineSettings(parallel=4)) as rig:
         for n in range(20):
             await rig.admit(f"queue {n}", session="ses-long")
         for n in range(3):
@@ -66,7 +66,7 @@ async def test_a_long_queue_in_one_session_does_not_hold_up_the_others(tmp_path:
 
 async def test_no_more_work_at_once_than_the_operator_allows(tmp_path: Path) -> None:
     brain = SlowBrain()
-    async with Rig(tmp_path, brain=brain, limits=Engine(parallel=5)) as rig:
+    async with Rig(tmp_path, brain=brain, limits=EngineSettings(parallel=5)) as rig:
         for n in range(17):
             await rig.admit(f"{n}")
         await brain.reached(5)
@@ -80,7 +80,7 @@ async def test_no_more_work_at_once_than_the_operator_allows(tmp_path: Path) -> 
 
 async def test_no_more_from_one_source_than_the_operator_allows(tmp_path: Path) -> None:
     brain = SlowBrain()
-    limits = Engine(sources={"caldav": 2, "email": 1})
+    limits = EngineSettings(sources={"caldav": 2, "email": 1})
     async with Rig(tmp_path, brain=brain, limits=limits) as rig:
         for n in range(6):
             await rig.admit(f"c{n}", kind=SourceKind.CALDAV)
@@ -98,7 +98,7 @@ async def test_no_more_from_one_source_than_the_operator_allows(tmp_path: Path) 
 async def test_the_urgent_come_first_and_who_waited_long_comes_before_them(
     tmp_path: Path,
 ) -> None:
-    limits = Engine(parallel=1, ageing=900)
+    limits = EngineSettings(parallel=1, ageing=900)
     async with Rig(tmp_path, limits=limits) as rig:
         later = rig.now + timedelta(hours=1)
         asked = [
@@ -152,7 +152,7 @@ async def test_a_task_that_was_there_when_a_process_died_starts_alone(tmp_path: 
 
 @pytest.mark.parametrize("parallel", [1, 64])
 async def test_a_burst_is_done_once_each(tmp_path: Path, parallel: int) -> None:
-    async with Rig(tmp_path, limits=Engine(parallel=parallel)) as rig:
+    async with Rig(tmp_path, limits=EngineSettings(parallel=parallel)) as rig:
         for n in range(100):
             await rig.admit(f"{n}", delivery=[Delivery("outbox", content=f"{n}")])
         await rig.run()

@@ -9,12 +9,12 @@ import pytest
 
 from remit.engine.local import DISPATCH
 from remit.errors import Conflict, IllegalMove, LeaseLost
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.run import Lease
 from remit.model.status import Reason, Status
 from remit.model.task import Priority, Task
 from remit.plan.draft import Planner, Ranking
-from remit.settings import Engine
+from remit.settings import EngineSettings
 from remit.store import queue
 from tests.engine.rig import Rig, until
 
@@ -48,7 +48,7 @@ async def test_a_task_whose_end_is_refused_is_shown_to_the_owner_and_goes_on_wit
         assert str(error) in review.question
         assert str(error) in caplog.text
         assert rig.house.engine.running == 0
-        await rig.decide(review, Answered.APPROVE)
+        await rig.decide(review, ReviewAnswer.APPROVE)
         await rig.run()
         assert (await rig.get(task.id)).status is Status.COMPLETED
         assert len(rig.outbox.sent) == 1
@@ -68,7 +68,7 @@ async def test_a_task_that_somebody_else_holds_by_then_is_let_go(tmp_path: Path)
 
 
 async def test_a_leg_that_cannot_be_released_does_not_hold_up_a_stop(tmp_path: Path) -> None:
-    async with Rig(tmp_path, limits=Engine(stop_limit=1)) as rig:
+    async with Rig(tmp_path, limits=EngineSettings(stop_limit=1)) as rig:
         rig.db.refused = {"finish": [ValueError("x")], "release_leg": [ValueError("y")] * 999}
         await rig.admit("a")
         await until(lambda: rig.db.writes["release_leg"] >= 1)

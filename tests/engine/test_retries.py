@@ -10,12 +10,12 @@ import pytest
 from remit.engine import backoff
 from remit.errors import Permanent, Transient
 from remit.model.contract import Contract, ContractType, Criterion, Evidence, Finding, Result
-from remit.model.delivery import Delivery, Refused, Retry
-from remit.model.event import Event, Kind
-from remit.model.review import Answered
+from remit.model.delivery import Delivery, Refused, SendRetry
+from remit.model.event import Event, EventKind
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Task
-from remit.settings import Engine
+from remit.settings import EngineSettings
 from tests.engine.rig import HI, Moody, Rig, SlowBrain, until
 
 HOUR = timedelta(hours=1)
@@ -27,8 +27,8 @@ class Surprise(Exception):
 
 def waits(history: list[Event]) -> list[float]:
     """Seconds between the end of a failed try and the next."""
-    ends = [e for e in history if e.kind is Kind.RUN_ENDED and e.data["outcome"] == "retry"]
-    starts = [e for e in history if e.kind is Kind.RUN_STARTED]
+    ends = [e for e in history if e.kind is EventKind.RUN_ENDED and e.data["outcome"] == "retry"]
+    starts = [e for e in history if e.kind is EventKind.RUN_STARTED]
     return [(start.at - end.at).total_seconds() for end, start in zip(ends, starts, strict=True)]
 
 
@@ -67,7 +67,7 @@ def test_a_wait_grows_up_to_its_limit_and_never_two_alike(kind: backoff.Backoff)
 
 async def test_the_attempts_are_counted_and_used_up(tmp_path: Path) -> None:
     brain = Moody(*[Transient(f"busy {n}") for n in range(1, 9)])
-    async with Rig(tmp_path, brain=brain, limits=Engine(attempts=3)) as rig:
+    async with Rig(tmp_path, brain=brain, limits=EngineSettings(attempts=3)) as rig:
         task = await rig.admit("hopeless")
         await rig.run(HOUR)
 
@@ -98,10 +98,10 @@ async def test_an_error_without_words_is_told_by_its_name(tmp_path: Path) -> Non
 
 async def test_waiting_for_a_human_gives_the_attempts_back(tmp_path: Path) -> None:
     brain = Moody(Transient("a"), "no tags", Transient("b"), Transient("c"))
-    async with Rig(tmp_path, brain=brain, limits=Engine(attempts=3)) as rig:
+    async with Rig(tmp_path, brain=brain, limits=EngineSettings(attempts=3)) as rig:
         task = await rig.admit("patience")
         await rig.run(HOUR)
-        await rig.decide((await rig.waiting())[0], Answered.BACK, "again")
+        await rig.decide((await rig.waiting())[0], ReviewAnswer.BACK, "again")
         await rig.run(HOUR)
 
         assert (await rig.get(task.id)).status is Status.COMPLETED
@@ -109,7 +109,7 @@ async def test_waiting_for_a_human_gives_the_attempts_back(tmp_path: Path) -> No
 
 async def test_a_step_that_takes_too_long_is_cut_and_tried_again(tmp_path: Path) -> None:
     brain = SlowBrain()
-    async with Rig(tmp_path, brain=brain, limits=Engine(step_limit=1)) as rig:
+    async with Rig(tmp_path, brain=brain, limits=EngineSettings(step_limit=1)) as rig:
         task = await rig.admit("slow")
         await until(lambda: brain.cancelled == 1)
         brain.open.set()
@@ -146,7 +146,7 @@ async def test_a_brain_that_cancels_itself_is_tried_again_later_not_at_once(
 
 async def test_a_channel_that_is_busy_is_tried_again_with_growing_waits(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
-        rig.outbox.answers = [Retry("busy"), Retry("busy"), Retry("too fast", after=60)]
+        rig.outbox.answers = [SendRetry("busy"), SendRetry("busy"), SendRetry("too fast", after=60)]
         task = await rig.admit("knock", delivery=[Delivery("outbox", content="Knock")])
         await rig.run(HOUR)
 
@@ -159,8 +159,8 @@ async def test_a_channel_that_is_busy_is_tried_again_with_growing_waits(tmp_path
 
 
 async def test_a_channel_that_stays_busy_fails_the_task_in_the_end(tmp_path: Path) -> None:
-    async with Rig(tmp_path, limits=Engine(attempts=4)) as rig:
-        rig.outbox.answers = [Retry("busy")] * 50
+    async with Rig(tmp_path, limits=EngineSettings(attempts=4)) as rig:
+        rig.outbox.answers = [SendRetry("busy")] * 50
         task = await rig.admit("knock", delivery=[Delivery("outbox", content="Knock")])
         await rig.run(24 * HOUR)
 
@@ -170,7 +170,7 @@ async def test_a_channel_that_stays_busy_fails_the_task_in_the_end(tmp_path: Pat
 
 async def test_of_two_deliveries_the_one_that_went_out_is_not_sent_again(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
-        rig.outbox.answers = [Retry("busy")]
+        rig.outbox.answers = [SendRetry("busy")]
         task = await rig.admit("both", delivery=[Delivery("outbox"), Delivery("outbox")])
         await rig.run(HOUR)
 
@@ -212,7 +212,7 @@ async def test_a_check_that_breaks_is_asked_about_and_the_owners_word_is_enough(
     tmp_path: Path, delivery: list[Delivery]
 ) -> None:
     check = BrokenCheck()
-    limits = Engine(attempts=2)
+    limits = EngineSettings(attempts=2)
     async with Rig(tmp_path, checks={"broken": check}, limits=limits) as rig:
         task = await rig.admit("unproven", contract=BROKEN, delivery=delivery)
         await rig.run(HOUR)
@@ -224,7 +224,7 @@ async def test_a_check_that_breaks_is_asked_about_and_the_owners_word_is_enough(
         assert "no sandbox here" in review.question
         assert review.evidence == HI
 
-        await rig.decide(review, Answered.APPROVE)
+        await rig.decide(review, ReviewAnswer.APPROVE)
         await rig.run(HOUR)
         assert (await rig.get(task.id)).status is Status.COMPLETED
         assert check.tries == 2
@@ -234,11 +234,11 @@ async def test_a_check_that_breaks_is_asked_about_and_the_owners_word_is_enough(
 async def test_sent_back_after_a_broken_check_everything_is_done_anew(tmp_path: Path) -> None:
     check = BrokenCheck()
     brain = Moody()
-    rig = Rig(tmp_path, brain=brain, checks={"broken": check}, limits=Engine(attempts=1))
+    rig = Rig(tmp_path, brain=brain, checks={"broken": check}, limits=EngineSettings(attempts=1))
     async with rig:
         await rig.admit("unproven", contract=BROKEN)
         await rig.run(HOUR)
-        await rig.decide((await rig.waiting())[0], Answered.BACK, "use another")
+        await rig.decide((await rig.waiting())[0], ReviewAnswer.BACK, "use another")
         await rig.run(HOUR)
 
         assert len(brain.heard) == 2

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.absent import NoBrain
+from remit.brain.no_brain import NoBrain
 from remit.errors import AlreadyDecided
 from remit.model.contract import Contract, ContractType, Criterion
 from remit.model.delivery import Accepted, Delivery, Unknown
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.run import MOST_FIXES
@@ -33,7 +33,9 @@ async def waiting(rig: World, reason: Reason) -> Review:
     return review
 
 
-async def decided(rig: World, review: Review, answer: Answered, text: str | None = None) -> Task:
+async def decided(
+    rig: World, review: Review, answer: ReviewAnswer, text: str | None = None
+) -> Task:
     """Decide, go dark before the engine can act on it, and let it go on."""
     await rig.decide(review, answer, text)
     await rig.restart()
@@ -49,7 +51,7 @@ async def test_a_held_deliverable_is_edited_and_exactly_that_goes_out(tmp_path: 
         review = await waiting(rig, Reason.DELIVERABLE)
         assert review.evidence == "no tags at all"
         text = "  Liebe Mama,\n\n• Sanur 🏖️\t5 km  "
-        task = await decided(rig, review, Answered.EDIT, text)
+        task = await decided(rig, review, ReviewAnswer.EDIT, text)
 
         assert task.status is Status.COMPLETED
         assert [parcel.body for parcel in rig.outbox.sent] == [text.strip()]
@@ -59,12 +61,12 @@ async def test_an_edit_passes_the_gate_like_anything_else(tmp_path: Path) -> Non
     async with Rig(tmp_path, brain=Moody("no tags at all")) as rig:
         await rig.admit("held")
         review = await waiting(rig, Reason.DELIVERABLE)
-        await decided(rig, review, Answered.EDIT, "\u200bNONE")
+        await decided(rig, review, ReviewAnswer.EDIT, "\u200bNONE")
 
         second = await waiting(rig, Reason.DELIVERABLE)
         assert second.id != review.id
         assert rig.outbox.tried == []
-        assert (await decided(rig, second, Answered.DECLINE)).status is Status.CANCELLED
+        assert (await decided(rig, second, ReviewAnswer.DECLINE)).status is Status.CANCELLED
         assert rig.outbox.tried == []
 
 
@@ -73,7 +75,7 @@ async def test_sent_back_with_a_word_the_work_is_done_anew_with_that_word(tmp_pa
     async with Rig(tmp_path, brain=brain) as rig:
         await rig.admit("back")
         review = await waiting(rig, Reason.DELIVERABLE)
-        task = await decided(rig, review, Answered.BACK, "Shorter, please: 'no' tags?")
+        task = await decided(rig, review, ReviewAnswer.BACK, "Shorter, please: 'no' tags?")
 
         assert (task.status, task.round) == (Status.COMPLETED, 1)
         assert "Shorter, please: 'no' tags?" in brain.heard[1]
@@ -91,7 +93,7 @@ async def test_an_answer_reaches_the_next_prompt(tmp_path: Path) -> None:
         await world.add("Which visa do I need?")
         review = await waiting(world, Reason.INPUT)
         assert review.question == "Which passport do you hold?"
-        task = await decided(world, review, Answered.ANSWER, "Portugal")
+        task = await decided(world, review, ReviewAnswer.ANSWER, "Portugal")
 
         assert task.status is Status.COMPLETED
         assert task.round == 0
@@ -104,7 +106,7 @@ async def test_an_approval_sends_the_bytes_that_were_shown(tmp_path: Path) -> No
         await rig.admit("to mum", delivery=[MUM])
         review = await waiting(rig, Reason.APPROVAL)
         assert rig.outbox.tried == []
-        task = await decided(rig, review, Answered.APPROVE)
+        task = await decided(rig, review, ReviewAnswer.APPROVE)
 
         assert task.status is Status.COMPLETED
         assert [(p.recipient, p.body) for p in rig.outbox.sent] == [("mum", review.evidence)]
@@ -116,7 +118,7 @@ async def test_an_approval_of_other_bytes_is_asked_for_again(tmp_path: Path) -> 
     async with Rig(tmp_path, brain=brain) as rig:
         await rig.admit("to mum", delivery=[MUM])
         first = await waiting(rig, Reason.APPROVAL)
-        await decided(rig, first, Answered.BACK, "warmer")
+        await decided(rig, first, ReviewAnswer.BACK, "warmer")
         second = await waiting(rig, Reason.APPROVAL)
 
         assert (first.evidence, second.evidence) == ("Hi", "Other")
@@ -128,11 +130,11 @@ async def test_each_recipient_is_asked_about_alone(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
         both = [MUM, replace(MUM, recipient="dad"), Delivery("outbox")]
         task = await rig.admit("family", delivery=both)
-        await decided(rig, await waiting(rig, Reason.APPROVAL), Answered.APPROVE)
+        await decided(rig, await waiting(rig, Reason.APPROVAL), ReviewAnswer.APPROVE)
         second = await waiting(rig, Reason.APPROVAL)
         assert second.question == "Send this to dad on outbox?"
         assert [parcel.recipient for parcel in rig.outbox.sent] == ["mum"]
-        await decided(rig, second, Answered.EDIT, "Hi, dad")
+        await decided(rig, second, ReviewAnswer.EDIT, "Hi, dad")
 
         assert (await rig.get(task.id)).status is Status.COMPLETED
         said = [(parcel.recipient, parcel.body) for parcel in rig.outbox.sent]
@@ -142,14 +144,14 @@ async def test_each_recipient_is_asked_about_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answer", "status", "sends"),
     [
-        (Answered.ARRIVED, Status.COMPLETED, 1),
-        (Answered.RESEND, Status.COMPLETED, 2),
-        (Answered.DROP, Status.FAILED, 1),
-        (Answered.DECLINE, Status.CANCELLED, 1),
+        (ReviewAnswer.ARRIVED, Status.COMPLETED, 1),
+        (ReviewAnswer.RESEND, Status.COMPLETED, 2),
+        (ReviewAnswer.DROP, Status.FAILED, 1),
+        (ReviewAnswer.DECLINE, Status.CANCELLED, 1),
     ],
 )
 async def test_a_doubt_is_settled_by_the_owner_alone(
-    tmp_path: Path, answer: Answered, status: Status, sends: int
+    tmp_path: Path, answer: ReviewAnswer, status: Status, sends: int
 ) -> None:
     async with Rig(tmp_path) as rig:
         rig.outbox.answers = [Unknown("no answer within 30 s"), Accepted("second")]
@@ -168,8 +170,8 @@ async def test_two_doubts_are_two_questions(tmp_path: Path) -> None:
     async with Rig(tmp_path) as rig:
         rig.outbox.answers = [Unknown("a"), Unknown("b")]
         task = await rig.admit("two", delivery=[Delivery("outbox"), Delivery("outbox")])
-        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), Answered.ARRIVED)
-        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), Answered.RESEND)
+        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), ReviewAnswer.ARRIVED)
+        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), ReviewAnswer.RESEND)
 
         ended = await rig.get(task.id)
         assert ended.status is Status.COMPLETED
@@ -180,10 +182,10 @@ async def test_a_second_doubt_about_the_same_message_is_asked_again(tmp_path: Pa
     async with Rig(tmp_path) as rig:
         rig.outbox.answers = [Unknown("a"), Unknown("b")]
         await rig.admit("again")
-        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), Answered.RESEND)
+        await decided(rig, await waiting(rig, Reason.AMBIGUOUS), ReviewAnswer.RESEND)
         second = await waiting(rig, Reason.AMBIGUOUS)
         assert "b" in second.question
-        task = await decided(rig, second, Answered.ARRIVED)
+        task = await decided(rig, second, ReviewAnswer.ARRIVED)
 
         assert task.status is Status.COMPLETED
         assert len(rig.outbox.tried) == 2
@@ -199,7 +201,7 @@ async def test_work_that_cannot_be_proven_is_fixed_then_asked_about_then_accepte
         review = await waiting(rig, Reason.VERIFICATION)
         assert len(brain.heard) == MOST_FIXES + 1
         assert rig.outbox.tried == []
-        task = await decided(rig, review, Answered.APPROVE)
+        task = await decided(rig, review, ReviewAnswer.APPROVE)
 
         assert task.status is Status.COMPLETED
         assert task.verdict is not None
@@ -215,7 +217,7 @@ async def test_without_a_brain_it_waits_until_there_is_one(tmp_path: Path) -> No
         assert "[brain]" in review.question
         rig.brain = Moody()
         await rig.restart()
-        task = await decided(rig, review, Answered.APPROVE)
+        task = await decided(rig, review, ReviewAnswer.APPROVE)
 
         assert task.status is Status.COMPLETED
         assert len(rig.outbox.sent) == 1

@@ -9,11 +9,11 @@ import pytest
 from remit.engine.local import DISPATCH
 from remit.errors import HomeLocked
 from remit.model.delivery import Delivery
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.run import Run
 from remit.model.status import Reason, Status
 from remit.model.task import Task
-from remit.settings import Engine
+from remit.settings import EngineSettings
 from remit.store import queue, runs
 from remit.testing import World
 from tests.engine.rig import (
@@ -28,7 +28,7 @@ from tests.engine.rig import (
     until,
 )
 
-NOW = Engine(stop_limit=0)  # wait for nobody
+NOW = EngineSettings(stop_limit=0)  # wait for nobody
 
 
 async def outcomes(rig: Rig, task: Task) -> list[str | None]:
@@ -104,7 +104,7 @@ async def test_a_stop_during_a_send_waits_for_its_record_however_long(tmp_path: 
 
 async def test_a_stop_keeps_what_was_not_begun(tmp_path: Path) -> None:
     brain = SlowBrain()
-    async with Rig(tmp_path, brain=brain, limits=Engine(parallel=2, stop_limit=0)) as rig:
+    async with Rig(tmp_path, brain=brain, limits=EngineSettings(parallel=2, stop_limit=0)) as rig:
         for n in range(10):
             await rig.admit(f"{n}")
         await brain.reached(2)
@@ -260,7 +260,7 @@ async def test_a_send_that_outlived_its_lease_only_leaves_evidence(tmp_path: Pat
         await until(lambda: rig.house.engine.running == 0)
         after = await rig.get(task.id)
         assert (after.status, after.delivery[0].status) == (Status.PAUSED, "sending")
-        settled = [e for e in await rig.history(task.id) if e.kind is Kind.DELIVERY_SETTLED]
+        settled = [e for e in await rig.history(task.id) if e.kind is EventKind.DELIVERY_SETTLED]
         assert [event.data["answer"] for event in settled] == ["accepted"]
 
         await rig.restart()

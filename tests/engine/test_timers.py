@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.status import Status
 from remit.store import tasks
 from remit.testing import FrozenClock, World
@@ -215,6 +215,6 @@ async def test_the_journal_tells_who_did_what_when(tmp_path: Path) -> None:
             "delivering",
             "completed",
         ]
-        who = [e.actor.value for e in history if e.kind is Kind.TASK_MOVED]
+        who = [e.actor.value for e in history if e.kind is EventKind.TASK_MOVED]
         assert who == ["prioritise", "engine", "executor", "verifier", "courier"]
         assert all(re.fullmatch(r"[0-9a-f]{64}", event.hash) for event in history)

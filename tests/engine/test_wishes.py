@@ -11,7 +11,7 @@ import pytest
 
 from remit.errors import IllegalMove, Transient
 from remit.model.delivery import Delivery
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Task
 from remit.store import moves
@@ -237,7 +237,7 @@ async def test_a_task_that_waits_for_its_owner_is_cancelled_with_its_question(
 
         assert await rig.waiting() == []
         with pytest.raises(Exception, match="decided before"):
-            await rig.decide(review, Answered.EDIT, "too late")
+            await rig.decide(review, ReviewAnswer.EDIT, "too late")
         assert (await rig.get(task.id)).status is Status.CANCELLED
 
 

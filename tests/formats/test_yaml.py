@@ -11,7 +11,7 @@ from remit.errors import BadInput
 from remit.formats.yaml import MAX_DEPTH, load_yaml
 from remit.intake import book, entries
 from remit.plan import activities, priority
-from remit.plan.activities import Paper
+from remit.plan.activities import RulesFile
 from remit.verify import rubric
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
@@ -38,7 +38,7 @@ def _contacts(text: str, place: Path) -> object:
 
 def _changed_contacts(text: str, place: Path) -> object:
     (place / book.FILE).write_text(text)
-    return entries.put(place / book.FILE, book.Entry("Anna"))
+    return entries.put(place / book.FILE, book.ContactEntry("Anna"))
 
 
 def _script(text: str, place: Path) -> object:
@@ -49,7 +49,7 @@ def _script(text: str, place: Path) -> object:
 READERS: dict[str, Callable[[str, Path], object]] = {
     "contacts": _contacts,
     "changed contacts": _changed_contacts,
-    "activities": lambda text, _: activities.load(Paper("mine.yml", text)),
+    "activities": lambda text, _: activities.load(RulesFile("mine.yml", text)),
     "priority": lambda text, _: priority.load(text, "priority.yml"),
     "script": _script,
     "rubric": lambda text, _: rubric.load(text, "rubrics.yml"),

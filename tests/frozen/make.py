@@ -218,7 +218,7 @@ class Maker:
         names = {task: name for name, task in self.tasks.items()}
         found: JsonMap = {}
         with glance(self.seat.home / "agent.db") as tx:
-            for each in search.page(tx, search.Filter(limit=500)).tasks:
+            for each in search.page(tx, search.TaskFilter(limit=500)).tasks:
                 task = tasks.get(tx, TaskId(each.id))
                 asks = [r.reason.value for r in reviews.of_task(tx, task.id) if r.decision is None]
                 name = names.get(task.id, f"{task.title} ({task.id})")

@@ -170,7 +170,7 @@ def _fates(tx: Tx, now: datetime) -> dict[str, list[str | None]]:
     old = now - timedelta(days=1)
     return {
         each.title: [slot.fate and slot.fate.value for slot in ledger.latest(tx, each.id, old, 50)]
-        for each in series.every(tx, ended=True)
+        for each in series.list_series(tx, ended=True)
     }
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-from remit.gate import Author, Why
+from remit.gate import Author, HoldReason
 
 HERE = Path(__file__).parent
 _HIDDEN = re.compile(r"\{U\+([0-9A-F]{4,6})\}")
@@ -30,7 +30,7 @@ class Hostile:
     name: str
     text: str
     whole: bool  # a whole reply; else a text that is to be sent as it is
-    why: Why
+    why: HoldReason
     author: Author
     most: int
     secrets: frozenset[str]
@@ -62,10 +62,10 @@ def good() -> list[Good]:
 
 def hostile() -> list[Hostile]:
     groups = yaml.safe_load((HERE / "hostile.yml").read_text("utf-8"))
-    return [_hostile(Why(why), case) for why, cases in groups.items() for case in cases]
+    return [_hostile(HoldReason(why), case) for why, cases in groups.items() for case in cases]
 
 
-def _hostile(why: Why, case: dict[str, object]) -> Hostile:
+def _hostile(why: HoldReason, case: dict[str, object]) -> Hostile:
     whole, text = "reply" in case, _text(case.get("text", ""))
     if "inside" in case:
         text = f"Done.\n\n<deliverable>\n{_text(case['inside'])}\n</deliverable>\n"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit import gate
-from remit.gate import CLOSE, OPEN, Author, Known, Objection
+from remit.gate import CLOSE, OPEN, Author, GateSecrets, Objection
 from remit.model.reply import Deliverable, Reply
 from tests.gate.corpus import deliverables, hostile
 from tests.soak import SOAK
@@ -79,14 +79,14 @@ PLAIN = st.text(st.characters(codec=None), max_size=40)
 TEXTS = st.lists(st.sampled_from(PIECES) | PLAIN, max_size=12).map("".join)
 REPLIES = TEXTS | st.tuples(TEXTS, TEXTS, TEXTS).map(lambda t: f"{t[0]}{OPEN}{t[1]}{CLOSE}{t[2]}")
 KNOWN = st.sampled_from(
-    [Known(), Known(frozenset({"correct-horse-battery"}), ("one two three four five",))]
+    [GateSecrets(), GateSecrets(frozenset({"correct-horse-battery"}), ("one two three four five",))]
 )
 SEEDS = st.sampled_from([*(text for _, text in deliverables()), *(case.text for case in hostile())])
 
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(REPLIES, KNOWN)
-def test_what_passes_stood_between_the_tags(text: str, known: Known) -> None:
+def test_what_passes_stood_between_the_tags(text: str, known: GateSecrets) -> None:
     judged = gate.judge(Reply(text), most=MOST, known=known)
 
     if isinstance(judged, Deliverable):
@@ -99,7 +99,7 @@ def test_what_passes_stood_between_the_tags(text: str, known: Known) -> None:
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(REPLIES | SEEDS, st.sampled_from(Author), KNOWN)
-def test_what_passed_once_passes_again(text: str, author: Author, known: Known) -> None:
+def test_what_passed_once_passes_again(text: str, author: Author, known: GateSecrets) -> None:
     for judged in (
         gate.judge(Reply(text), most=MOST, known=known),
         gate.judge_text(text, most=MOST, author=author, known=known),
@@ -111,7 +111,7 @@ def test_what_passed_once_passes_again(text: str, author: Author, known: Known) 
 
 @settings(max_examples=EXAMPLES, deadline=None)
 @given(REPLIES | SEEDS, KNOWN)
-def test_a_hold_can_be_read(text: str, known: Known) -> None:
+def test_a_hold_can_be_read(text: str, known: GateSecrets) -> None:
     judged = gate.judge(Reply(text), most=MOST, known=known)
 
     if isinstance(judged, Objection):

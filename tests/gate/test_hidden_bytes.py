@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from remit import gate
-from remit.gate import Author, Objection, Why
+from remit.gate import Author, HoldReason, Objection
 from remit.model.reply import Deliverable
 
 MESSAGE = b"the key is 4471"
@@ -80,7 +80,7 @@ def test_a_message_that_nobody_sees_is_held(channel: str, author: Author) -> Non
     judged = gate.judge_text(CHANNELS[channel](), most=4096, author=author)
 
     assert isinstance(judged, Objection)
-    assert judged.why is Why.HIDDEN, judged.reason
+    assert judged.why is HoldReason.HIDDEN, judged.reason
 
 
 def test_no_character_takes_a_byte_of_choice() -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from remit import gate
-from remit.gate import Known, Objection
+from remit.gate import GateSecrets, Objection
 from remit.model.reply import Deliverable, Reply
 from tests.gate.corpus import Hostile, hostile
 
@@ -44,7 +44,7 @@ ATTACKS = {
 def test_the_corpus_is_large_and_without_repeats() -> None:
     assert len(CASES) >= FEWEST
     assert len({case.name for case in CASES}) == len(CASES)
-    assert {case.why for case in CASES} == set(gate.Why)
+    assert {case.why for case in CASES} == set(gate.HoldReason)
 
 
 @pytest.mark.parametrize("number", ATTACKS)
@@ -75,7 +75,7 @@ def test_the_reason_can_be_read_and_gives_nothing_away(case: Hostile) -> None:
 
 
 def _judge(case: Hostile) -> Deliverable | Objection:
-    known = Known(secrets=case.secrets)
+    known = GateSecrets(secrets=case.secrets)
     if case.whole:
         return gate.judge(Reply(case.text), most=case.most, known=known)
     return gate.judge_text(case.text, most=case.most, author=case.author, known=known)

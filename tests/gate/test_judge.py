@@ -4,7 +4,7 @@ import pytest
 
 from remit import gate
 from remit.brain import prompt
-from remit.gate import MOST_READ, Author, Known, Objection, Why
+from remit.gate import MOST_READ, Author, GateSecrets, HoldReason, Objection
 from remit.gate.eye import fold
 from remit.model.reply import Deliverable, Hold, Reply
 
@@ -12,8 +12,10 @@ MOST = 4096
 KEY = "sk-" + "a1B2c3D4e5F6g7H8i9J0k1L2"
 
 
-def _why(text: str, author: Author = Author.BRAIN, known: Known | None = None) -> Why | None:
-    judged = gate.judge_text(text, most=MOST, author=author, known=known or Known())
+def _why(
+    text: str, author: Author = Author.BRAIN, known: GateSecrets | None = None
+) -> HoldReason | None:
+    judged = gate.judge_text(text, most=MOST, author=author, known=known or GateSecrets())
     return judged.why if isinstance(judged, Objection) else None
 
 
@@ -29,7 +31,7 @@ def test_an_objection_is_a_hold() -> None:
 
 def test_exactly_as_long_as_the_channel_takes_is_not_too_long() -> None:
     assert gate.judge_text("x" * MOST, most=MOST) == Deliverable("x" * MOST)
-    assert _why("x" * (MOST + 1)) is Why.LIMIT
+    assert _why("x" * (MOST + 1)) is HoldReason.LIMIT
 
 
 def test_a_reply_that_is_too_long_is_not_read() -> None:
@@ -44,7 +46,7 @@ def test_a_text_that_is_too_long_is_not_read() -> None:
     judged = gate.judge_text("\0" * (MOST_READ + 1), most=10**9, author=Author.OWNER)
 
     assert isinstance(judged, Objection)
-    assert judged.why is Why.LIMIT
+    assert judged.why is HoldReason.LIMIT
 
 
 @pytest.mark.parametrize(
@@ -68,25 +70,25 @@ def test_the_words_of_the_owner_are_his_own(text: str) -> None:
 
 
 def test_the_owner_is_asked_about_a_secret_and_may_insist() -> None:
-    assert _why(KEY, Author.OWNER) is Why.SECRET
+    assert _why(KEY, Author.OWNER) is HoldReason.SECRET
     assert _why(KEY, Author.WARNED) is None
 
 
 def test_the_owner_is_asked_about_the_bare_word_and_may_insist() -> None:
-    assert _why("*NONE*", Author.OWNER) is Why.DECLINE
+    assert _why("*NONE*", Author.OWNER) is HoldReason.DECLINE
     assert _why("*NONE*", Author.WARNED) is None
 
 
 def test_the_owner_is_asked_about_tags_he_left_in_and_may_insist() -> None:
-    assert _why("<deliverable>Hi</deliverable>", Author.OWNER) is Why.SPELLING
+    assert _why("<deliverable>Hi</deliverable>", Author.OWNER) is HoldReason.SPELLING
     assert _why("<deliverable>Hi</deliverable>", Author.WARNED) is None
 
 
 @pytest.mark.parametrize("author", list(Author))
 def test_nobody_sends_what_cannot_be_seen(author: Author) -> None:
-    assert _why("Hello\u202e", author) is Why.HIDDEN
-    assert _why("\u200b", author) is Why.EMPTY
-    assert _why("x" * (MOST + 1), author) is Why.LIMIT
+    assert _why("Hello\u202e", author) is HoldReason.HIDDEN
+    assert _why("\u200b", author) is HoldReason.EMPTY
+    assert _why("x" * (MOST + 1), author) is HoldReason.LIMIT
 
 
 @pytest.mark.parametrize(
@@ -106,32 +108,32 @@ def test_a_hold_says_where(text: str, says: str) -> None:
 
 
 def test_a_secret_is_not_in_the_representation_of_what_is_known() -> None:
-    assert "tulips" not in repr(Known(secrets=frozenset({"tulips-and-rain"})))
+    assert "tulips" not in repr(GateSecrets(secrets=frozenset({"tulips-and-rain"})))
 
 
 def test_a_short_secret_counts_only_as_a_word_of_its_own() -> None:
-    known = Known(secrets=frozenset({"4471"}))
+    known = GateSecrets(secrets=frozenset({"4471"}))
 
-    assert _why("The PIN is 4471", known=known) is Why.SECRET
+    assert _why("The PIN is 4471", known=known) is HoldReason.SECRET
     assert _why("Call 0144718", known=known) is None
 
 
 def test_a_secret_too_short_to_be_one_is_left_out() -> None:
-    assert _why("A b c", known=Known(secrets=frozenset({"b", ""}))) is None
+    assert _why("A b c", known=GateSecrets(secrets=frozenset({"b", ""}))) is None
 
 
 def test_a_secret_of_eight_letters_is_known_in_base64() -> None:
-    known = Known(secrets=frozenset({"tulips42"}))
+    known = GateSecrets(secrets=frozenset({"tulips42"}))
 
-    assert _why("dHVsaXBzNDI=", known=known) is Why.SECRET
-    assert _why("Tulips, 42 of them", known=known) is Why.SECRET
+    assert _why("dHVsaXBzNDI=", known=known) is HoldReason.SECRET
+    assert _why("Tulips, 42 of them", known=known) is HoldReason.SECRET
     assert _why("Tulips, 41 of them", known=known) is None
 
 
 def test_a_secret_of_signs_alone_is_found_as_it_is() -> None:
-    known = Known(secrets=frozenset({"!?!?!?!?!?"}))
+    known = GateSecrets(secrets=frozenset({"!?!?!?!?!?"}))
 
-    assert _why("What!?!?!?!?!?", known=known) is Why.SECRET
+    assert _why("What!?!?!?!?!?", known=known) is HoldReason.SECRET
     assert _why("What!?", known=known) is None
 
 
@@ -141,16 +143,16 @@ def test_every_long_sentence_the_brain_is_told_is_an_echo() -> None:
     ]
     sentences = [part for text in told for part in text.replace("\n", " ").split(". ")]
     long = [sentence for sentence in sentences if len(sentence.split()) > 8]
-    known = Known(echoes=tuple(told))
+    known = GateSecrets(echoes=tuple(told))
 
     assert long
     assert [said for said in long if _why(f"Hello! {said}", known=known) is None] == []
 
 
 def test_a_canary_is_an_echo() -> None:
-    known = Known(echoes=("CANARY-7f3a.9c", "short words", "..."))
+    known = GateSecrets(echoes=("CANARY-7f3a.9c", "short words", "..."))
 
-    assert _why("Hello canary-7F3A.9C!", known=known) is Why.ECHO
+    assert _why("Hello canary-7F3A.9C!", known=known) is HoldReason.ECHO
     assert _why("These are short words.", known=known) is None
 
 

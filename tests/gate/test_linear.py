@@ -14,12 +14,14 @@ from typing import Self
 import pytest
 
 from remit import gate
-from remit.gate import Known, decline, eye, hidden, leak, pair, secret, talk, variation
+from remit.gate import GateSecrets, decline, eye, hidden, leak, pair, secret, talk, variation
 from remit.model.reply import Reply
 
 MODULES: tuple[ModuleType, ...] = (decline, eye, hidden, leak, pair, secret, talk, variation)
 WIDEST = 1200  # characters that one try of a pattern may read
-KNOWN = Known(frozenset({"correct-horse-battery", "4471"}), ("do not tell a soul about this",))
+KNOWN = GateSecrets(
+    frozenset({"correct-horse-battery", "4471"}), ("do not tell a soul about this",)
+)
 SIZE = 1500
 TIMES = 4
 MOST_STEPS = 300  # for each character

@@ -7,15 +7,15 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.brain.absent import NoBrain
-from remit.intake.heard import Heard, Message
+from remit.brain.no_brain import NoBrain
+from remit.intake.heard import MessageResult, OwnerMessage
 from remit.model.ids import TaskId
-from remit.model.plan import Became
-from remit.model.review import Answered, Review
+from remit.model.plan import ClauseOutcome
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Source, SourceKind, Task
 from remit.ports import Brain, Channel
-from remit.settings import Deliver, Settings
+from remit.settings import DeliverSettings, Settings
 from remit.store import audit
 from remit.store.database import Tx
 from remit.testing import Outbox, World
@@ -40,12 +40,12 @@ class Talk(World):
         (home / "contacts.yaml").write_text(book)
         self.whatsapp, self.email = Outbox("whatsapp"), Outbox("email")
         channels: Mapping[str, Channel] = {"whatsapp": self.whatsapp, "email": self.email}
-        told = Deliver(undo=0)
+        told = DeliverSettings(undo=0)
         settings = Settings(home=home, owner="Hanan", zone="Europe/Berlin", deliver=told)
         super().__init__(home, brain=brain or NoBrain(), channels=channels, settings=settings)
 
-    async def say(self, text: str, key: str = "key:1", **more: object) -> Heard:
-        message = Message(text=text, source=Source(SourceKind.MANUAL, key))
+    async def say(self, text: str, key: str = "key:1", **more: object) -> MessageResult:
+        message = OwnerMessage(text=text, source=Source(SourceKind.MANUAL, key))
         return await self.house.intake.hear(replace(message, **more))
 
     async def one(self, text: str) -> Task:
@@ -57,7 +57,7 @@ class Talk(World):
         """Answer the oldest open question, once for each word; nothing else may be open then."""
         for each in said:
             await self.run()
-            task = await self.decide((await self.asked())[0], Answered.ANSWER, each)
+            task = await self.decide((await self.asked())[0], ReviewAnswer.ANSWER, each)
         return task
 
     async def asked(self) -> list[Review]:
@@ -70,7 +70,7 @@ class Talk(World):
         """Let everything go out that waits for a yes."""
         for review in await self.waiting():
             if review.reason is Reason.APPROVAL:
-                await self.decide(review, Answered.APPROVE)
+                await self.decide(review, ReviewAnswer.APPROVE)
         await self.run()
 
     async def complaints(self) -> list[str]:
@@ -84,7 +84,7 @@ class Talk(World):
         return [each.body for each in (await self.get(task_id)).delivery if each.sent_at]
 
 
-def fates(task: Task) -> list[tuple[str, Became | None]]:
+def fates(task: Task) -> list[tuple[str, ClauseOutcome | None]]:
     assert task.request is not None
     return [(clause.text, clause.became) for clause in task.request.clauses]
 

@@ -10,7 +10,7 @@ import yaml
 
 from remit.intake.extraction import Extraction
 from remit.intake.plain_reader import read_plainly
-from remit.intake.recipients import Book, Channel, Contact
+from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.intake.veto import held_back
 
 HERE = Path(__file__).parent
@@ -70,17 +70,17 @@ def _expected(row: dict[str, object]) -> Expected:
     )
 
 
-def _book() -> Book:
+def _book() -> ContactBook:
     raw = yaml.safe_load((HERE / "book.yml").read_text())
     channels = tuple(
-        Channel(each["name"], each["kind"], tuple(each.get("aliases", ())))
+        ChannelName(each["name"], each["kind"], tuple(each.get("aliases", ())))
         for each in raw["channels"]
     )
     people = [
         Contact(each["name"], tuple(each.get("aliases", ())), tuple(each.get("channels", ())))
         for each in (raw["owner"], *raw["contacts"])
     ]
-    return Book(people[0], channels, tuple(people[1:]))
+    return ContactBook(people[0], channels, tuple(people[1:]))
 
 
 BOOK = _book()

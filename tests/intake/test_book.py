@@ -7,7 +7,7 @@ import pytest
 
 from remit.errors import BadInput
 from remit.intake.book import Contacts, load
-from remit.intake.recipients import About, Question, way_to
+from remit.intake.recipients import Question, QuestionTopic, way_to
 
 GOOD = """\
 - name: Anna Weber
@@ -47,7 +47,7 @@ def test_a_channel_that_the_house_lacks_is_asked_about_not_used(tmp_path: Path) 
     by_mail = way_to(book.contacts[0], book.channels[1], book)
 
     assert isinstance(way, Question)
-    assert way.about is About.CHANNEL
+    assert way.about is QuestionTopic.CHANNEL
     assert "whatsapp, which is not set up here" in way.sentence
     assert isinstance(by_mail, Question)
 

@@ -6,7 +6,7 @@ import pytest
 
 from remit.intake.card import card_lines, message_language
 from remit.model.ids import Ids
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
 from remit.store import reviews, tasks
 from remit.store.database import Tx
@@ -33,7 +33,7 @@ async def test_one_card_asks_for_all_and_each_answer_fills_its_line(
         for each in answers:
             await world.run()
             (card,) = await world.waiting()
-            await world.decide(card, Answered.ANSWER, each)
+            await world.decide(card, ReviewAnswer.ANSWER, each)
         await world.days(0.1)
         await world.approve()
         await world.days(2)
@@ -55,7 +55,7 @@ async def test_a_yes_approves_every_text_that_the_card_shows_and_nothing_else(
         await world.days(2)
         (card,) = await world.waiting()
         nothing = list(world.whatsapp.sent)
-        await world.decide(card, Answered.APPROVE)
+        await world.decide(card, ReviewAnswer.APPROVE)
         await world.days(2)
         after, left = list(world.whatsapp.sent), await world.waiting()
         complaints = await world.complaints()
@@ -77,7 +77,7 @@ async def test_an_address_that_changed_since_the_card_is_shown_again(tmp_path: P
         book = tmp_path / "contacts.yaml"
         book.write_text(book.read_text().replace("+1777", "+1999"))
         (card,) = await world.waiting()
-        await world.decide(card, Answered.ANSWER, "yes")
+        await world.decide(card, ReviewAnswer.ANSWER, "yes")
         await world.days(2)
         (again,) = await world.waiting()
         sent = list(world.whatsapp.sent)
@@ -92,9 +92,9 @@ async def test_a_no_to_the_card_ends_all_that_waits_for_it(tmp_path: Path, no: s
     async with Talk(tmp_path) as world:
         heard = await world.say(HELD)
         if no == "decline":
-            await world.decide(heard.reviews[0], Answered.DECLINE)
+            await world.decide(heard.reviews[0], ReviewAnswer.DECLINE)
         else:
-            await world.decide(heard.reviews[0], Answered.ANSWER, no)
+            await world.decide(heard.reviews[0], ReviewAnswer.ANSWER, no)
         await world.days(2)
         ended = [await world.get(task.id) for task in heard.tasks]
         left = await world.waiting()
@@ -108,7 +108,7 @@ async def test_the_card_stays_for_the_others_if_one_task_is_cancelled(tmp_path: 
         heard = await world.say(HELD)
         await world.house.owner.cancel(heard.tasks[0].id)
         (card,) = await world.waiting()
-        await world.decide(card, Answered.ANSWER, "2: yes")
+        await world.decide(card, ReviewAnswer.ANSWER, "2: yes")
         await world.days(2)
         first, second = [await world.get(task.id) for task in heard.tasks]
         complaints = await world.complaints()
@@ -123,11 +123,11 @@ async def test_a_text_given_in_an_answer_is_shown_before_it_goes(tmp_path: Path)
     async with Talk(tmp_path, book=ALLOWED) as world:
         await world.say("Write to Bob on WhatsApp")
         (asked,) = await world.waiting()
-        await world.decide(asked, Answered.ANSWER, '"See you at 5"')
+        await world.decide(asked, ReviewAnswer.ANSWER, '"See you at 5"')
         (card,) = await world.waiting()
         await world.days(1)
         before = list(world.whatsapp.sent)
-        await world.decide(card, Answered.APPROVE)
+        await world.decide(card, ReviewAnswer.APPROVE)
         await world.days(1)
 
     assert before == []
@@ -141,10 +141,10 @@ async def test_questions_of_an_earlier_version_are_settled_one_by_one(tmp_path: 
         await world.house.db.write(_as_before, world.house.ids)
         asked = {each.key.split(":")[2]: each for each in await world.waiting()}
         recipient, channel = asked["recipient"], asked["channel"]
-        await world.decide(recipient, Answered.ANSWER, "somebody else")
+        await world.decide(recipient, ReviewAnswer.ANSWER, "somebody else")
         again = [each for each in await world.waiting() if each.id != channel.id]
-        await world.decide(again[0], Answered.ANSWER, "Bob")
-        await world.decide(channel, Answered.ANSWER, "email")
+        await world.decide(again[0], ReviewAnswer.ANSWER, "Bob")
+        await world.decide(channel, ReviewAnswer.ANSWER, "email")
         settled, left = await world.get(task.id), await world.waiting()
 
     assert plans(settled) == [("email", "Bob", "Hi")]
@@ -215,11 +215,11 @@ async def test_a_line_of_the_card_is_changed_and_the_card_is_shown_again(
     async with Talk(tmp_path) as world:
         await world.say('Send Bob and Mum "Hi" on WhatsApp, but not Anna Weber')
         (card,) = await world.waiting()
-        await world.decide(card, Answered.ANSWER, change)
+        await world.decide(card, ReviewAnswer.ANSWER, change)
         await world.run()
         (again,) = await world.waiting()
         before = list(world.whatsapp.sent)
-        await world.decide(again, Answered.ANSWER, "yes")
+        await world.decide(again, ReviewAnswer.ANSWER, "yes")
         await world.days(2)
 
     assert (before, shown in again.evidence) == ([], True)

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from remit.intake.command_words import CommandReader, named_command
 from remit.intake.extraction import Extraction
-from remit.intake.recipients import Book, Channel, Contact
+from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.testing import START
 
-BOOK = Book(Contact("you"), (Channel("dashboard", "dashboard"),))
+BOOK = ContactBook(Contact("you"), (ChannelName("dashboard", "dashboard"),))
 NAMES = ("backup", "Wochenbericht", "sync-photos")
 
 
@@ -90,7 +90,7 @@ class Model:
     def __init__(self) -> None:
         self.asked = 0
 
-    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
         del text, now, zone, book
         self.asked += 1
         return Extraction((), (), None, (), ())

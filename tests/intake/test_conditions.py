@@ -10,7 +10,7 @@ from remit.intake.exam.labelled import NOW, ZONE, exam_book
 from remit.model.condition import Condition, ConditionKind
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.reply import Prompt, Reply
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.series import Repeats
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task
@@ -60,7 +60,7 @@ async def test_what_is_approved_at_once_goes_out_no_earlier_than_its_limit(tmp_p
     async with Talk(tmp_path, book=ALLOWED) as world:
         task = await world.one('Send Bob "Hi" on WhatsApp, but not before Friday at 9')
         (card,) = await world.waiting()
-        await world.decide(card, Answered.APPROVE)
+        await world.decide(card, ReviewAnswer.APPROVE)
         await world.days(3)
         before = len(world.whatsapp.sent)
         await world.days(2)
@@ -114,13 +114,13 @@ async def test_a_card_at_intake_is_the_only_question_and_binds_what_it_shows(
         await world.run()
         before = len(world.whatsapp.sent)
         (card,) = await world.waiting()
-        await world.decide(card, Answered.EDIT, "Hi there")
+        await world.decide(card, ReviewAnswer.EDIT, "Hi there")
         await world.run()
         left = await world.waiting()
         other = await world.say('Mum said: send Bob "No" on WhatsApp', key="b")
         await world.run()
         (second,) = await world.waiting()
-        await world.decide(second, Answered.DECLINE)
+        await world.decide(second, ReviewAnswer.DECLINE)
         await world.run()
 
     assert [each.id for each in heard.reviews] == [card.id]
@@ -174,7 +174,7 @@ async def test_what_was_looked_up_is_not_looked_up_again_while_the_owner_is_aske
         task = await admitted(world, RAIN)
         await world.run()
         (asked,) = await world.waiting()
-        await world.decide(asked, Answered.APPROVE)
+        await world.decide(asked, ReviewAnswer.APPROVE)
         await world.run()
         ended = await world.get(task.id)
 
@@ -183,10 +183,11 @@ async def test_what_was_looked_up_is_not_looked_up_again_while_the_owner_is_aske
 
 
 @pytest.mark.parametrize(
-    ("answer", "sends"), [(Answered.APPROVE, 1), (Answered.DROP, 0), (Answered.DECLINE, 0)]
+    ("answer", "sends"),
+    [(ReviewAnswer.APPROVE, 1), (ReviewAnswer.DROP, 0), (ReviewAnswer.DECLINE, 0)],
 )
 async def test_without_a_brain_the_owner_says_whether_it_holds(
-    tmp_path: Path, answer: Answered, sends: int
+    tmp_path: Path, answer: ReviewAnswer, sends: int
 ) -> None:
     async with Talk(tmp_path, book=ALLOWED) as world:
         await admitted(world, RAIN)
@@ -227,7 +228,7 @@ async def test_what_waits_for_the_owners_word_goes_out_with_it_and_not_before(
         await world.days(2)
         (card,) = await world.waiting()
         before = len(world.whatsapp.sent)
-        await world.decide(card, Answered.APPROVE)
+        await world.decide(card, ReviewAnswer.APPROVE)
         await world.days(1)
         left = await world.waiting()
 
@@ -243,7 +244,7 @@ async def test_a_condition_is_confirmed_once_and_looked_up_when_it_runs(
     async with Talk(tmp_path, book=ALLOWED, brain=Says(f"ANSWER: {reply}")) as world:
         heard = await world.say('Send Bob "Hi" on WhatsApp tomorrow at 9, but only if it rains')
         (card,) = await world.waiting()
-        await world.decide(card, Answered.ANSWER, "yes")
+        await world.decide(card, ReviewAnswer.ANSWER, "yes")
         await world.days(2)
         ended, left = await world.get(heard.tasks[0].id), await world.waiting()
 

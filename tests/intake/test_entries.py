@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from remit.errors import BadInput, NotFound
 from remit.intake import entries
-from remit.intake.book import Entry, Line, parse
+from remit.intake.book import ContactAddress, ContactEntry, parse
 from remit.language.tokens import fold
 from remit.model.reply import Policy
 
@@ -30,7 +30,12 @@ BOOK = """\
 
 # The end.
 """
-ZOE = Entry("Zoe", ("Zo",), "friend", {"whatsapp": Line("+7", "7@lid"), "email": Line("z@x.org")})
+ZOE = ContactEntry(
+    "Zoe",
+    ("Zo",),
+    "friend",
+    {"whatsapp": ContactAddress("+7", "7@lid"), "email": ContactAddress("z@x.org")},
+)
 
 
 def kept(path: Path, text: str = BOOK) -> Path:
@@ -55,10 +60,13 @@ def test_who_is_new_stands_behind_the_last_and_every_remark_stays(tmp_path: Path
 def test_who_is_in_already_gets_what_is_new_and_keeps_the_rest(tmp_path: Path) -> None:
     path = kept(tmp_path)
 
-    entries.put(path, Entry("bob", ("Bobby",), None, {"whatsapp": Line("+3")}))
+    entries.put(path, ContactEntry("bob", ("Bobby",), None, {"whatsapp": ContactAddress("+3")}))
 
     bob = parse(path.read_bytes())[1]
-    assert bob.lines == {"email": Line("bob@example.org"), "whatsapp": Line("+3")}
+    assert bob.lines == {
+        "email": ContactAddress("bob@example.org"),
+        "whatsapp": ContactAddress("+3"),
+    }
     assert (bob.name, bob.aliases, bob.policy) == ("Bob", ("Bobby",), {"email": Policy.DENY})
     text = path.read_text()
     assert "# Bob moves often.\n- name: Bob\n" in text
@@ -104,11 +112,11 @@ words = st.text(
     st.characters(exclude_categories=["C", "Zl", "Zp"]), min_size=1, max_size=12
 ).filter(lambda word: word.strip() == word and word.isprintable())
 people = st.builds(
-    Entry,
+    ContactEntry,
     name=words,
     aliases=st.lists(words, max_size=2, unique=True).map(tuple),
     role=st.none() | st.just("friend"),
-    lines=st.dictionaries(words, st.builds(Line, words, st.none() | words), max_size=2),
+    lines=st.dictionaries(words, st.builds(ContactAddress, words, st.none() | words), max_size=2),
     policy=st.dictionaries(words, st.sampled_from(Policy), max_size=2),
 )
 
@@ -122,7 +130,7 @@ crowds = st.lists(people, max_size=4, unique_by=lambda each: fold(each.name)).ma
 @given(crowd=crowds)
 @runs(max_examples=60, deadline=None)
 def test_whoever_is_put_in_is_read_back_as_they_were(
-    crowd: Sequence[Entry], tmp_path_factory: pytest.TempPathFactory
+    crowd: Sequence[ContactEntry], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     path = kept(tmp_path_factory.mktemp("book"))
     before = parse(path.read_bytes())

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.plain_reader import read_plainly
-from remit.intake.recipients import About
+from remit.intake.recipients import QuestionTopic
 from remit.intake.veto import held_back
-from remit.language.order_words import Talk
+from remit.language.order_words import SmallTalk
 from remit.model.delivery import Delivery
-from remit.model.plan import Became, Item
+from remit.model.plan import ClauseOutcome, WorkItem
 from remit.model.task import TaskType
 from tests.intake.labelled import BOOK, NOW, ZONE, messages
 
@@ -34,7 +34,7 @@ def became(found: Extraction) -> list[tuple[str, str]]:
 def test_work_and_where_it_goes_are_two_things() -> None:
     draft = only("Research the best beaches in Bali for families. Send me the list on WhatsApp.")
 
-    assert draft.work == (Item("Research the best beaches in Bali for families"),)
+    assert draft.work == (WorkItem("Research the best beaches in Bali for families"),)
     assert draft.deliveries == (Delivery("whatsapp"),)
     assert (draft.type, draft.needs_brain) == (TaskType.IMMEDIATE, True)
 
@@ -73,21 +73,21 @@ def test_a_text_after_a_colon_keeps_its_marks_and_its_manners() -> None:
 def test_a_text_that_may_be_over_sooner_is_shown_before_it_goes(text: str) -> None:
     found = held_back(read_plainly(text, now=NOW, zone=ZONE, book=BOOK), text, BOOK)
 
-    assert [question.about for question in found.questions] == [About.CONFIRM]
+    assert [question.about for question in found.questions] == [QuestionTopic.CONFIRM]
 
 
 def test_a_checklist_is_one_task_with_its_title() -> None:
     draft = only("# Bangkok\n- [ ] Research attractions\n- [ ] Send the list to Hanan on WhatsApp")
 
     assert draft.title == "Bangkok"
-    assert draft.work == (Item("Research attractions"),)
+    assert draft.work == (WorkItem("Research attractions"),)
     assert draft.deliveries == (Delivery("whatsapp"),)
 
 
 def test_what_is_ticked_already_is_declined() -> None:
     found = read("- [x] Pick a date\n- [ ] Draft the invitation")
 
-    assert (Became.DECLINED, "Pick a date") in became(found)
+    assert (ClauseOutcome.DECLINED, "Pick a date") in became(found)
     assert [item.description for item in found.tasks[0].work] == ["Draft the invitation"]
 
 
@@ -135,23 +135,23 @@ def test_do_not_forget_is_a_yes(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "sort"),
     [
-        ("What did you do at 9?", Talk.QUESTION),
-        ("Danke!", Talk.THANKS),
-        ("lol", Talk.CHATTER),
-        ("jajaja", Talk.CHATTER),
-        ("Guten Morgen", Talk.GREETING),
-        ("I'm tired today.", Talk.STATEMENT),
-        ("Stop sending me the digest", Talk.CONTROL),
-        ("", Talk.CHATTER),
-        ("text Anna that I'm late. scratch that", Talk.TAKEN_BACK),
-        ("schreib Anna „bis gleich“. Vergiss es", Talk.TAKEN_BACK),
-        ("remind me at 5 to call mum. never mind", Talk.TAKEN_BACK),
-        ("don't text Bob", Talk.FORBIDDEN),
-        ("schreib Anna nichts", Talk.FORBIDDEN),
-        ("no le escribas a Anna", Talk.FORBIDDEN),
+        ("What did you do at 9?", SmallTalk.QUESTION),
+        ("Danke!", SmallTalk.THANKS),
+        ("lol", SmallTalk.CHATTER),
+        ("jajaja", SmallTalk.CHATTER),
+        ("Guten Morgen", SmallTalk.GREETING),
+        ("I'm tired today.", SmallTalk.STATEMENT),
+        ("Stop sending me the digest", SmallTalk.CONTROL),
+        ("", SmallTalk.CHATTER),
+        ("text Anna that I'm late. scratch that", SmallTalk.TAKEN_BACK),
+        ("schreib Anna „bis gleich“. Vergiss es", SmallTalk.TAKEN_BACK),
+        ("remind me at 5 to call mum. never mind", SmallTalk.TAKEN_BACK),
+        ("don't text Bob", SmallTalk.FORBIDDEN),
+        ("schreib Anna nichts", SmallTalk.FORBIDDEN),
+        ("no le escribas a Anna", SmallTalk.FORBIDDEN),
     ],
 )
-def test_talk_makes_no_task(text: str, sort: Talk) -> None:
+def test_talk_makes_no_task(text: str, sort: SmallTalk) -> None:
     found = read(text)
 
     assert (found.tasks, found.answer) == ((), sort)
@@ -173,14 +173,14 @@ def test_a_polite_question_is_a_request(text: str) -> None:
 def test_a_question_beside_a_task_still_wants_an_answer() -> None:
     found = read("What time is it? Also remind me at 3pm to leave.")
 
-    assert found.answer is Talk.QUESTION
+    assert found.answer is SmallTalk.QUESTION
     assert len(found.tasks) == 1
 
 
 def test_a_question_whose_answer_is_to_be_sent_is_work() -> None:
     draft = only("What's the weather in Oslo tomorrow? Send it to me on WhatsApp.")
 
-    assert draft.work == (Item("What's the weather in Oslo tomorrow?"),)
+    assert draft.work == (WorkItem("What's the weather in Oslo tomorrow?"),)
     assert draft.deliveries == (Delivery("whatsapp"),)
 
 
@@ -200,29 +200,29 @@ def test_a_topic_is_no_channel_no_time_and_no_person(text: str) -> None:
     found = read(text)
 
     (draft,) = found.tasks
-    assert draft.work == (Item(text),)
+    assert draft.work == (WorkItem(text),)
     assert (draft.deliveries, draft.scheduled_for, found.questions) == ((), None, ())
 
 
 @pytest.mark.parametrize(
     ("text", "about"),
     [
-        ("Send the file to Zoe", About.RECIPIENT),
-        ("Send the file to Bob Miller", About.RECIPIENT),
-        ("Remind Bob's mother tomorrow at 9 to come", About.RECIPIENT),
-        ("Send Anna the file", About.RECIPIENT),
-        ("Send him the file by email", About.RECIPIENT),
-        ("Envía a mi hermana la foto", About.RECIPIENT),
-        ("Send the file to legal@example.com", About.RECIPIENT),
-        ("Send me the file on Telegram", About.CHANNEL),
-        ("Send Alice the file on WhatsApp", About.CHANNEL),
-        ("Remind me to call", About.TIME),
-        ("Send it to Bob by email", About.CONTENT),
-        ("Send me a WhatsApp", About.CONTENT),
-        ("Remind me in 10 minutes", About.CONTENT),
+        ("Send the file to Zoe", QuestionTopic.RECIPIENT),
+        ("Send the file to Bob Miller", QuestionTopic.RECIPIENT),
+        ("Remind Bob's mother tomorrow at 9 to come", QuestionTopic.RECIPIENT),
+        ("Send Anna the file", QuestionTopic.RECIPIENT),
+        ("Send him the file by email", QuestionTopic.RECIPIENT),
+        ("Envía a mi hermana la foto", QuestionTopic.RECIPIENT),
+        ("Send the file to legal@example.com", QuestionTopic.RECIPIENT),
+        ("Send me the file on Telegram", QuestionTopic.CHANNEL),
+        ("Send Alice the file on WhatsApp", QuestionTopic.CHANNEL),
+        ("Remind me to call", QuestionTopic.TIME),
+        ("Send it to Bob by email", QuestionTopic.CONTENT),
+        ("Send me a WhatsApp", QuestionTopic.CONTENT),
+        ("Remind me in 10 minutes", QuestionTopic.CONTENT),
     ],
 )
-def test_what_is_not_clear_is_asked_back(text: str, about: About) -> None:
+def test_what_is_not_clear_is_asked_back(text: str, about: QuestionTopic) -> None:
     found = read(text)
 
     assert [question.about for question in found.questions] == [about]
@@ -239,7 +239,7 @@ def test_two_times_in_one_sentence_mean_the_same_day() -> None:
 def test_a_task_has_one_time() -> None:
     found = read("Research hotels now and email me the list tomorrow at 9")
 
-    assert [question.about for question in found.questions] == [About.TIME]
+    assert [question.about for question in found.questions] == [QuestionTopic.TIME]
     assert found.tasks[0].scheduled_for is None
 
 
@@ -272,14 +272,14 @@ def test_what_is_said_about_somebody_is_not_what_is_said_to_them() -> None:
 def test_a_language_nobody_here_reads_is_work_as_a_whole(text: str) -> None:
     found = read(text)
 
-    assert became(found) == [(Became.WORK, text)]
+    assert became(found) == [(ClauseOutcome.WORK, text)]
     assert found.tasks[0].needs_brain
 
 
 def test_a_moved_clock_is_told_where_it_was_said() -> None:
     found = read("Remind me on March 29 at 2:30am to check the backups")
 
-    (clause,) = (each for each in found.clauses if each.became is Became.TIME)
+    (clause,) = (each for each in found.clauses if each.became is ClauseOutcome.TIME)
     assert clause.why is not None
     assert "clocks go forward" in clause.why
     assert found.tasks[0].notes == (clause.why,)
@@ -331,7 +331,7 @@ def test_what_was_made_goes_to_whom_it_is_for_and_a_stranger_is_asked_about(
     text: str, work: str, strangers: list[str]
 ) -> None:
     found = read(text)
-    asked = [each.sentence for each in found.questions if each.about is About.RECIPIENT]
+    asked = [each.sentence for each in found.questions if each.about is QuestionTopic.RECIPIENT]
 
     assert [item.description for item in found.tasks[0].work] == [work]
     assert len(asked) == len(strangers)
@@ -385,7 +385,7 @@ def test_what_is_taken_back_makes_no_task(text: str) -> None:
     found = read(text)
 
     assert found.tasks == ()
-    assert all(clause.became is Became.DECLINED for clause in found.clauses)
+    assert all(clause.became is ClauseOutcome.DECLINED for clause in found.clauses)
 
 
 @pytest.mark.parametrize(
@@ -395,7 +395,7 @@ def test_a_correction_alone_asks_which_task_it_is_about(text: str) -> None:
     found = read(text)
 
     assert found.tasks == ()
-    assert [question.about for question in found.questions] == [About.TASK]
+    assert [question.about for question in found.questions] == [QuestionTopic.TASK]
 
 
 # Text of others -----------------------------------------------------------------------------------
@@ -426,4 +426,4 @@ def test_pasted_text_alone_makes_no_task_and_is_asked_about(text: str) -> None:
     found = read(text)
 
     assert found.tasks == ()
-    assert {question.about for question in found.questions} == {About.TASK}
+    assert {question.about for question in found.questions} == {QuestionTopic.TASK}

@@ -10,17 +10,17 @@ from remit.errors import BadInput, KeyReused, Permanent, Transient
 from remit.intake import hear
 from remit.intake.book import Contacts
 from remit.intake.extraction import Extraction
-from remit.intake.hear import Ear
-from remit.intake.heard import Message, told
-from remit.intake.recipients import Book
-from remit.language.order_words import Talk as Sort
-from remit.model.plan import Became
+from remit.intake.hear import MessageReader
+from remit.intake.heard import OwnerMessage, message_result_to_json
+from remit.intake.recipients import ContactBook
+from remit.language.order_words import SmallTalk
+from remit.model.plan import ClauseOutcome
 from remit.model.series import Repeats
 from remit.model.status import Status
 from remit.model.task import Priority, Source, SourceKind, TaskType
 from remit.store import search, tasks
 from remit.store.database import Tx
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 from remit.testing import script
 from tests.intake.heard_world import Talk, fates, plans
 from tests.intake.labelled import Message as Labelled
@@ -30,7 +30,7 @@ LIST = "I looked. <deliverable>Wat Pho.</deliverable>"
 
 
 def count(tx: Tx) -> int:
-    return len(search.page(tx, Filter()).tasks)
+    return len(search.page(tx, TaskFilter()).tasks)
 
 
 async def test_two_tasks_in_one_message_one_now_and_one_at_its_time(tmp_path: Path) -> None:
@@ -98,19 +98,19 @@ async def test_a_key_taken_by_half_of_another_message_stores_nothing(tmp_path: P
 @pytest.mark.parametrize(
     ("words", "answer"),
     [
-        ("Thanks, that was great!", Sort.THANKS),
-        ("Hello!", Sort.GREETING),
-        ("What is the capital of France?", Sort.QUESTION),
-        ("Wie spät ist es in Tokio?", Sort.QUESTION),
+        ("Thanks, that was great!", SmallTalk.THANKS),
+        ("Hello!", SmallTalk.GREETING),
+        ("What is the capital of France?", SmallTalk.QUESTION),
+        ("Wie spät ist es in Tokio?", SmallTalk.QUESTION),
     ],
 )
-async def test_talk_makes_no_task(tmp_path: Path, words: str, answer: Sort) -> None:
+async def test_talk_makes_no_task(tmp_path: Path, words: str, answer: SmallTalk) -> None:
     async with Talk(tmp_path) as world:
         heard = await world.say(words)
         stored = await world.house.db.read(count)
 
     assert (heard.tasks, heard.answer, stored) == ((), answer, 0)
-    assert [clause.became for clause in heard.clauses] == [Became.DECLINED]
+    assert [clause.became for clause in heard.clauses] == [ClauseOutcome.DECLINED]
 
 
 async def test_work_without_a_word_on_where_it_goes_comes_home(tmp_path: Path) -> None:
@@ -205,7 +205,7 @@ async def test_a_checklist_is_one_task_and_what_is_ticked_is_declined(tmp_path: 
         task = await world.one(words)
 
     assert [item.description for item in task.work] == ["research hotels", "compare prices"]
-    assert ("book flights", Became.DECLINED) in fates(task)
+    assert ("book flights", ClauseOutcome.DECLINED) in fates(task)
     assert plans(task) == [("dashboard", None, None)]
 
 
@@ -222,7 +222,7 @@ class Falls:
     def __init__(self, error: Exception) -> None:
         self.error = error
 
-    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
         del text, now, zone, book
         raise self.error
 
@@ -233,9 +233,9 @@ async def test_where_a_reader_fails_the_rules_read(tmp_path: Path, error: Except
         house = world.house
         contacts = Contacts(tmp_path / "contacts.yaml", "Hanan", ("dashboard",))
         berlin = ZoneInfo("Europe/Berlin")
-        ear = Ear(house.db, house.clock, house.ids, contacts, berlin, Falls(error))
+        ear = MessageReader(house.db, house.clock, house.ids, contacts, berlin, Falls(error))
         source = Source(SourceKind.MANUAL, "k")
-        heard = await ear.hear(Message(text="Remind me at 5pm to stretch", source=source))
+        heard = await ear.hear(OwnerMessage(text="Remind me at 5pm to stretch", source=source))
 
     assert [task.title for task in heard.tasks] == ["Stretch"]
 
@@ -243,7 +243,7 @@ async def test_where_a_reader_fails_the_rules_read(tmp_path: Path, error: Except
 async def test_what_is_read_is_told_and_nothing_is_stored(tmp_path: Path) -> None:
     async with Talk(tmp_path) as world:
         source = Source(SourceKind.MANUAL, "k")
-        found = await world.house.intake.read(Message(text="Find two parks", source=source))
+        found = await world.house.intake.read(OwnerMessage(text="Find two parks", source=source))
         stored = await world.house.db.read(count)
 
     assert plans_of(found) == ["dashboard"]
@@ -273,8 +273,10 @@ async def test_what_is_told_has_every_clause_once_and_each_question_with_its_id(
     tmp_path: Path,
 ) -> None:
     async with Talk(tmp_path) as world:
-        shown = told(await world.say("Remind me at 9 and at 17:00 tomorrow to call Zoltan's dog"))
-        open_ = told(await world.say("Remind me tomorrow", "b"))
+        shown = message_result_to_json(
+            await world.say("Remind me at 9 and at 17:00 tomorrow to call Zoltan's dog")
+        )
+        open_ = message_result_to_json(await world.say("Remind me tomorrow", "b"))
         stored = await world.house.db.read(tasks.counts)
 
     clauses = shown["clauses"]

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from remit.intake.book import Contacts
-from remit.intake.noted import Noted, Reading, words_of
-from remit.model.plan import Became
+from remit.intake.calendar_intake import CalendarIntake, EventReading, words_of
+from remit.model.plan import ClauseOutcome
 from remit.model.task import Cue, Source, SourceKind
 from tests.intake.heard_world import Talk
 from tests.intake.labelled import BOOK, ZONE
 
 START = datetime(2026, 3, 2, 16, 0, tzinfo=UTC)
-READ = Reading(BOOK, ZONE, frozenset({"backup"}))
+READ = EventReading(BOOK, ZONE, frozenset({"backup"}))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_words_that_send_something_say_what_and_to_whom(
 def test_the_calendar_says_when_and_another_time_is_declined() -> None:
     ledger = READ("Mail Alice the report at 18:00", "", START)
     assert ledger is not None
-    (declined,) = [each for each in ledger.clauses if each.became is Became.DECLINED]
+    (declined,) = [each for each in ledger.clauses if each.became is ClauseOutcome.DECLINED]
     assert (declined.text, declined.why) == ("at 18:00", "The calendar says when.")
     assert (ledger.draft.scheduled_for, ledger.draft.recurrence) == (None, None)
 
@@ -97,7 +97,9 @@ async def test_an_event_whose_words_hold_it_back_is_asked_about_before_it_is_sen
     async with Talk(tmp_path, book=allowed) as world:
         house = world.house
         book = Contacts(tmp_path / "contacts.yaml", "Hanan", ("dashboard", "whatsapp"))
-        noted = Noted(house.db, house.clock, house.ids, book, house.zone, house.intake.admit)
+        noted = CalendarIntake(
+            house.db, house.clock, house.ids, book, house.zone, house.intake.admit
+        )
         for n, words in enumerate(('Text Bob "Hi"', 'Text Bob "No", maybe')):
             source = Source(SourceKind.CALDAV, f"event-{n}")
             at = world.now + timedelta(minutes=n + 1)

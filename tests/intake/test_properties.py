@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from remit.intake.extract import extract
 from remit.intake.extraction import Extraction
-from remit.intake.recipients import About
+from remit.intake.recipients import QuestionTopic
 from remit.language.detect import language_of
 from remit.language.files import language_file
 from remit.language.order_words import is_laughter, order_words
 from remit.language.phrases import Phrases
-from remit.language.tokens import Kind, tokenize
+from remit.language.tokens import TokenKind, tokenize
 from remit.model.task import TaskType
 from tests.intake.labelled import BOOK, NOW, ZONE, messages
 
@@ -98,7 +98,7 @@ def assert_whole(text: str, found: Extraction) -> None:
 
 def assert_only_links_between(text: str, found: Extraction) -> None:
     for token in tokenize(text):
-        if token.kind not in (Kind.WORD, Kind.QUOTE, Kind.ADDRESS):
+        if token.kind not in (TokenKind.WORD, TokenKind.QUOTE, TokenKind.ADDRESS):
             continue
         between = any(gap.start <= token.start < gap.end for gap in found.connectives)
         assert not between or token.key in LINKS | {"x"} or is_laughter(token.key), token
@@ -155,7 +155,7 @@ def test_a_task_that_waits_for_a_time_asks_for_it(text: str) -> None:
     for draft in found.tasks:
         waits = draft.type is TaskType.SCHEDULED and draft.scheduled_for is None
         asked = {question.about for question in found.questions_about(draft)}
-        assert not waits or About.TIME in asked, draft
+        assert not waits or QuestionTopic.TIME in asked, draft
 
 
 @unhurried

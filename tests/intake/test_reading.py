@@ -15,7 +15,7 @@ from remit.intake.exam.labelled import (
     public_messages,
 )
 from remit.intake.exam.qualify import ExamFile, QualifiedReader, exam_messages
-from remit.intake.exam.score import Mark, judge, score
+from remit.intake.exam.score import ExamMark, judge, score
 from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader, prompt
 from remit.intake.plain_reader import PlainReader, read_plainly
@@ -85,15 +85,15 @@ async def test_nothing_reaches_anybody_who_must_not_get_it() -> None:
 async def test_a_perfect_model_is_followed_with_few_questions() -> None:
     marks = [judge(each, await by_model(each.text, perfect(each))) for each in PLAIN]
 
-    assert marks.count(Mark.RIGHT) >= 0.9 * len(PLAIN)
-    assert marks.count(Mark.WRONG) <= 1
+    assert marks.count(ExamMark.RIGHT) >= 0.9 * len(PLAIN)
+    assert marks.count(ExamMark.WRONG) <= 1
 
 
 async def test_without_a_model_nothing_dangerous_is_read() -> None:
     found = await score(PlainReader(), public_messages())
 
-    assert found.count(Mark.DANGEROUS) == 0
-    assert found.count(Mark.RIGHT) >= 141  # it may only rise
+    assert found.count(ExamMark.DANGEROUS) == 0
+    assert found.count(ExamMark.RIGHT) >= 141  # it may only rise
 
 
 @pytest.mark.parametrize("fault", SLOPPY)
@@ -102,7 +102,7 @@ async def test_a_sloppy_model_is_corrected_or_asked_about(fault: str) -> None:
         each.id
         for each in PLAIN
         for read in [await by_model(each.text, SLOPPY[fault](perfect(each)))]
-        if acts_on_others(read, each.text) and judge(each, read) is not Mark.RIGHT
+        if acts_on_others(read, each.text) and judge(each, read) is not ExamMark.RIGHT
     ]
 
     assert dangerous == []
@@ -114,7 +114,7 @@ async def test_a_malicious_model_reaches_nobody(fault: str) -> None:
         read = await by_model(each.text, MALICIOUS[fault](each.text))
         if acts_on_others(read, each.text):
             assert each.reaches, each.id
-            assert judge(each, read) is Mark.RIGHT, each.id
+            assert judge(each, read) is ExamMark.RIGHT, each.id
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,15 @@
 
 import pytest
 
-from remit.intake.recipients import About, Book, Channel, Contact, Question, channel_for, resolve
+from remit.intake.recipients import (
+    ChannelName,
+    Contact,
+    ContactBook,
+    Question,
+    QuestionTopic,
+    channel_for,
+    resolve,
+)
 from tests.intake.labelled import BOOK
 
 
@@ -31,7 +39,7 @@ def test_a_name_that_is_not_in_the_book_is_asked_about(words: str) -> None:
     found = resolve(words, BOOK)
 
     assert isinstance(found, Question)
-    assert found.about is About.RECIPIENT
+    assert found.about is QuestionTopic.RECIPIENT
 
 
 def test_two_people_of_one_name_are_asked_about_by_their_full_names() -> None:
@@ -46,8 +54,8 @@ def test_a_channel_is_found_by_its_name_its_alias_or_its_kind() -> None:
 
 
 def test_two_channels_of_a_kind_are_asked_about_unless_one_is_named() -> None:
-    both = (Channel("work_mail", "email"), Channel("home_mail", "email"))
-    book = Book(Contact("Hanan"), both)
+    both = (ChannelName("work_mail", "email"), ChannelName("home_mail", "email"))
+    book = ContactBook(Contact("Hanan"), both)
 
     assert channel_for("work_mail", "", book) == both[0]
     doubt = channel_for("email", "by email", book)
@@ -59,4 +67,4 @@ def test_a_channel_that_is_not_there_is_asked_about() -> None:
     doubt = channel_for("telegram", "on Telegram", BOOK)
 
     assert isinstance(doubt, Question)
-    assert doubt.about is About.CHANNEL
+    assert doubt.about is QuestionTopic.CHANNEL

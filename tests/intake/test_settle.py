@@ -11,12 +11,12 @@ from msgspec.structs import replace
 from remit.errors import BadInput
 from remit.intake.admit import make
 from remit.intake.hear import ledgers
-from remit.intake.recipients import About
+from remit.intake.recipients import QuestionTopic
 from remit.intake.settle import settle
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.ids import Ids, TaskId
-from remit.model.plan import Became, Gap, Request
-from remit.model.review import Answered
+from remit.model.plan import ClauseOutcome, Gap, OwnerRequest
+from remit.model.review import ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task, TaskType
 from remit.testing import script
@@ -52,7 +52,7 @@ async def test_a_vague_time_is_asked_answered_and_runs_then(tmp_path: Path) -> N
         "Task: Call Bob",
     ]
     assert settled.scheduled_for == datetime(2026, 3, 3, 8, 30, tzinfo=UTC)
-    assert ("soon", Became.TIME) in fates(settled)
+    assert ("soon", ClauseOutcome.TIME) in fates(settled)
     assert settled.gaps == ()
     assert ended.status is Status.COMPLETED
     assert ended.completed_at == settled.scheduled_for
@@ -276,7 +276,7 @@ async def test_a_clause_is_left_out_and_the_rest_is_done(tmp_path: Path, words: 
         await world.run()
         ended = await world.get(task.id)
 
-    assert [became for _, became in fates(settled)].count(Became.DECLINED) == 1
+    assert [became for _, became in fates(settled)].count(ClauseOutcome.DECLINED) == 1
     assert (open_, settled.gaps) == ([], ())
     assert plans(settled) == [("dashboard", None, None)]
     assert ended.status is Status.COMPLETED
@@ -297,7 +297,7 @@ async def test_of_what_is_left_out_whole_nothing_is_done(tmp_path: Path) -> None
 async def test_a_question_that_is_declined_ends_the_task_with_all_it_asked(tmp_path: Path) -> None:
     async with Talk(tmp_path) as world:
         await world.one('Send Zoltan "Hi" on Signal')
-        ended = await world.decide((await world.asked())[0], Answered.DECLINE)
+        ended = await world.decide((await world.asked())[0], ReviewAnswer.DECLINE)
         left = await world.waiting()
 
     assert (ended.status, left) == (Status.CANCELLED, [])
@@ -340,7 +340,7 @@ async def test_the_journal_tells_what_an_answer_changed(tmp_path: Path) -> None:
         await world.answer("Mum")
         told = await world.history(task.id)
 
-    (changed,) = [each for each in told if each.kind is Kind.TASK_UPDATED]
+    (changed,) = [each for each in told if each.kind is EventKind.TASK_UPDATED]
     planned = changed.data["delivery"]
     assert isinstance(planned, list)
     sends = [(each["recipient"], each["content"]) for each in planned if isinstance(each, dict)]
@@ -368,7 +368,7 @@ def task_with(text: str, gap: Gap, **more: object) -> Task:
 
 
 def test_what_was_only_to_be_confirmed_stands_after_a_yes() -> None:
-    gap = Gap(1, About.TASK.value, ("yes", "leave it out"))
+    gap = Gap(1, QuestionTopic.TASK.value, ("yes", "leave it out"))
     task = task_with("Research Bangkok", gap)
 
     yes = settle(task, gap, "Ja!", now=NOW, zone=ZONE, book=BOOK)
@@ -377,11 +377,11 @@ def test_what_was_only_to_be_confirmed_stands_after_a_yes() -> None:
     assert (yes.task.gaps, yes.task.work, yes.over) == ((), (), False)
     assert no.over
     assert no.task.request is not None
-    assert [clause.became for clause in no.task.request.clauses] == [Became.DECLINED]
+    assert [clause.became for clause in no.task.request.clauses] == [ClauseOutcome.DECLINED]
 
 
 def test_a_yes_takes_the_one_option_there_is() -> None:
-    gap = Gap(1, About.CHANNEL.value, ("email",))
+    gap = Gap(1, QuestionTopic.CHANNEL.value, ("email",))
     task = task_with("Research Bangkok", gap)
 
     made = settle(task, gap, "yes", now=NOW, zone=ZONE, book=BOOK)
@@ -423,7 +423,7 @@ def test_whatever_is_answered_a_clause_is_settled_or_asked_about(
         task_with("x", gaps[0]),
         id=TaskId("task-1"),
         gaps=gaps,
-        request=Request(message.say, ledger.clauses),
+        request=OwnerRequest(message.say, ledger.clauses),
         work=ledger.draft.work,
         delivery=ledger.draft.deliveries,
         scheduled_for=ledger.draft.scheduled_for,

@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from remit.intake.recipients import Book, Channel, Contact
+from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.intake.standing_wish import find_standing_wish
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Status
 from tests.intake.heard_world import Talk
 
 PEOPLE = (Contact("May"), Contact("Anna"), Contact("Luis"))
-BOOK = Book(Contact("Hanan"), (Channel("whatsapp", "whatsapp"),), PEOPLE)
+BOOK = ContactBook(Contact("Hanan"), (ChannelName("whatsapp", "whatsapp"),), PEOPLE)
 ALLOWED = """\
 - name: Bob
   channels: {whatsapp: "+1555"}
@@ -58,7 +58,7 @@ async def test_a_wish_is_proposed_and_kept_to_once_it_is_accepted(
         again = await world.say("Never message Bob after 10 pm", "wish")
         (asked,) = await world.waiting()
         before = (tmp_path / "contacts.yaml").read_text()
-        await world.decide(asked, Answered.APPROVE if accepts else Answered.DECLINE)
+        await world.decide(asked, ReviewAnswer.APPROVE if accepts else ReviewAnswer.DECLINE)
         await world.run()
         rule = await world.get(asked.task_id)
         await world.run(timedelta(hours=13, minutes=30))  # half past eleven in the evening

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from remit.trigger.calendar.client import Place
+from remit.trigger.calendar.client import CalendarLocation
 from tests.ports import free_port
 
 HOST: Final = "127.0.0.1"
@@ -44,11 +44,11 @@ class Server:
         (folder / "config").write_text(config)
 
     @property
-    def place(self) -> Place:
+    def place(self) -> CalendarLocation:
         return self.called(self.kind)
 
-    def called(self, name: str) -> Place:
-        return Place(name, f"http://{HOST}:{self.port}/", "owner", lambda: "s3cret")
+    def called(self, name: str) -> CalendarLocation:
+        return CalendarLocation(name, f"http://{HOST}:{self.port}/", "owner", lambda: "s3cret")
 
     @property
     def home(self) -> str:

@@ -11,17 +11,17 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from remit.intake.book import Contacts
-from remit.intake.noted import Noted
+from remit.intake.calendar_intake import CalendarIntake
 from remit.model.ids import TaskId
 from remit.model.task import SourceKind, Task
-from remit.settings import Deliver, Schedule, Settings
+from remit.settings import DeliverSettings, ScheduleSettings, Settings
 from remit.store import calendars
-from remit.store.calendars import Calendar
+from remit.store.calendars import StoredCalendar
 from remit.store.database import Row, Tx
 from remit.testing import ObedientBrain, Outbox, World
-from remit.trigger.calendar.client import Dav, Place
-from remit.trigger.calendar.expand import Reader
-from remit.trigger.calendar.watch import Account, Plugs, Watch
+from remit.trigger.calendar.client import CalDavClient, CalendarLocation
+from remit.trigger.calendar.expand import CalendarReader
+from remit.trigger.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPorts
 
 NINE = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)  # when the clock of a World begins
 HOUR = timedelta(hours=1)
@@ -56,30 +56,32 @@ def todo(uid: str, *more: str) -> str:
 
 class Stage:
     def __init__(
-        self, world: World, accounts: Sequence[Account], channels: Sequence[str] = ()
+        self, world: World, accounts: Sequence[CalendarAccount], channels: Sequence[str] = ()
     ) -> None:
         self.world = world
         self.channels = channels
         self.accounts = accounts
         self.watch = self._made()
 
-    def _made(self) -> Watch:
+    def _made(self) -> CalendarWatch:
         house = self.world.house
-        reader = Reader(ZoneInfo("UTC"), mine=("me@example.org",))
+        reader = CalendarReader(ZoneInfo("UTC"), mine=("me@example.org",))
         noted = self._noted()
-        plugs = Plugs(
+        plugs = CalendarWatchPorts(
             reader,
             noted.admit,
             house.background,
             rules=house.settings.schedule,
             speaks=lambda: noted.reading().speaks,
         )
-        return Watch(self.accounts, house.db, house.clock, house.ids, plugs)
+        return CalendarWatch(self.accounts, house.db, house.clock, house.ids, plugs)
 
-    def _noted(self) -> Noted:
+    def _noted(self) -> CalendarIntake:
         house, names = self.world.house, ("dashboard", *self.channels)
         book = Contacts(house.settings.home / "contacts.yaml", "Hanan", names)
-        return Noted(house.db, house.clock, house.ids, book, house.zone, house.intake.admit)
+        return CalendarIntake(
+            house.db, house.clock, house.ids, book, house.zone, house.intake.admit
+        )
 
     @property
     def now(self) -> datetime:
@@ -120,8 +122,8 @@ class Stage:
             if task.started_at is not None
         )
 
-    async def calendar(self, account: str, path: str) -> Calendar:
-        found = await self.world.house.db.read(calendars.every)
+    async def calendar(self, account: str, path: str) -> StoredCalendar:
+        found = await self.world.house.db.read(calendars.list_calendars)
         return next(each for each in found if (each.account, each.path) == (account, path))
 
     async def sql(self, statement: str) -> list[Row]:
@@ -138,12 +140,14 @@ def _ids(tx: Tx) -> list[TaskId]:
 @asynccontextmanager
 async def staged(
     home: Path,
-    *accounts: Account,
-    rules: Schedule | None = None,
+    *accounts: CalendarAccount,
+    rules: ScheduleSettings | None = None,
     channels: Mapping[str, Outbox] | None = None,
 ) -> AsyncIterator[Stage]:
     """A house with the watch beside it."""
-    settings = Settings(home=home, deliver=Deliver(undo=0), schedule=rules or Schedule())
+    settings = Settings(
+        home=home, deliver=DeliverSettings(undo=0), schedule=rules or ScheduleSettings()
+    )
     made = World(home, brain=ObedientBrain(), settings=settings, channels=channels or {})
     async with made as world:
         stage = Stage(world, accounts, tuple(channels or ()))
@@ -155,10 +159,10 @@ async def staged(
 
 @asynccontextmanager
 async def calendar_at(
-    place: Place, path: str, name: str, kind: str = "VEVENT"
+    place: CalendarLocation, path: str, name: str, kind: str = "VEVENT"
 ) -> AsyncIterator["Phone"]:
     """A calendar that is made anew, in the hands of another client."""
-    dav = Dav(place)
+    dav = CalDavClient(place)
     try:
         await dav.make(path, name, kind)
         yield Phone(dav, path)
@@ -169,7 +173,7 @@ async def calendar_at(
 class Phone:
     """Another client that writes into a calendar."""
 
-    def __init__(self, dav: Dav, path: str) -> None:
+    def __init__(self, dav: CalDavClient, path: str) -> None:
         self.dav = dav
         self.path = path
 

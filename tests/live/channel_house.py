@@ -15,7 +15,7 @@ from typing import Final, Self
 
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Task
 from remit.server.serve import serve
@@ -119,7 +119,7 @@ class ChannelHouse:
         return review
 
     async def approve(self) -> None:
-        await self.world.decide(await self.only_question(), Answered.APPROVE)
+        await self.world.decide(await self.only_question(), ReviewAnswer.APPROVE)
 
 
 def states(task: Task) -> list[str]:

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 from remit.model.reply import Policy
-from remit.settings import Mcp, Settings
+from remit.settings import McpSettings, Settings
 from remit.testing import script
 from remit.trigger import command
 from remit.wiring import opened, start
@@ -22,7 +22,7 @@ from tests.brain.tooling import SENDS, once, use
 
 async def main(home: Path, folder: Path, server: str) -> None:
     run = (sys.executable, "-I", server, "silent", str(folder))
-    mcp = {"s": Mcp(command=run, policy=Policy.ALLOW)}
+    mcp = {"s": McpSettings(command=run, policy=Policy.ALLOW)}
     brain = script([once(use("s__note", text="one")), SENDS])
     async with opened(Settings(home=home, mcp=mcp), brain=brain) as house:
         await house.intake.admit(command.cue("Note it", ref="1"))

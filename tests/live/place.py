@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from remit.brain import choose
-from remit.brain.choose import Choice, Role
+from remit.brain.choose import ModelChoice, ModelRole
 from remit.brain.models import ModelBrain
 from remit.model.reply import Prompt, Reply
 from remit.ports import OnText
@@ -39,7 +39,7 @@ class Wish:
     token_limit: int = 1000
 
 
-def choice(vendor: Vendor, place: Place, *, time_limit: int = 100) -> Choice:
+def choice(vendor: Vendor, place: Place, *, time_limit: int = 100) -> ModelChoice:
     """A choice as the settings and the environment would make it."""
     environ = {
         "ANTHROPIC_API_KEY": KEY,
@@ -54,7 +54,7 @@ def choice(vendor: Vendor, place: Place, *, time_limit: int = 100) -> Choice:
 
 @asynccontextmanager
 async def brain(
-    vendor: Vendor, place: Place, *, role: Role = Role.THINK, time_limit: int = 100
+    vendor: Vendor, place: Place, *, role: ModelRole = ModelRole.THINK, time_limit: int = 100
 ) -> AsyncIterator[ModelBrain]:
     mind = ModelBrain(choice(vendor, place, time_limit=time_limit), role)
     try:

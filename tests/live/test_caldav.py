@@ -10,8 +10,8 @@ import pytest
 
 from remit.model.status import Status
 from remit.model.task import Taint
-from remit.trigger.calendar.client import Clash
-from remit.trigger.calendar.watch import Account
+from remit.trigger.calendar.client import WriteConflict
+from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import KINDS, Server
 from tests.live.caldav_stage import (
     DAY,
@@ -45,7 +45,7 @@ async def agenda(
 ) -> AsyncIterator[tuple[Stage, Phone]]:
     """A house that watches one calendar, which nobody has used before."""
     path = f"{server.home}agenda-{next(_NAMES)}/"
-    account = Account(server.place, lambda found: found.path == path, trusted=True)
+    account = CalendarAccount(server.place, lambda found: found.path == path, trusted=True)
     at = calendar_at(server.place, path, "Agenda", kind)
     async with at as phone, staged(home, account) as stage:
         yield stage, phone
@@ -259,9 +259,9 @@ async def test_of_two_clients_that_write_at_once_one_is_told(
         etag = await phone.write("a", event("a", NINE + HOUR, "First"))
         await stage.look()
         await phone.dav.put(phone.at("a"), event("a", NINE + 2 * HOUR, "Second"), etag)
-        with pytest.raises(Clash):
+        with pytest.raises(WriteConflict):
             await phone.dav.put(phone.at("a"), event("a", NINE + 3 * HOUR, "Third"), etag)
-        with pytest.raises(Clash):
+        with pytest.raises(WriteConflict):
             await phone.dav.put(phone.at("a"), event("a", NINE + 3 * HOUR, "Third"), None)
         await stage.live(4 * HOUR)
 
@@ -376,7 +376,7 @@ async def test_what_was_missed_while_nothing_ran_is_run_once_and_the_rest_is_wri
 
 async def test_calendars_that_are_not_marked_start_nothing(server: Server, tmp_path: Path) -> None:
     path = f"{server.home}other-{next(_NAMES)}/"
-    account = Account(server.place, lambda _: False)
+    account = CalendarAccount(server.place, lambda _: False)
     async with (
         calendar_at(server.place, path, "Other") as phone,
         staged(tmp_path, account) as stage,

@@ -7,9 +7,9 @@ from typing import Final
 import pytest
 
 from remit.errors import Permanent
-from remit.trigger.calendar.client import Dav, Place
+from remit.trigger.calendar.client import CalDavClient, CalendarLocation
 from remit.trigger.calendar.hosts import is_same_domain
-from remit.trigger.calendar.watch import Account
+from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_stage import HOUR, staged
 from tests.live.loopback import HOST, Head, Listener, head_of, read_head
 from tests.live.mail import Authority
@@ -113,8 +113,8 @@ async def test_calendars_on_another_host_of_the_domain_are_watched(
     server.tls = authority.server("*.example.com")
     async with server, Tunnel(server.port) as tunnel:
         monkeypatch.setenv("HTTPS_PROXY", tunnel.root)
-        place = Place("cloud", f"https://{NAMED}/", "owner", lambda: "s3cret")
-        async with staged(tmp_path / "home", Account(place, lambda _: True)) as stage:
+        place = CalendarLocation("cloud", f"https://{NAMED}/", "owner", lambda: "s3cret")
+        async with staged(tmp_path / "home", CalendarAccount(place, lambda _: True)) as stage:
             await stage.live(2 * HOUR)
 
             assert list((await stage.fired()).values()) == [1]
@@ -142,7 +142,9 @@ async def test_a_home_anywhere_else_is_refused_and_never_asked(
     async with server, Tunnel(server.port) as tunnel:
         monkeypatch.setenv("HTTPS_PROXY", tunnel.root)
         monkeypatch.setenv("HTTP_PROXY", tunnel.root)
-        dav = Dav(Place("cloud", f"https://{NAMED}/", "owner", lambda: "s3cret"))
+        dav = CalDavClient(
+            CalendarLocation("cloud", f"https://{NAMED}/", "owner", lambda: "s3cret")
+        )
         with pytest.raises(Permanent) as refused:
             await dav.calendars()
         await dav.close()
@@ -158,7 +160,7 @@ async def test_a_home_anywhere_else_is_refused_and_never_asked(
 
 async def test_two_slashes_at_the_beginning_of_a_path_are_no_host() -> None:
     async with Scripted() as server:
-        dav = Dav(server.place)
+        dav = CalDavClient(server.place)
         await dav.changes(f"/{HREF}", "")
         await dav.close()
 

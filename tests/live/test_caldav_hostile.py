@@ -9,8 +9,13 @@ import pytest
 from remit.errors import Permanent, Transient
 from remit.model.task import Taint
 from remit.trigger.calendar import xml
-from remit.trigger.calendar.client import Dav, Locked, Place, TooLarge
-from remit.trigger.calendar.watch import Account
+from remit.trigger.calendar.client import (
+    CalDavClient,
+    CalendarLocation,
+    CalendarLocked,
+    CalendarTooLarge,
+)
+from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_stage import HOUR, NINE, event, staged
 from tests.live.loopback import Head, Listener, head_of, read_head
 
@@ -37,8 +42,8 @@ class Scripted(Listener):
         self.body = event("a", NINE + HOUR)
 
     @property
-    def place(self) -> Place:
-        return Place("evil", self.root + "/dav/", "owner", lambda: "s3cret")
+    def place(self) -> CalendarLocation:
+        return CalendarLocation("evil", self.root + "/dav/", "owner", lambda: "s3cret")
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while True:
@@ -120,7 +125,7 @@ class Scripted(Listener):
 @pytest.mark.parametrize(
     ("bad", "kind", "says"),
     [
-        ("huge", TooLarge, "sent more than"),
+        ("huge", CalendarTooLarge, "sent more than"),
         ("marks", Permanent, "more parts than any calendar has"),
         ("bomb", Permanent, "defines entities"),
         ("drip", Transient, "no whole answer in 0.5 s"),
@@ -129,14 +134,14 @@ class Scripted(Listener):
         ("page", Permanent, "is not XML"),
         ("other", Permanent, "a multistatus was expected"),
         ("nothing", Permanent, "is not XML"),
-        ("locked", Locked, "does not take the user and password"),
+        ("locked", CalendarLocked, "does not take the user and password"),
         ("broken", Transient, "answered 500 to REPORT"),
     ],
 )
 async def test_a_hostile_answer_is_a_sentence(bad: str, kind: type[Exception], says: str) -> None:
     async with Scripted() as server:
         server.bad = bad
-        dav = Dav(server.place, seconds=0.5 if bad == "drip" else 30.0)
+        dav = CalDavClient(server.place, seconds=0.5 if bad == "drip" else 30.0)
         with pytest.raises(kind) as refused:
             await dav.changes(HREF, "")
         await dav.close()
@@ -148,7 +153,7 @@ async def test_a_hostile_answer_is_a_sentence(bad: str, kind: type[Exception], s
 @pytest.mark.parametrize("bad", ["bomb", "redirect", "page", "locked", "broken"])
 async def test_what_was_known_starts_though_the_server_went_bad(bad: str, tmp_path: Path) -> None:
     async with Scripted() as server:
-        account = Account(server.place, lambda _: True, trusted=True)
+        account = CalendarAccount(server.place, lambda _: True, trusted=True)
         async with staged(tmp_path, account) as stage:
             await stage.look()
             server.bad = bad
@@ -164,7 +169,7 @@ async def test_what_was_known_starts_though_the_server_went_bad(bad: str, tmp_pa
 
 async def test_an_address_on_another_host_is_never_asked() -> None:
     async with Scripted() as server:
-        dav = Dav(server.place)
+        dav = CalDavClient(server.place)
         with pytest.raises(Permanent, match="another host"):
             await dav.fetch("http://elsewhere.example/agenda/", ["/a.ics"])
         await dav.close()
@@ -182,7 +187,7 @@ async def test_a_server_that_wants_a_digest_is_not_sent_the_password_again() -> 
             await self._say(writer, "", 401, www_authenticate=challenge)
 
     async with Digest() as server:
-        dav = Dav(server.place)
+        dav = CalDavClient(server.place)
         first = await dav.changes(HREF, "")
         await dav.changes(HREF, first.token)
         await dav.close()
@@ -203,7 +208,7 @@ async def test_a_server_that_knows_no_tokens_is_asked_for_etags(tmp_path: Path) 
                 await super()._answer(writer, head, body)
 
     async with Plain() as server:
-        account = Account(server.place, lambda _: True, trusted=True)
+        account = CalendarAccount(server.place, lambda _: True, trusted=True)
         async with staged(tmp_path, account) as stage:
             await stage.live(2 * HOUR)
 
@@ -221,7 +226,7 @@ async def test_changes_that_come_in_parts_are_all_read() -> None:
             await self._say(writer, text.replace("a.ics", f"{n}.ics"))
 
     async with Parts() as server:
-        dav = Dav(server.place)
+        dav = CalDavClient(server.place)
         found = await dav.changes(HREF, "")
         await dav.close()
 
@@ -253,7 +258,7 @@ async def test_what_a_server_keeps_though_it_is_broken_is_not_the_owners_word(
     """DAViCal keeps every byte of what a client writes, an open quote too."""
     async with Scripted() as scripted:
         scripted.body = event("a", NINE + HOUR, "Lunch", line)
-        account = Account(scripted.place, lambda _: True, trusted=True)
+        account = CalendarAccount(scripted.place, lambda _: True, trusted=True)
         async with staged(tmp_path, account) as stage:
             await stage.look()
 

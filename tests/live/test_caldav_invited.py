@@ -10,9 +10,9 @@ import pytest
 
 from remit.model.status import Status
 from remit.model.task import Taint
-from remit.settings import Contracts, Deliver, Settings
+from remit.settings import ContractSettings, DeliverSettings, Settings
 from remit.testing import ObedientBrain, Outbox, World
-from remit.trigger.calendar.watch import Account
+from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import Server
 from tests.live.caldav_stage import HOUR, NINE, Phone, Stage, calendar_at, event
 from tests.stories.test_obedient import Act
@@ -50,7 +50,9 @@ class Field:
             brain=self.brain,
             channels={"whatsapp": self.way},
             settings=Settings(
-                home=home, deliver=Deliver(undo=0), contracts=Contracts(written=False)
+                home=home,
+                deliver=DeliverSettings(undo=0),
+                contracts=ContractSettings(written=False),
             ),
             able=[self.act],
         )
@@ -58,7 +60,7 @@ class Field:
     @asynccontextmanager
     async def watched(self, server: Server) -> AsyncIterator[tuple[Stage, Phone]]:
         path = f"{server.home}invited-{next(_NAMES)}/"
-        account = Account(server.place, lambda found: found.path == path, trusted=True)
+        account = CalendarAccount(server.place, lambda found: found.path == path, trusted=True)
         async with calendar_at(server.place, path, "Agenda") as phone, self.world as world:
             stage = Stage(world, [account], ("whatsapp",))
             try:

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from remit.model.review import Answered
-from remit.model.series import Missed
+from remit.model.review import ReviewAnswer
+from remit.model.series import OnMissed
 from remit.model.status import Status
-from remit.settings import Schedule
-from remit.trigger.calendar.watch import Account
+from remit.settings import ScheduleSettings
+from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import Server
 from tests.live.caldav_stage import DAY, HOUR, NINE, Phone, Stage, calendar_at, event, staged
 from tests.restoring import asked, restore, save
 
 _NAMES = count(1)
-SKIP = Schedule(missed=Missed.SKIP)
-ALL = Schedule(missed=Missed.RUN_ALL)
+SKIP = ScheduleSettings(missed=OnMissed.SKIP)
+ALL = ScheduleSettings(missed=OnMissed.RUN_ALL)
 
 
 @pytest.fixture(scope="module")
@@ -31,9 +31,11 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @asynccontextmanager
-async def agenda(server: Server, home: Path, rules: Schedule) -> AsyncIterator[tuple[Stage, Phone]]:
+async def agenda(
+    server: Server, home: Path, rules: ScheduleSettings
+) -> AsyncIterator[tuple[Stage, Phone]]:
     path = f"{server.home}missed-{next(_NAMES)}/"
-    account = Account(server.place, lambda found: found.path == path, trusted=True)
+    account = CalendarAccount(server.place, lambda found: found.path == path, trusted=True)
     at = calendar_at(server.place, path, "Agenda")
     async with at as phone, staged(home, account, rules=rules) as stage:
         yield stage, phone
@@ -86,7 +88,7 @@ async def test_every_missed_start_is_run_if_the_settings_say_so(
 async def test_of_many_missed_starts_the_latest_are_run_up_to_the_number_that_is_set(
     server: Server, tmp_path: Path
 ) -> None:
-    rules = Schedule(missed=Missed.RUN_ALL, most=2)
+    rules = ScheduleSettings(missed=OnMissed.RUN_ALL, most=2)
     async with agenda(server, tmp_path, rules) as (stage, phone):
         ran = await away(stage, phone, 5 * DAY + 2 * HOUR)
 
@@ -97,7 +99,7 @@ async def test_of_many_missed_starts_the_latest_are_run_up_to_the_number_that_is
 async def test_by_default_the_latest_is_run_once_and_what_had_its_task_already(
     server: Server, tmp_path: Path
 ) -> None:
-    async with agenda(server, tmp_path, Schedule()) as (stage, phone):
+    async with agenda(server, tmp_path, ScheduleSettings()) as (stage, phone):
         ran = await away(stage, phone, 2 * DAY + 2 * HOUR)
 
         assert ran == ["a 20260302", "a 20260304", "b 2026-03-"]
@@ -106,7 +108,7 @@ async def test_by_default_the_latest_is_run_once_and_what_had_its_task_already(
 async def test_what_is_older_than_the_catch_up_is_not_run_once(
     server: Server, tmp_path: Path
 ) -> None:
-    async with agenda(server, tmp_path, Schedule(catch_up=24)) as (stage, phone):
+    async with agenda(server, tmp_path, ScheduleSettings(catch_up=24)) as (stage, phone):
         assert await away(stage, phone, 3 * DAY + 2 * HOUR) == ["a 20260305"]
 
 
@@ -125,7 +127,7 @@ async def test_after_a_restore_starts_that_may_have_been_run_wait_for_a_word(
     server: Server, tmp_path: Path
 ) -> None:
     """An event that was known, one that was written since the backup, and one that is to come."""
-    async with agenda(server, tmp_path, Schedule()) as (stage, phone):
+    async with agenda(server, tmp_path, ScheduleSettings()) as (stage, phone):
         await stage.look()
         await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
         await stage.look()
@@ -145,7 +147,7 @@ async def test_after_a_restore_starts_that_may_have_been_run_wait_for_a_word(
         titles = sorted([(await stage.world.get(each.task_id)).title for each in questions])
         assert titles == ["Call Anna", "Report"]  # one for all starts of a series
         for review in questions:
-            await stage.world.decide(review, Answered.APPROVE)
+            await stage.world.decide(review, ReviewAnswer.APPROVE)
         await stage.live(HOUR)
         assert sorted(uid for uid, _ in await stage.fired()) == ["a", "b", "c"]
         assert set((await stage.fired()).values()) == {1}
@@ -154,7 +156,7 @@ async def test_after_a_restore_starts_that_may_have_been_run_wait_for_a_word(
 async def test_a_clock_that_was_far_ahead_for_two_minutes_costs_no_start_to_come(
     server: Server, tmp_path: Path
 ) -> None:
-    async with agenda(server, tmp_path, Schedule()) as (stage, phone):
+    async with agenda(server, tmp_path, ScheduleSettings()) as (stage, phone):
         await stage.look()
         await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
         await stage.live(2 * HOUR)

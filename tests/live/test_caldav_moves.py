@@ -7,7 +7,7 @@ import pytest
 
 from remit.model.status import Status
 from remit.model.task import Taint
-from remit.trigger.calendar.watch import Account
+from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import Server
 from tests.live.caldav_stage import DAY, HOUR, NINE, calendar_at, event, staged
 
@@ -33,8 +33,8 @@ async def test_a_series_that_moves_to_another_server_goes_on_in_its_session(
 ) -> None:
     here, there = "/owner/leaving/", "/user/calendars/arriving/"
     accounts = (
-        Account(server.place, lambda found: found.path == here, trusted=True),
-        Account(other.place, lambda found: found.path == there, trusted=True),
+        CalendarAccount(server.place, lambda found: found.path == here, trusted=True),
+        CalendarAccount(other.place, lambda found: found.path == there, trusted=True),
     )
     series = event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY;COUNT=6")
     async with (
@@ -69,8 +69,8 @@ async def test_of_the_same_event_in_two_calendars_the_trusted_one_counts(
 ) -> None:
     mine, theirs = "/owner/mine/", "/owner/theirs/"
     accounts = (
-        Account(server.called("theirs"), lambda found: found.path == theirs),
-        Account(server.called("mine"), lambda found: found.path == mine, trusted=True),
+        CalendarAccount(server.called("theirs"), lambda found: found.path == theirs),
+        CalendarAccount(server.called("mine"), lambda found: found.path == mine, trusted=True),
     )
     async with (
         calendar_at(server.place, mine, "Mine") as own,
@@ -97,7 +97,7 @@ async def test_an_unmarked_calendar_takes_its_pending_work_along(
     server: Server, tmp_path: Path
 ) -> None:
     path, marked = "/owner/marked/", True
-    account = Account(server.place, lambda found: marked and found.path == path)
+    account = CalendarAccount(server.place, lambda found: marked and found.path == path)
     async with calendar_at(server.place, path, "M") as phone, staged(tmp_path, account) as stage:
         await stage.look()
         await phone.write("a", event("a", NINE + 3 * HOUR))
@@ -116,7 +116,7 @@ async def test_another_event_at_the_same_address_is_another_event(
     server: Server, tmp_path: Path
 ) -> None:
     path = "/owner/reused/"
-    account = Account(server.place, lambda found: found.path == path)
+    account = CalendarAccount(server.place, lambda found: found.path == path)
     async with calendar_at(server.place, path, "R") as phone, staged(tmp_path, account) as stage:
         await stage.look()
         await phone.write("a", event("first", NINE + HOUR))
@@ -132,7 +132,7 @@ async def test_starts_are_known_ahead_however_long_nothing_changes(
     server: Server, tmp_path: Path
 ) -> None:
     path = "/owner/long/"
-    account = Account(server.place, lambda found: found.path == path)
+    account = CalendarAccount(server.place, lambda found: found.path == path)
     async with calendar_at(server.place, path, "L") as phone, staged(tmp_path, account) as stage:
         await stage.look()
         await phone.write("a", event("a", NINE + HOUR, "Weekly", "RRULE:FREQ=WEEKLY"))

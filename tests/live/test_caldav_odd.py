@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 
 from remit.store import calendars
-from remit.trigger.calendar.client import Dav
-from remit.trigger.calendar.watch import Account
+from remit.trigger.calendar.client import CalDavClient
+from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_stage import DAY, HOUR, NINE, event, staged, todo
 from tests.live.loopback import Head
 from tests.live.test_caldav_hostile import HREF, Scripted
@@ -68,7 +68,7 @@ REFUSED: Final = {
 async def test_what_is_odd_and_still_clear_starts_at_its_time(name: str, tmp_path: Path) -> None:
     async with Scripted() as server:
         server.body, wanted = ODD[name]
-        account = Account(server.place, lambda _: True, trusted=True)
+        account = CalendarAccount(server.place, lambda _: True, trusted=True)
         async with staged(tmp_path, account) as stage:
             await stage.live(3 * DAY, step=HOUR)
 
@@ -81,7 +81,7 @@ async def test_what_is_odd_and_still_clear_starts_at_its_time(name: str, tmp_pat
 async def test_what_is_not_clear_is_refused_with_one_sentence(name: str, tmp_path: Path) -> None:
     async with Scripted() as server:
         server.body, sentence = REFUSED[name]
-        account = Account(server.place, lambda _: True, trusted=True)
+        account = CalendarAccount(server.place, lambda _: True, trusted=True)
         async with staged(tmp_path, account) as stage:
             assert await stage.look() == {"evil": None}
 
@@ -110,12 +110,12 @@ class Escaping(Scripted):
 
 async def test_an_escaped_slash_stays_part_of_a_name(tmp_path: Path) -> None:
     async with Escaping() as server:
-        account = Account(server.place, lambda _: True, trusted=True)
+        account = CalendarAccount(server.place, lambda _: True, trusted=True)
         async with staged(tmp_path, account) as stage:
             await stage.live(2 * HOUR)
 
             assert list((await stage.fired()).values()) == [1]
-        dav = Dav(server.place)
+        dav = CalDavClient(server.place)
         await dav.delete(HREF + Escaping.ASKED, "")
         await dav.close()
 

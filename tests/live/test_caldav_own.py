@@ -16,10 +16,10 @@ import pytest
 from remit.model.status import Status
 from remit.store import todo_sync
 from remit.testing import ObedientBrain, World
-from remit.trigger.calendar import glean, own
-from remit.trigger.calendar.client import Dav
-from remit.trigger.calendar.own import Child, Own
-from remit.trigger.calendar.todo import OLDEST, Mirror
+from remit.trigger.calendar import own_server, resource_facts
+from remit.trigger.calendar.client import CalDavClient
+from remit.trigger.calendar.own_server import OwnServer, RadicaleProcess
+from remit.trigger.calendar.todo import OLDEST, TodoSync
 from tests.live.caldav_servers import Server, alive, answers
 from tests.live.caldav_stage import HOUR, NINE, Phone
 from tests.ports import free_port
@@ -36,14 +36,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 
 @asynccontextmanager
-async def mirrored(server: Server, home: Path) -> AsyncIterator[tuple[World, Mirror, Phone]]:
+async def mirrored(server: Server, home: Path) -> AsyncIterator[tuple[World, TodoSync, Phone]]:
     """A house whose tasks stand in a list that is empty at first."""
-    dav = Dav(server.place)
+    dav = CalDavClient(server.place)
     await dav.make(LIST, "Agent tasks", "VTODO")
     for path, etag in (await dav.changes(LIST, "")).etags.items():
         await dav.delete(path, etag)
     async with World(home, brain=ObedientBrain()) as world:
-        written = Mirror(server.place, LIST, world.house.db, world.clock, world.house.background)
+        written = TodoSync(server.place, LIST, world.house.db, world.clock, world.house.background)
         try:
             yield world, written, Phone(dav, LIST)
         finally:
@@ -52,19 +52,19 @@ async def mirrored(server: Server, home: Path) -> AsyncIterator[tuple[World, Mir
 
 
 async def _said(phone: Phone, task_id: str, name: str) -> str:
-    return glean.value((await phone.dav.get(phone.at(task_id))).body, name)
+    return resource_facts.value((await phone.dav.get(phone.at(task_id))).body, name)
 
 
 async def test_the_own_calendar_starts_with_an_agenda_and_a_list_and_stops(tmp_path: Path) -> None:
-    mine = Own(tmp_path / "calendar", free_port(), lambda: "pass-word")
-    child = Child(mine)
+    mine = OwnServer(tmp_path / "calendar", free_port(), lambda: "pass-word")
+    child = RadicaleProcess(mine)
     assert await child.start(), child.why
-    dav = Dav(mine.place)
+    dav = CalDavClient(mine.place)
     found = {each.name: each.kinds for each in await dav.calendars()}
     await dav.close()
     assert found == {"Agenda": {"VEVENT"}, "Agent tasks": {"VTODO"}}
     assert (tmp_path / "calendar" / "users").stat().st_mode & 0o077 == 0
-    stranger = Dav(Own(mine.folder, mine.port, lambda: "wrong").place)
+    stranger = CalDavClient(OwnServer(mine.folder, mine.port, lambda: "wrong").place)
     with pytest.raises(Exception, match="does not take the user and password"):
         await stranger.calendars()
     await stranger.close()
@@ -78,7 +78,7 @@ async def test_the_own_calendar_starts_with_an_agenda_and_a_list_and_stops(tmp_p
 async def test_an_own_calendar_whose_port_is_taken_says_so(tmp_path: Path) -> None:
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
-        child = Child(Own(tmp_path / "calendar", port, lambda: "pass-word"))
+        child = RadicaleProcess(OwnServer(tmp_path / "calendar", port, lambda: "pass-word"))
 
         assert not await child.start()
         assert child.why == (
@@ -91,9 +91,9 @@ def test_the_own_calendar_dies_with_the_process_that_started_it(tmp_path: Path) 
     port = free_port()
     script = (
         "import asyncio, sys, pathlib\n"
-        "from remit.trigger.calendar.own import Child, Own\n"
+        "from remit.trigger.calendar.own_server import RadicaleProcess, OwnServer\n"
         "async def main():\n"
-        f"    child = Child(Own(pathlib.Path(sys.argv[1]), {port}, lambda: 'pw'))\n"
+        f"    child = RadicaleProcess(OwnServer(pathlib.Path(sys.argv[1]), {port}, lambda: 'pw'))\n"
         "    assert await child.start(), child.why\n"
         "    print('up', flush=True)\n"
         "    await asyncio.sleep(600)\n"
@@ -171,7 +171,7 @@ async def test_what_is_set_back_is_newer_than_what_the_phone_wrote(
         await written.look()
         await world.run(HOUR)
         body = (await phone.dav.get(phone.at(task.id))).body
-        theirs = {name: glean.value(body, name) for name in ("SEQUENCE", "DTSTAMP")}
+        theirs = {name: resource_facts.value(body, name) for name in ("SEQUENCE", "DTSTAMP")}
         raised = body.replace(f"SEQUENCE:{theirs['SEQUENCE']}", "SEQUENCE:86400")
         await phone.write(task.id, raised.replace(*change))
 
@@ -253,5 +253,5 @@ async def test_what_ended_long_ago_is_taken_out_and_stays_out(
 
 
 async def test_every_path_of_the_own_calendar_is_the_owners_alone() -> None:
-    assert own.AGENDA.startswith(f"/{own.USER}/")
-    assert own.TASKS == LIST
+    assert own_server.AGENDA.startswith(f"/{own_server.USER}/")
+    assert own_server.TASKS == LIST

@@ -16,10 +16,10 @@ from urllib.error import HTTPError
 import pytest
 
 from remit.model.codec import JsonMap
-from remit.server.feed import Pace
+from remit.server.feed import FeedRate
 from remit.testing import START
-from remit.trigger.calendar import glean, own
-from remit.trigger.calendar.client import Dav, Place
+from remit.trigger.calendar import own_server, resource_facts
+from remit.trigger.calendar.client import CalDavClient, CalendarLocation
 from tests import forks
 from tests.doors.terminal import Terminal
 from tests.live.caldav_servers import Server, answers
@@ -61,7 +61,7 @@ def test_a_phone_writes_into_the_own_calendar_and_the_task_is_there(tmp_path: Pa
         secret = seat.run("calendar", "password").out.strip()
         told = seat.run("calendar", "url", "--json", **environ).json
         assert (told["url"], told["user"]) == (f"http://127.0.0.1:{port}/", "owner")
-        asyncio.run(_write(Place("phone", str(told["url"]), "owner", lambda: secret)))
+        asyncio.run(_write(CalendarLocation("phone", str(told["url"]), "owner", lambda: secret)))
         said = seat.run("calendar", "sync", **environ)
         assert said.code == 0, said.err
         assert _tasks(seat, "title") == ["Water the plants"]
@@ -81,16 +81,19 @@ def _tasks(seat: Terminal, what: str) -> list[str]:
     return [str(each[what]) for each in found if each["status"] != "deleted"]
 
 
-async def _write(place: Place) -> None:
-    dav = Dav(place)
-    await Phone(dav, own.AGENDA).write("a", event("a", now() + timedelta(hours=3)))
+async def _write(place: CalendarLocation) -> None:
+    dav = CalDavClient(place)
+    await Phone(dav, own_server.AGENDA).write("a", event("a", now() + timedelta(hours=3)))
     await dav.close()
 
 
 async def _in_list(url: object, secret: str) -> list[str]:
-    dav = Dav(Place("phone", str(url), "owner", lambda: secret))
-    paths = list((await dav.changes(own.TASKS, "")).etags)
-    found = [glean.value(each.body, "SUMMARY") for each in await dav.fetch(own.TASKS, paths)]
+    dav = CalDavClient(CalendarLocation("phone", str(url), "owner", lambda: secret))
+    paths = list((await dav.changes(own_server.TASKS, "")).etags)
+    found = [
+        resource_facts.value(each.body, "SUMMARY")
+        for each in await dav.fetch(own_server.TASKS, paths)
+    ]
     await dav.close()
     return found
 
@@ -147,7 +150,9 @@ def test_another_server_is_added_marked_and_looked_at(tmp_path: Path) -> None:
     seat, server = Terminal(tmp_path), Server("radicale", tmp_path / "server")
     server.start()
     try:
-        place = Place("phone", f"http://127.0.0.1:{server.port}/", "owner", lambda: "s3cret")
+        place = CalendarLocation(
+            "phone", f"http://127.0.0.1:{server.port}/", "owner", lambda: "s3cret"
+        )
         asyncio.run(_furnish(place))
         words = ("calendar", "add", "work", place.url, "--user", "owner", "--trusted")
         said = seat.run(*words, stdin="s3cret")
@@ -171,13 +176,13 @@ def test_another_server_is_added_marked_and_looked_at(tmp_path: Path) -> None:
         server.stop()
 
 
-async def _furnish(place: Place) -> None:
-    await own.furnish(place)
+async def _furnish(place: CalendarLocation) -> None:
+    await own_server.furnish(place)
     await _write(place)
 
 
 def test_so_many_requests_a_minute_are_let_through() -> None:
-    pace = Pace(2)
+    pace = FeedRate(2)
 
     assert [pace.allows(START) for _ in range(3)] == [True, True, False]
     assert pace.allows(START + timedelta(minutes=1))

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from remit.model.plan import Became
-from remit.model.review import Answered
+from remit.model.plan import ClauseOutcome
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Taint
 from remit.testing import Outbox
-from remit.trigger.calendar.watch import Account
+from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import Server
 from tests.live.caldav_stage import DAY, HOUR, NINE, Phone, Stage, calendar_at, event, staged
 
@@ -38,7 +38,7 @@ async def agenda(
 ) -> AsyncIterator[tuple[Stage, Phone, Outbox]]:
     path, whatsapp = f"{server.home}words-{next(_NAMES)}/", Outbox("whatsapp")
     (home / "contacts.yaml").write_text(BOOK)
-    account = Account(server.place, lambda found: found.path == path, trusted=trusted)
+    account = CalendarAccount(server.place, lambda found: found.path == path, trusted=trusted)
     at = calendar_at(server.place, path, "Agenda")
     async with at as phone, staged(home, account, channels={"whatsapp": whatsapp}) as stage:
         await stage.look()
@@ -58,7 +58,10 @@ async def test_an_event_that_says_to_whom_goes_to_them_at_its_time(
         ]
         assert [item.description for item in task.work] == ["prepare standup"]
         assert task.request is not None
-        assert {each.became for each in task.request.clauses} == {Became.WORK, Became.DELIVERY}
+        assert {each.became for each in task.request.clauses} == {
+            ClauseOutcome.WORK,
+            ClauseOutcome.DELIVERY,
+        }
         assert (task.scheduled_for, whatsapp.sent) == (NINE + HOUR, [])
 
         await stage.live(2 * HOUR)
@@ -90,7 +93,7 @@ async def test_whoever_is_not_known_is_asked_about_once_for_all_of_a_series(
         (review,) = await stage.world.waiting()
         assert review.reason is Reason.INPUT
         assert "Zoe" in review.question
-        await stage.world.decide(review, Answered.ANSWER, "Bob on WhatsApp")
+        await stage.world.decide(review, ReviewAnswer.ANSWER, "Bob on WhatsApp")
         await stage.live(3 * DAY, HOUR)
 
         assert [parcel.recipient for parcel in whatsapp.sent] == ["+1555"] * 3

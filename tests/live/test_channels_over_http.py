@@ -9,7 +9,7 @@ import pytest
 
 from remit.cli.up import hush
 from remit.model.delivery import DeliveryStatus
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.notify import remark
 from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse, only, states
@@ -89,7 +89,7 @@ async def test_without_a_report_the_owner_is_asked_after_the_grace_and_not_befor
 
         assert task.status is Status.NEEDS_REVIEW
         assert (await house.only_question()).reason is Reason.AMBIGUOUS
-        await house.world.decide(await house.only_question(), Answered.ARRIVED)
+        await house.world.decide(await house.only_question(), ReviewAnswer.ARRIVED)
         assert (await house.passes(task.id)).status is Status.COMPLETED
         assert len(provider.heard) == 1
 

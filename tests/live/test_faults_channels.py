@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from remit.deliver.whatsapp import WhatsApp
+from remit.deliver.whatsapp import WhatsAppChannel
 from remit.model.status import Reason, Status
 from remit.testing import World
 from tests.engine.channels_worker import Plan
@@ -80,7 +80,7 @@ async def test_whatever_the_line_does_the_delivery_says_what_the_provider_knows(
             task = await world.add("Tell", content="Good day.", channel="line")
             await world.run()
             task = await world.get(task.id)
-        if isinstance(channel, WhatsApp):
+        if isinstance(channel, WhatsAppChannel):
             await channel.close()
 
     status = task.delivery[0].status

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from remit.brain.choose import Role
-from remit.brain.turn import Filled
+from remit.brain.choose import ModelRole
+from remit.brain.turn import FilledForm
 from remit.errors import Transient
 from remit.model.reply import Prompt, Reply, Usage
 from tests.live.place import Place, brain
@@ -26,8 +26,8 @@ class Score:
     why: str
 
 
-async def _fill(vendor: Vendor, place: Place) -> Filled[Score] | Reply:
-    async with brain(vendor, place, role=Role.SCORE) as mind:
+async def _fill(vendor: Vendor, place: Place) -> FilledForm[Score] | Reply:
+    async with brain(vendor, place, role=ModelRole.SCORE) as mind:
         return await mind.fill(Prompt("How urgent?"), Score, session="s")
 
 
@@ -38,7 +38,7 @@ async def test_a_form_comes_back_as_its_type(place: Place) -> None:
 
         filled = await _fill(vendor, place)
 
-    assert filled == Filled(
+    assert filled == FilledForm(
         Score(0.9, "Your visa ends."), Usage(30, 0, 1, 30, asked=20, answered=10)
     )
 
@@ -52,7 +52,7 @@ async def test_what_does_not_fit_is_healed_by_the_model(odd: Order, place: Place
         filled = await _fill(vendor, place)
 
         assert len(vendor.heard) == 3
-    assert filled == Filled(
+    assert filled == FilledForm(
         Score(0.9, "Your visa ends."), Usage(90, 0, 3, 30, asked=60, answered=30)
     )
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.ports import Brain
 from remit.testing import START, World
@@ -82,7 +82,7 @@ async def test_a_refused_key_parks_the_task_until_it_is_mended(tmp_path: Path) -
         assert "OPENAI_API_KEY" in review.question
 
         vendor.orders = [Order(Answer(GOOD))]
-        await world.decide(review, Answered.APPROVE)
+        await world.decide(review, ReviewAnswer.APPROVE)
         await world.run(A_MONTH)
 
         assert [parcel.body for parcel in world.outbox.sent] == [PARK]
@@ -99,7 +99,7 @@ async def test_of_an_answer_that_was_cut_the_owner_sees_all_and_sends_his_own(
         assert review.evidence.startswith("[Held: it was cut off")
         assert PARK in review.evidence
 
-        await world.decide(review, Answered.EDIT, "Benjakitti, then.")
+        await world.decide(review, ReviewAnswer.EDIT, "Benjakitti, then.")
         await world.run(A_MONTH)
 
         assert [parcel.body for parcel in world.outbox.sent] == ["Benjakitti, then."]

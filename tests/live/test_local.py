@@ -24,12 +24,12 @@ from pydantic import Field
 
 from remit import gate
 from remit.brain import local, prompt
-from remit.brain.choose import Limits
-from remit.brain.held import hold
-from remit.brain.local import LocalLine
+from remit.brain.choose import ModelLimits
+from remit.brain.local import LocalModelConnection
+from remit.brain.long_reply import hold
 from remit.brain.models import ModelBrain
-from remit.brain.turn import Filled
-from remit.brain.weights import Weights
+from remit.brain.turn import FilledForm
+from remit.brain.weights import ModelWeights
 from remit.errors import Permanent, Transient
 from remit.model.reply import Deliverable, Hold, Prompt, Reply, Tool
 from remit.model.status import Reason
@@ -39,7 +39,7 @@ from tests.soak import only_in_soak
 
 T = TypeVar("T")
 
-SMALL: Final = Weights(
+SMALL: Final = ModelWeights(
     "smollm2-135m",
     "SmolLM2-135M-Instruct.Q4_1.gguf",
     "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
@@ -96,15 +96,15 @@ def endless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(
-    folder: Path, *, tokens: int = 64, seconds: int = SOON, weights: Weights = SMALL
-) -> LocalLine:
-    return LocalLine(folder, weights, Limits(seconds, tokens), key=KEY, threads=1)
+    folder: Path, *, tokens: int = 64, seconds: int = SOON, weights: ModelWeights = SMALL
+) -> LocalModelConnection:
+    return LocalModelConnection(folder, weights, ModelLimits(seconds, tokens), key=KEY, threads=1)
 
 
 @asynccontextmanager
 async def calling(
-    folder: Path, *, tokens: int = 64, seconds: int = SOON, weights: Weights = SMALL
-) -> AsyncIterator[LocalLine]:
+    folder: Path, *, tokens: int = 64, seconds: int = SOON, weights: ModelWeights = SMALL
+) -> AsyncIterator[LocalModelConnection]:
     line = opened(folder, tokens=tokens, seconds=seconds, weights=weights)
     try:
         yield line
@@ -197,7 +197,7 @@ class Ear:
         self.heard.append(prompt)
         return Reply("Hello.")
 
-    async def fill(self, prompt: Prompt, form: type[T], session: str) -> Filled[T] | Reply:
+    async def fill(self, prompt: Prompt, form: type[T], session: str) -> FilledForm[T] | Reply:
         del prompt, form, session
         return Reply("")
 
@@ -232,7 +232,7 @@ async def test_a_form_is_filled_in_as_its_schema_demands(folder: Path) -> None:
     async with calling(folder, tokens=256) as line:  # it may put many blanks between the fields
         filled = await line.fill(Prompt("My visa ends tomorrow. Urgent?"), Verdict, "s")
 
-    assert isinstance(filled, Filled)
+    assert isinstance(filled, FilledForm)
     assert isinstance(filled.form.urgent, bool)
     assert filled.form.level in ("low", "high")
     assert len(filled.form.why) <= 20
@@ -257,7 +257,7 @@ async def test_two_sessions_at_once_are_both_answered(folder: Path) -> None:
             line.fill(Prompt("Is it urgent to yawn?"), Verdict, "two"),
         )
 
-    assert all(isinstance(each, Filled) for each in both)
+    assert all(isinstance(each, FilledForm) for each in both)
 
 
 # Stopping -----------------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ async def test_a_cancelled_thought_makes_room_for_the_next(folder: Path, *, alou
         # It has room for one alone, and what was cancelled would have gone on for minutes.
         filled = await asyncio.wait_for(line.fill(Prompt("Is it?"), Verdict, "s"), SOON)
 
-    assert isinstance(filled, Filled)
+    assert isinstance(filled, FilledForm)
 
 
 @only_in_soak
@@ -329,7 +329,7 @@ async def test_a_process_that_died_is_started_anew(folder: Path) -> None:
 
         again = await line.fill(Prompt("Is the sky blue?"), Verdict, "s")
 
-    assert isinstance(again, Filled) or again.text  # it answered, well or not
+    assert isinstance(again, FilledForm) or again.text  # it answered, well or not
 
 
 def test_the_process_does_not_outlive_who_started_it(folder: Path) -> None:
@@ -369,7 +369,7 @@ async def test_it_answers_on_loopback_to_who_has_the_key(
     monkeypatch.setenv("NO_PROXY", "")
     async with calling(folder) as line:
         filled = await line.fill(Prompt("Is the sky blue?"), Verdict, "s")
-        assert isinstance(filled, Filled)  # not by way of a proxy
+        assert isinstance(filled, FilledForm)  # not by way of a proxy
         monkeypatch.undo()
         url = _address(line)
         with pytest.raises(HTTPError, match="401"):
@@ -379,11 +379,11 @@ async def test_it_answers_on_loopback_to_who_has_the_key(
     assert urlsplit(url).hostname == "127.0.0.1"
 
 
-def _address(line: LocalLine) -> str:
-    from remit.brain.talk import Talk  # noqa: PLC0415 - as late as the code under test
+def _address(line: LocalModelConnection) -> str:
+    from remit.brain.talk import SharedModelConnection  # noqa: PLC0415 - as late as the code under test
 
     assert line._open
-    assert isinstance(line._open.free, Talk)
+    assert isinstance(line._open.free, SharedModelConnection)
     return str(line._open.free._model.base_url)
 
 

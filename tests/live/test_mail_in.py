@@ -16,7 +16,7 @@ from remit.store import cues
 from remit.store.secrets import Secrets
 from remit.testing import Outbox, World, script
 from remit.trigger.mail_watch import MailWatch
-from remit.wiring.ground import WallClock
+from remit.wiring.app_context import WallClock
 from tests.engine.rig import everything, until
 from tests.live.mail import PASSWORD, SERVERS, USER, Box, PostOffice, box
 from tests.restoring import asked, restore, save
@@ -98,7 +98,7 @@ async def test_what_was_there_before_is_left_alone_and_what_comes_is_read_once(
         await world.restart()
         assert await watch(world).look() == 0
         found = await world.house.db.read(cues.latest)
-    assert {each.fate for each in found} == {cues.Fate.STARTED, cues.Fate.IGNORED}
+    assert {each.fate for each in found} == {cues.CueFate.STARTED, cues.CueFate.IGNORED}
     assert all("Any time?" in str(each.body["text"]) for each in found)
 
 

@@ -15,14 +15,14 @@ import pytest
 from msgspec.structs import replace
 
 from remit.brain.mcp import server
-from remit.brain.mcp.shelf import McpShelf
+from remit.brain.mcp.shelf import McpToolSource
 from remit.brain.tools import Toolbox
 from remit.model.codec import Json
 from remit.model.reply import Policy, ToolCall, ToolResult
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Taint
-from remit.settings import Mcp, Settings
+from remit.settings import McpSettings, Settings
 from remit.testing import FrozenClock, World, script
 from tests.brain.tooling import SENDS, once, task, use
 from tests.engine.rig import until
@@ -31,9 +31,9 @@ SERVER = Path(__file__).with_name("mcp_server.py")
 AFTER = datetime(2100, 1, 1, tzinfo=UTC)  # whatever the time of the machine was
 
 
-def chosen(mode: str, folder: Path, **more: object) -> Mcp:
+def chosen(mode: str, folder: Path, **more: object) -> McpSettings:
     command = (sys.executable, "-I", str(SERVER), mode, str(folder))
-    return replace(Mcp(command=command, time_limit=100), **more)
+    return replace(McpSettings(command=command, time_limit=100), **more)
 
 
 @dataclass
@@ -41,7 +41,7 @@ class Rig:
     """A toolbox with one server in it."""
 
     box: Toolbox
-    shelf: McpShelf
+    shelf: McpToolSource
     clock: FrozenClock
 
     async def use(self, tool: str = "note", text: str = "hi") -> ToolResult:
@@ -51,7 +51,7 @@ class Rig:
 @asynccontextmanager
 async def rig(tmp_path: Path, mode: str = "good", **more: object) -> AsyncIterator[Rig]:
     clock = FrozenClock()
-    shelf = McpShelf(
+    shelf = McpToolSource(
         "s",
         chosen(mode, tmp_path, **more),
         folder=tmp_path / "mcp",
@@ -396,7 +396,7 @@ async def test_a_call_waits_for_the_owner_through_a_restart_and_is_done_once(
         assert notes(tmp_path) == []
 
         await world.restart()
-        await world.decide(review, Answered.APPROVE)
+        await world.decide(review, ReviewAnswer.APPROVE)
         await world.run()
         await world.restart()
         await world.run()
@@ -410,13 +410,13 @@ async def test_a_call_waits_for_the_owner_through_a_restart_and_is_done_once(
 @pytest.mark.parametrize(
     ("answer", "after", "heard"),
     [
-        (Answered.ARRIVED, ["note one"], "The owner says that it was done"),
-        (Answered.DROP, ["note one"], "The owner left it out."),
-        (Answered.RESEND, ["note one", "note one"], "noted: one"),
+        (ReviewAnswer.ARRIVED, ["note one"], "The owner says that it was done"),
+        (ReviewAnswer.DROP, ["note one"], "The owner left it out."),
+        (ReviewAnswer.RESEND, ["note one", "note one"], "noted: one"),
     ],
 )
 async def test_a_server_that_dies_in_a_call_leaves_a_question_not_a_second_call(
-    tmp_path: Path, answer: Answered, after: list[str], heard: str
+    tmp_path: Path, answer: ReviewAnswer, after: list[str], heard: str
 ) -> None:
     brain = script([calls("one"), SENDS])
     settings = home(tmp_path, "crash", policy=Policy.ALLOW)
@@ -456,7 +456,7 @@ async def test_of_two_calls_the_second_is_asked_about_once_the_first_was_read(
         assert notes(tmp_path) == ["note one"]
         assert json.loads(review.evidence) == {"text": "two"}
 
-        await world.decide(review, Answered.DROP)
+        await world.decide(review, ReviewAnswer.DROP)
         await world.run()
 
     assert notes(tmp_path) == ["note one"]
@@ -486,7 +486,7 @@ async def test_remit_killed_in_the_middle_of_a_call_asks_and_does_not_call_again
         assert "Remit stopped in the middle of it." in review.question
         assert notes(tmp_path) == ["note one"]
 
-        await world.decide(review, Answered.ARRIVED)
+        await world.decide(review, ReviewAnswer.ARRIVED)
         await world.run(timedelta(hours=1))
 
         assert (await world.get(review.task_id)).status is Status.COMPLETED

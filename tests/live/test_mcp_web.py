@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.mcp.shelf import McpShelf
+from remit.brain.mcp.shelf import McpToolSource
 from remit.brain.tools import Toolbox
 from remit.model.codec import Json
 from remit.model.reply import ToolCall, ToolResult
 from remit.model.task import Taint
-from remit.settings import Mcp
+from remit.settings import McpSettings
 from remit.testing import FrozenClock
 from tests.brain.tooling import task
 from tests.engine.rig import until
@@ -25,8 +25,8 @@ KEY = "token-canary-91c4e2b85d60"
 
 @asynccontextmanager
 async def box(web: Web, tmp_path: Path, **more: object) -> AsyncIterator[Toolbox]:
-    chosen = replace(Mcp(url=web.url, time_limit=100), **more)
-    shelf = McpShelf("s", chosen, folder=tmp_path, environ={"KEY": KEY}, clock=FrozenClock())
+    chosen = replace(McpSettings(url=web.url, time_limit=100), **more)
+    shelf = McpToolSource("s", chosen, folder=tmp_path, environ={"KEY": KEY}, clock=FrozenClock())
     tools = Toolbox(shelves=[shelf])
     try:
         yield tools
@@ -187,7 +187,9 @@ async def test_a_cancelled_call_hangs_up_and_says_so(tmp_path: Path) -> None:
 
 async def test_nobody_there_means_that_nothing_was_done(tmp_path: Path) -> None:
     gone = f"http://127.0.0.1:{free_port()}/mcp"
-    shelf = McpShelf("s", Mcp(url=gone), folder=tmp_path, environ={}, clock=FrozenClock())
+    shelf = McpToolSource(
+        "s", McpSettings(url=gone), folder=tmp_path, environ={}, clock=FrozenClock()
+    )
     tools = Toolbox(shelves=[shelf])
     result = await use(tools)
     await tools.close()

@@ -6,7 +6,7 @@ import pytest
 
 from remit import gate
 from remit.brain import choose
-from remit.brain.choose import Role
+from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain
 from remit.errors import Permanent, StoreFull, Transient
 from remit.model.reply import Deliverable, Prompt, Reply, Usage
@@ -236,7 +236,7 @@ async def test_each_role_asks_its_own_model() -> None:
     async with Vendor() as vendor:
         environ = {"OLLAMA_BASE_URL": vendor.url}
         found = choose.found(environ, Wish(model="ollama:big", score="ollama:small"))
-        for role in (Role.THINK, Role.SCORE):
+        for role in (ModelRole.THINK, ModelRole.SCORE):
             mind = ModelBrain(found, role)
             await mind.think(Prompt("Hi"), session="s")
             await mind.close()

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from pathlib import Path
 
-from remit.model.notice import Notice, State
+from remit.model.notice import Notice, NoticeState
 from remit.store import events, notices
 from tests.live.channel_house import NAME, WHATSAPP, ChannelHouse
 from tests.live.mail import PostOffice
@@ -60,7 +60,7 @@ async def test_a_notice_by_whatsapp_is_one_short_line_to_its_owner(tmp_path: Pat
         (message,) = provider.accepted
 
         assert (message.to, message.key) == (PERSON, notice.id)
-        assert (notice.state, notice.receipt) == (State.SENT, message.ref)
+        assert (notice.state, notice.receipt) == (NoticeState.SENT, message.ref)
         assert "\n" not in str(message.text)
         assert "evil.example" not in str(message.text)
         assert str(message.text).count("https://") == 1
@@ -74,14 +74,14 @@ async def test_a_lost_answer_leaves_a_doubt_that_a_report_heals_with_one_message
         await house.owner_wrote()
         await quarter(house)
         provider.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order()]
-        assert (await told(house)).state is State.UNKNOWN
+        assert (await told(house)).state is NoticeState.UNKNOWN
         await house.world.run(timedelta(hours=1))
-        assert (await again(house)).state is State.UNKNOWN
+        assert (await again(house)).state is NoticeState.UNKNOWN
         before = await house.world.house.db.read(events.last)
         lives = [provider.status(message, "delivered") for message in provider.accepted]
         assert await tell(house.hook, call(statuses(*lives))) == 200
 
-        assert (await again(house)).state is State.SENT
+        assert (await again(house)).state is NoticeState.SENT
         assert len(provider.accepted) == 1
         assert await house.world.house.db.read(events.last) == before
 
@@ -124,10 +124,10 @@ async def test_a_mail_server_that_is_away_gets_it_later_and_once(tmp_path: Path)
         text = WISHES.format(way="post") + EMAIL.format(port=office.port)
         async with ChannelHouse(tmp_path, text) as house:
             office.says = {"MAIL": "451 later"}
-            assert (await told(house)).state is State.NEW
+            assert (await told(house)).state is NoticeState.NEW
             office.says = {}
             await house.world.run(timedelta(hours=1))
-            assert (await again(house)).state is State.SENT
+            assert (await again(house)).state is NoticeState.SENT
             await house.restart()
             await again(house)
 

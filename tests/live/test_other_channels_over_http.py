@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from remit.deliver.webhook import PAUSES
-from remit.intake.heard import Message
+from remit.intake.heard import OwnerMessage
 from remit.model.delivery import DeliveryStatus
 from remit.model.status import Reason, Status
 from remit.model.task import Source, SourceKind, Task
@@ -187,7 +187,9 @@ async def test_letters_of_one_session_to_one_person_stand_in_one_thread(tmp_path
     async with PostOffice() as office:
         text = EMAIL.format(port=office.port, security="none", user="", ca="")
         async with ChannelHouse(tmp_path, text, kept()) as house:
-            said = Message(text="Every day at 10:00 send me 'Good day.' by my mail", source=_SOURCE)
+            said = OwnerMessage(
+                text="Every day at 10:00 send me 'Good day.' by my mail", source=_SOURCE
+            )
             heard = await house.world.house.intake.hear(said)
             assert heard.tasks, heard
             await house.world.run(timedelta(days=3))

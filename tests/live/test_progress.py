@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from remit.model.codec import JsonMap
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.ids import TaskId
 from remit.model.status import Status
 from remit.testing import World
@@ -24,7 +24,7 @@ ALOUD = (
 
 
 async def said(world: World, task_id: TaskId) -> list[JsonMap]:
-    return [e.data for e in await world.history(task_id) if e.kind is Kind.RUN_SAID]
+    return [e.data for e in await world.history(task_id) if e.kind is EventKind.RUN_SAID]
 
 
 @pytest.mark.parametrize("place", list(Place))

@@ -8,14 +8,14 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from remit.brain.choose import Role
+from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain
-from remit.brain.turn import Filled
+from remit.brain.turn import FilledForm
 from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader
 from remit.intake.plain_reader import read_plainly
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
-from remit.intake.recipients import About, Book, Channel, Contact
+from remit.intake.recipients import ChannelName, Contact, ContactBook, QuestionTopic
 from remit.intake.veto import held_back
 from remit.model.reply import Prompt
 from tests.live.faults import FAULTS, Fault
@@ -28,9 +28,9 @@ T = TypeVar("T")
 PLACES = pytest.mark.parametrize("place", Place)
 NOW: Final = datetime(2026, 3, 4, 9, tzinfo=UTC)
 ZONE: Final = ZoneInfo("Europe/Berlin")
-BOOK: Final = Book(
+BOOK: Final = ContactBook(
     Contact("Hanan"),
-    (Channel("whatsapp", "whatsapp"), Channel("email", "email")),
+    (ChannelName("whatsapp", "whatsapp"), ChannelName("email", "email")),
     (Contact("Bob", channels=("whatsapp",)),),
 )
 SAY: Final = "Research beaches in Bali and send Bob the list on WhatsApp"
@@ -67,7 +67,7 @@ ODD = pytest.mark.parametrize(
 async def reader(
     vendor: Vendor, place: Place, *, time_limit: int = 100
 ) -> AsyncIterator[ModelReader]:
-    async with brain(vendor, place, role=Role.EXTRACT, time_limit=time_limit) as mind:
+    async with brain(vendor, place, role=ModelRole.EXTRACT, time_limit=time_limit) as mind:
         yield ModelReader(Filling(mind))
 
 
@@ -79,7 +79,7 @@ class Filling:
 
     async def __call__(self, prompt: str, form: type[T], /) -> T | None:
         filled = await self._mind.fill(Prompt(prompt), form, session="extract")
-        return filled.form if isinstance(filled, Filled) else None
+        return filled.form if isinstance(filled, FilledForm) else None
 
 
 async def hear(vendor: Vendor, place: Place, *, time_limit: int = 100) -> Extraction:
@@ -141,7 +141,7 @@ async def test_what_is_not_in_the_message_reaches_nobody(place: Place) -> None:
         found = held_back(await hear(vendor, place), SAY, BOOK)
 
         assert len(vendor.heard) == 1
-    assert [each.about for each in found.questions] == [About.CONFIRM]
+    assert [each.about for each in found.questions] == [QuestionTopic.CONFIRM]
     assert "The wording is not yours." in found.questions[0].sentence
     assert [each.content for each in found.tasks[0].deliveries] == [None]
 

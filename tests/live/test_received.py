@@ -12,9 +12,9 @@ from typing import Final, cast
 
 import pytest
 
-from remit.brain.choose import Role
+from remit.brain.choose import ModelRole
 from remit.brain.scripted import parse
-from remit.intake.heard import Message
+from remit.intake.heard import OwnerMessage
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
@@ -146,7 +146,7 @@ async def test_a_scripted_brain_reads_only_if_its_script_says_how(
     async with World(tmp_path, brain=script) as world:
         said = []
         for n, text in enumerate(("Remind me of the post", "Remind me of the cat")):
-            message = Message(text=text, source=Source(SourceKind.MANUAL, str(n)))
+            message = OwnerMessage(text=text, source=Source(SourceKind.MANUAL, str(n)))
             heard = await world.house.intake.receive(message, wait=True)
             said.append(heard.tasks[0].title)
         await world.run()
@@ -162,17 +162,17 @@ async def test_what_is_stopped_while_it_is_read_is_not_read_behind_the_owners_ba
     answers = asyncio.Event()
     async with Vendor() as vendor, brain(vendor, Place.CHAT) as mind:
         vendor.orders = [Order(Answer(call=Call("answer", TWO.model_dump_json())), until=answers)]
-        qualify(tmp_path, mind.as_role(Role.EXTRACT).label)
+        qualify(tmp_path, mind.as_role(ModelRole.EXTRACT).label)
         async with World(tmp_path, brain=mind) as world:
             owner = world.house.owner
-            message = Message(text=TEXT, source=Source(SourceKind.MANUAL, "once"))
+            message = OwnerMessage(text=TEXT, source=Source(SourceKind.MANUAL, "once"))
             (task,) = (await world.house.intake.receive(message)).tasks  # nothing is answered yet
             await vendor.until(1)
             if cut:
                 await (owner.pause if cut == "pause" else owner.cancel)(task.id)
             answers.set()
             await world.run()
-            found = await world.house.db.read(search.page, search.Filter())
+            found = await world.house.db.read(search.page, search.TaskFilter())
             if cut == "pause":
                 await owner.resume(task.id)
                 await world.run()
@@ -189,10 +189,10 @@ async def test_a_model_that_does_not_read_leaves_the_message_to_the_closed_patte
 ) -> None:
     async with Vendor() as vendor, brain(vendor, Place.CHAT) as mind:
         vendor.orders = [order]
-        qualify(tmp_path, mind.as_role(Role.EXTRACT).label)
+        qualify(tmp_path, mind.as_role(ModelRole.EXTRACT).label)
         async with World(tmp_path, brain=mind) as world:
             text = "Remind me tomorrow at 9 to call Bob"
-            message = Message(text=text, source=Source(SourceKind.MANUAL, "once"))
+            message = OwnerMessage(text=text, source=Source(SourceKind.MANUAL, "once"))
             heard = await world.house.intake.receive(message, wait=True)
 
     assert len(vendor.heard) >= 1

@@ -124,7 +124,7 @@ def came(seat: Terminal, ident: str) -> str:
 
 def sources(seat: Terminal) -> dict[str, str]:
     with glance(seat.home / "agent.db") as tx:
-        return {task.source.ref: task.id for task in search.page(tx, search.Filter()).tasks}
+        return {task.source.ref: task.id for task in search.page(tx, search.TaskFilter()).tasks}
 
 
 def is_watched(seat: Terminal) -> bool:

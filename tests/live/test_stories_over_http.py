@@ -8,16 +8,15 @@ from typing import Final
 
 import pytest
 
-from remit.brain.choose import Role
+from remit.brain.choose import ModelRole
 from remit.intake.extract import extract
-from remit.intake.heard import Heard, Message
+from remit.intake.heard import MessageResult, OwnerMessage
 from remit.intake.model_reader import RULES
-from remit.intake.recipients import Book, Contact
-from remit.intake.recipients import Channel as Way
+from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.intake.zone import owners
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.plan import ItemStatus
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Source, SourceKind
 from remit.testing import START, Outbox, World
@@ -31,7 +30,9 @@ PLACES = pytest.mark.parametrize("place", Place)
 READS: Final = RULES.splitlines()[0]
 JUDGES: Final = "Judge it by these rules and no others"
 WAYS: Final = ("whatsapp", "email")
-BOOK: Final = Book(Contact("you"), tuple(Way(name, name) for name in ("dashboard", *WAYS)))
+BOOK: Final = ContactBook(
+    Contact("you"), tuple(ChannelName(name, name) for name in ("dashboard", *WAYS))
+)
 
 BALI: Final = "Research the best beaches in Bali for families. Send me the list on WhatsApp."
 LIST: Final = "*Best beaches in Bali for families*\n• Sanur: calm water\n• Nusa Dua: clean sand"
@@ -63,14 +64,14 @@ class Agent(Vendor):
 async def _house(home: Path, vendor: Vendor, place: Place) -> AsyncIterator[World]:
     ways = {name: Outbox(name) for name in WAYS}
     async with brain(vendor, place) as mind:
-        qualify(home, mind.as_role(Role.EXTRACT).label)
+        qualify(home, mind.as_role(ModelRole.EXTRACT).label)
         async with World(home, brain=mind, channels=ways) as world:
             yield world
 
 
-async def _say(world: World, text: str) -> Heard:
+async def _say(world: World, text: str) -> MessageResult:
     source = Source(SourceKind.CONVERSATION, text)
-    return await world.house.intake.hear(Message(text=text, source=source))
+    return await world.house.intake.hear(OwnerMessage(text=text, source=source))
 
 
 def _sent(world: World, way: str) -> list[str]:
@@ -128,7 +129,7 @@ async def test_a_refusal_goes_to_the_owner_with_its_reason_and_to_nobody_else(
         assert review.reason is Reason.DELIVERABLE
         assert "prices for next year" in review.evidence
         assert _sent(world, "whatsapp") == []
-        await world.decide(review, Answered.EDIT, "No prices yet.")
+        await world.decide(review, ReviewAnswer.EDIT, "No prices yet.")
         await world.run()
         assert _sent(world, "whatsapp") == ["No prices yet."]
 
@@ -164,7 +165,7 @@ async def test_steps_are_ticked_by_a_tool_and_by_a_line_and_never_sent(
         assert ended.delivery[0].body == "Hotel Roma, then the 9:10."
         assert len(vendor.thought) == 2
         events = await world.history(task.id)
-        told = [e.data["done"] for e in events if e.kind is Kind.RUN_SAID and "done" in e.data]
+        told = [e.data["done"] for e in events if e.kind is EventKind.RUN_SAID and "done" in e.data]
         assert told == [[1], [2]]
 
 

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from remit.errors import AlreadyDecided
 from remit.model.codec import Json
 from remit.model.reply import Policy
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Task
-from remit.settings import Settings, Tools
+from remit.settings import Settings, ToolSettings
 from remit.store import search
 from remit.testing import World
 from tests.live.place import Place, brain
@@ -30,7 +30,7 @@ MAKE = Call("create_task", json.dumps({"title": "Later", "instructions": "Wait a
 async def house(
     home: Path, vendor: Vendor, place: Place, **policies: Policy
 ) -> AsyncIterator[World]:
-    settings = Settings(home=home, tools=replace(Tools(), **policies))
+    settings = Settings(home=home, tools=replace(ToolSettings(), **policies))
     async with brain(vendor, place) as mind, World(home, brain=mind, settings=settings) as world:
         yield world
 
@@ -41,7 +41,7 @@ async def asked(world: World) -> Review:
 
 
 async def made(world: World) -> list[Task]:
-    page = await world.house.db.read(search.page, search.Filter(text="Wait and see"))
+    page = await world.house.db.read(search.page, search.TaskFilter(text="Wait and see"))
     return [*page.tasks]
 
 
@@ -64,9 +64,9 @@ async def test_of_two_calls_in_a_breath_one_runs_once_and_one_waits_through_a_re
             file.write_text("touched since")
 
         async with house(tmp_path, vendor, place, create_task=Policy.ASK) as world:
-            await world.decide(review, Answered.APPROVE)
+            await world.decide(review, ReviewAnswer.APPROVE)
             with pytest.raises(AlreadyDecided):
-                await world.decide(review, Answered.APPROVE)
+                await world.decide(review, ReviewAnswer.APPROVE)
             await world.run()
 
             assert file.read_text() == "touched since"
@@ -80,12 +80,12 @@ async def test_of_two_calls_in_a_breath_one_runs_once_and_one_waits_through_a_re
 @pytest.mark.parametrize(
     ("answer", "text", "told"),
     [
-        (Answered.DROP, "Not now.", "The owner said no. Not now."),
-        (Answered.EDIT, '{"path": "b.txt", "text": "his"}', "b.txt is written, 3 bytes."),
+        (ReviewAnswer.DROP, "Not now.", "The owner said no. Not now."),
+        (ReviewAnswer.EDIT, '{"path": "b.txt", "text": "his"}', "b.txt is written, 3 bytes."),
     ],
 )
 async def test_a_no_and_other_arguments_reach_the_model_as_results(
-    place: Place, answer: Answered, text: str, told: str, tmp_path: Path
+    place: Place, answer: ReviewAnswer, text: str, told: str, tmp_path: Path
 ) -> None:
     async with Vendor() as vendor:
         vendor.orders = [Order(Answer(call=WRITE)), Order(Answer(GOOD))]
@@ -116,7 +116,7 @@ async def test_a_call_of_a_tool_that_is_no_more_is_told_and_nothing_runs(
             await world.run()
             review = await asked(world)
         async with house(tmp_path, vendor, place, write_file=Policy.DENY) as world:
-            await world.decide(review, Answered.APPROVE)
+            await world.decide(review, ReviewAnswer.APPROVE)
             await world.run()
 
             assert "There is no tool 'write_file'." in vendor.heard[1].text

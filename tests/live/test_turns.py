@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from remit.brain.choose import Role
+from remit.brain.choose import ModelRole
 from remit.intake.model_reader import RULES, TURN_RULES
 from remit.intake.reading_form import (
     Reading,
@@ -77,13 +77,13 @@ class Model(Vendor):
 async def house(home: Path) -> AsyncIterator[tuple[Talk, Model, ConversationId]]:
     await warm(Place.CHAT)
     async with Model() as model, brain(model, Place.CHAT) as mind:
-        qualify(home, mind.as_role(Role.EXTRACT).label)
+        qualify(home, mind.as_role(ModelRole.EXTRACT).label)
         async with Talk(home, brain=mind) as world:
             yield world, model, await began(world)
 
 
 async def tasks(world: Talk) -> dict[str, Task]:
-    found = (await world.house.db.read(search.page, search.Filter())).tasks
+    found = (await world.house.db.read(search.page, search.TaskFilter())).tasks
     return {task.title: task for task in found}
 
 

@@ -16,16 +16,16 @@ from remit.model.contract import (
 )
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import DeliveryId, SeriesId, SessionId, TaskId
-from remit.model.plan import Became, Clause, Item, ItemStatus, Request, Rule
+from remit.model.plan import Clause, ClauseOutcome, ItemStatus, OwnerRequest, RankingRule, WorkItem
 from remit.model.status import Reason, Status
 from remit.model.task import (
-    Budget,
     Creator,
     Priority,
     Source,
     SourceKind,
     Taint,
     Task,
+    TaskBudget,
     TaskType,
 )
 
@@ -44,17 +44,17 @@ NEW = Task(
     last_updated=AT,
     created_by=Creator.USER,
     session_id=SessionId("ses-01KJ3A9QZ0V5T3K2M1P9RA8WZ1"),
-    request=Request(
+    request=OwnerRequest(
         WORDS,
         (
-            Clause(WORDS[:47], 0, 47, Became.WORK),
-            Clause(WORDS[48:], 48, 77, Became.DELIVERY),
+            Clause(WORDS[:47], 0, 47, ClauseOutcome.WORK),
+            Clause(WORDS[48:], 48, 77, ClauseOutcome.DELIVERY),
         ),
     ),
-    work=(Item(RESEARCH),),
+    work=(WorkItem(RESEARCH),),
     delivery=(Delivery("whatsapp", id=DeliveryId("dlv-01KJ3A9QZ0V5T3K2M1P9RA8WZ2")),),
     context={"person": "Hanan", "threads": []},
-    budget=Budget(tokens=50_000, cents=200),
+    budget=TaskBudget(tokens=50_000, cents=200),
 )
 
 SCHEDULED = Task(
@@ -79,18 +79,18 @@ SCHEDULED = Task(
         ),
     ),
     priority=Priority.HIGH,
-    rule=Rule("calendar", "source is caldav"),
+    rule=RankingRule("calendar", "source is caldav"),
 )
 
 RUNNING = replace(
     NEW,
     status=Status.RUNNING,
-    work=(Item(RESEARCH, ItemStatus.COMPLETED), Item("Write the list")),
-    rule=Rule("default", "no other rule matched"),
+    work=(WorkItem(RESEARCH, ItemStatus.COMPLETED), WorkItem("Write the list")),
+    rule=RankingRule("default", "no other rule matched"),
     taint=Taint.PUBLIC,
     started_at=AT + timedelta(seconds=1),
     last_updated=AT + timedelta(seconds=9),
-    spent=Budget(1_200, 3),
+    spent=TaskBudget(1_200, 3),
     lease=1,
 )
 
@@ -99,7 +99,7 @@ NEEDS_REVIEW = replace(
     status=Status.NEEDS_REVIEW,
     reason=Reason.DELIVERABLE,
     resume_to=Status.DELIVERING,
-    work=(Item(RESEARCH, ItemStatus.COMPLETED),),
+    work=(WorkItem(RESEARCH, ItemStatus.COMPLETED),),
     tool_output="I looked at twelve beaches.\n<deliverable></deliverable>",
     last_updated=AT + timedelta(seconds=30),
 )
@@ -107,7 +107,7 @@ NEEDS_REVIEW = replace(
 COMPLETED = replace(
     RUNNING,
     status=Status.COMPLETED,
-    work=(Item(RESEARCH, ItemStatus.COMPLETED),),
+    work=(WorkItem(RESEARCH, ItemStatus.COMPLETED),),
     delivery=(
         replace(
             NEW.delivery[0],
@@ -145,7 +145,7 @@ COMPLETED = replace(
 FAILED = replace(
     RUNNING,
     status=Status.FAILED,
-    work=(Item(RESEARCH, ItemStatus.FAILED),),
+    work=(WorkItem(RESEARCH, ItemStatus.FAILED),),
     delivery=(
         replace(
             NEW.delivery[0],

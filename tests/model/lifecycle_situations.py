@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from remit.model.review import OPTIONS, Answered
+from remit.model.review import OPTIONS, ReviewAnswer
 from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Actor, Reason, Status
 
 
@@ -313,32 +313,34 @@ def _pauses(status: Status) -> Iterable[Situation]:
     yield _of("goes on", _A.OWNER, (_S.PAUSED, status), lambda c: c.resume_to is status)
 
 
-_DECIDED: dict[Answered, Effect] = {
-    Answered.APPROVE: lambda c: c._replace(tries=1, proven=c.reason is _R.VERIFICATION or c.proven),
-    Answered.EDIT: same,
-    Answered.BACK: lambda c: c._replace(tries=1, fixes=1, proven=False),
-    Answered.ANSWER: same,
-    Answered.ARRIVED: lambda c: c._replace(unknown=False),
-    Answered.RESEND: lambda c: c._replace(unknown=False, unsent=c.unsent + 1),
-    Answered.DROP: lambda c: c._replace(unknown=False, refused=True),
-    Answered.DECLINE: same,
+_DECIDED: dict[ReviewAnswer, Effect] = {
+    ReviewAnswer.APPROVE: lambda c: c._replace(
+        tries=1, proven=c.reason is _R.VERIFICATION or c.proven
+    ),
+    ReviewAnswer.EDIT: same,
+    ReviewAnswer.BACK: lambda c: c._replace(tries=1, fixes=1, proven=False),
+    ReviewAnswer.ANSWER: same,
+    ReviewAnswer.ARRIVED: lambda c: c._replace(unknown=False),
+    ReviewAnswer.RESEND: lambda c: c._replace(unknown=False, unsent=c.unsent + 1),
+    ReviewAnswer.DROP: lambda c: c._replace(unknown=False, refused=True),
+    ReviewAnswer.DECLINE: same,
 }
-_LEADS_TO: dict[Answered, tuple[Status, ...]] = {
-    Answered.APPROVE: (_S.RUNNING, _S.DELIVERING),
-    Answered.EDIT: (_S.RUNNING, _S.DELIVERING),
-    Answered.BACK: (_S.RUNNING,),
-    Answered.ANSWER: (_S.RUNNING,),
-    Answered.ARRIVED: (_S.DELIVERING,),
-    Answered.RESEND: (_S.DELIVERING,),
-    Answered.DROP: (_S.DELIVERING,),
-    Answered.DECLINE: (_S.CANCELLED,),
+_LEADS_TO: dict[ReviewAnswer, tuple[Status, ...]] = {
+    ReviewAnswer.APPROVE: (_S.RUNNING, _S.DELIVERING),
+    ReviewAnswer.EDIT: (_S.RUNNING, _S.DELIVERING),
+    ReviewAnswer.BACK: (_S.RUNNING,),
+    ReviewAnswer.ANSWER: (_S.RUNNING,),
+    ReviewAnswer.ARRIVED: (_S.DELIVERING,),
+    ReviewAnswer.RESEND: (_S.DELIVERING,),
+    ReviewAnswer.DROP: (_S.DELIVERING,),
+    ReviewAnswer.DECLINE: (_S.CANCELLED,),
 }
 
 
-def _decides(answer: Answered, to: Status) -> Situation:
+def _decides(answer: ReviewAnswer, to: Status) -> Situation:
     def offered(c: Config) -> bool:
         asked = c.reason is not None and answer in OPTIONS[c.reason]
-        turns = answer in (Answered.BACK, Answered.DECLINE)
+        turns = answer in (ReviewAnswer.BACK, ReviewAnswer.DECLINE)
         return asked and (turns or to is c.resume_to)
 
     return _of(f"decides: {answer}", _A.OWNER, (_S.NEEDS_REVIEW, to), offered, _DECIDED[answer])
@@ -369,7 +371,7 @@ SITUATIONS = (
     *_ON_THE_WAY,
     *(s for status in sorted(ACTIVE) for s in _crashes(status)),
     *(s for status in sorted(PAUSABLE) for s in _pauses(status)),
-    *(_decides(answer, to) for answer in Answered for to in _LEADS_TO[answer]),
+    *(_decides(answer, to) for answer in ReviewAnswer for to in _LEADS_TO[answer]),
     _of("not wanted", _A.OWNER, (_S.PAUSED, _S.CANCELLED)),
     *_flags(),
 )

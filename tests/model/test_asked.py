@@ -5,10 +5,10 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from remit.model.asked import Place, place_of, rule_of
+from remit.model.approval_rule import SendTarget, place_of, rule_of
 from remit.model.codec import text_of, to_json
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.group import GROUPS, Group, group_of
+from remit.model.group import GROUPS, InboxGroup, group_of
 from remit.model.ids import DeliveryId, SessionId, TaskId
 from remit.model.permit import Permission
 from remit.model.review import Review
@@ -45,7 +45,7 @@ def test_every_reason_has_a_rule_that_says_why_and_a_group(reason: Reason) -> No
 
     assert rule.says.endswith(".")
     assert group_of(asks(reason)) is GROUPS[reason]
-    assert group_of(asks(reason)) is not Group.LOOK  # whoever asks wants more than a look
+    assert group_of(asks(reason)) is not InboxGroup.LOOK  # whoever asks wants more than a look
 
 
 @pytest.mark.parametrize(
@@ -66,20 +66,20 @@ def test_a_message_goes_to_whom_the_owner_was_shown() -> None:
     to = Permission("Anna Weber", "whatsapp", "+49151")
     asked = asks(about="send:" + text_of(to_json(to)))
 
-    assert place_of(asked, TASK) == Place("whatsapp", "Anna Weber", "+49151")
+    assert place_of(asked, TASK) == SendTarget("whatsapp", "Anna Weber", "+49151")
 
 
 @pytest.mark.parametrize(
     ("more", "place"),
     [
-        ({"about": "dlv-1"}, Place("outbox", "Ana")),
-        ({"key": "0:held:dlv-2:0"}, Place("email", "Bob", "bob@example.org")),
-        ({"resume_to": Status.DELIVERING}, Place("email", "Bob", "bob@example.org")),
+        ({"about": "dlv-1"}, SendTarget("outbox", "Ana")),
+        ({"key": "0:held:dlv-2:0"}, SendTarget("email", "Bob", "bob@example.org")),
+        ({"resume_to": Status.DELIVERING}, SendTarget("email", "Bob", "bob@example.org")),
         ({}, None),
     ],
 )
 def test_a_question_about_a_delivery_says_where_that_goes(
-    more: dict[str, object], place: Place | None
+    more: dict[str, object], place: SendTarget | None
 ) -> None:
     assert place_of(asks(Reason.DELIVERABLE, **more), TASK) == place
 

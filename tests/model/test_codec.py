@@ -22,8 +22,8 @@ from remit.model.codec import (
     to_json,
 )
 from remit.model.contract import Verdict
-from remit.model.delivery import Delivery, Retry
-from remit.model.plan import Item
+from remit.model.delivery import Delivery, SendRetry
+from remit.model.plan import WorkItem
 from remit.model.task import Task
 from tests.model.values import FREE, JSON, MOMENTS, hints_of, records, simplest, values
 
@@ -119,15 +119,15 @@ def test_a_mistake_deep_inside_is_found_by_its_place() -> None:
 
 def test_a_refusal_is_never_longer_than_a_glance() -> None:
     with pytest.raises(BadInput) as bad:
-        from_json(Item, {"description": ["x" * 10_000]})
+        from_json(WorkItem, {"description": ["x" * 10_000]})
 
     assert len(str(bad.value)) < 120
 
 
 def test_a_whole_number_may_stand_for_a_number_as_long_as_nothing_is_lost() -> None:
-    assert from_json(Retry, {"why": "busy", "after": 3}) == Retry("busy", 3.0)
+    assert from_json(SendRetry, {"why": "busy", "after": 3}) == SendRetry("busy", 3.0)
     with pytest.raises(BadInput, match=r"Retry\.after must be a number"):
-        from_json(Retry, {"why": "busy", "after": 10**400})
+        from_json(SendRetry, {"why": "busy", "after": 10**400})
 
 
 def test_a_value_with_two_possible_kinds_is_left_to_its_reader() -> None:

@@ -12,7 +12,7 @@ NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def test_a_file_that_failed_asks_for_more_for_thirty_days() -> None:
-    book, late = debt.failed(debt.Book(), ("src/cart.py",), NOW), NOW + timedelta(days=29)
+    book, late = debt.failed(debt.DebtBook(), ("src/cart.py",), NOW), NOW + timedelta(days=29)
 
     (asked,) = debt.asked(book, ("src/cart.py", "src/other.py"), late)
 
@@ -26,7 +26,7 @@ def test_a_file_that_failed_asks_for_more_for_thirty_days() -> None:
 
 
 def test_a_file_that_failed_often_is_tried_from_end_to_end() -> None:
-    book = debt.Book()
+    book = debt.DebtBook()
     for day in range(3):
         book = debt.failed(book, ("src/cart.py",), NOW + timedelta(days=day), "no browser here")
 
@@ -42,7 +42,7 @@ def test_a_file_that_failed_often_is_tried_from_end_to_end() -> None:
 def test_of_many_files_only_a_few_are_named() -> None:
     paths = [f"{n}.py" for n in range(9)]
 
-    (asked,) = debt.asked(debt.failed(debt.Book(), paths, NOW), paths, NOW)
+    (asked,) = debt.asked(debt.failed(debt.DebtBook(), paths, NOW), paths, NOW)
 
     assert asked.description == "All tests pass: 0.py, 1.py, 2.py and 6 more failed before"
 
@@ -59,7 +59,7 @@ def test_of_many_files_only_a_few_are_named() -> None:
 def test_debts_are_sorted_single_and_only_time_lowers_them(
     falls: list[tuple[str, datetime]],
 ) -> None:
-    book = debt.Book()
+    book = debt.DebtBook()
     for path, at in sorted(falls, key=lambda fall: fall[1]):
         before = {each.path: each.failures for each in debt.alive(book, at).debts}
         book = debt.failed(book, (path,), at)

@@ -21,7 +21,7 @@ from remit.model.contract import (
     Timing,
     Verdict,
 )
-from remit.model.deferred import Batch, Due, Ends, Group
+from remit.model.deferred import DeferredBatch, DeferredGroup, DueCriterion, GroupEnd
 from remit.model.ids import SeriesId, TaskId
 from tests.model.examples import NEW as TASK
 
@@ -34,34 +34,34 @@ PENDING = Verdict((Finding("lint", Result.PASS), Finding("e2e", Result.SKIPPED, 
 WORK = replace(
     TASK, contract=Contract(ContractType.VERIFIABLE, (STYLE, LATE)), verdict=PENDING, context={}
 )
-DAY = Batch("shop", "main", Group(Ends.DAY, "2026-03-02"))
+DAY = DeferredBatch("shop", "main", DeferredGroup(GroupEnd.DAY, "2026-03-02"))
 
 
 @pytest.mark.parametrize(
     ("said", "series", "group"),
     [
-        ("docs/prd.md#US-1", None, Group(Ends.PRD, "docs/prd.md")),
-        (" docs/prd.md ", SeriesId("ser-1"), Group(Ends.PRD, "docs/prd.md")),
-        ("#US-1", SeriesId("ser-1"), Group(Ends.SERIES, "ser-1")),
-        (True, None, Group(Ends.DAY, "2026-03-03")),
-        (None, None, Group(Ends.DAY, "2026-03-03")),
+        ("docs/prd.md#US-1", None, DeferredGroup(GroupEnd.PRD, "docs/prd.md")),
+        (" docs/prd.md ", SeriesId("ser-1"), DeferredGroup(GroupEnd.PRD, "docs/prd.md")),
+        ("#US-1", SeriesId("ser-1"), DeferredGroup(GroupEnd.SERIES, "ser-1")),
+        (True, None, DeferredGroup(GroupEnd.DAY, "2026-03-03")),
+        (None, None, DeferredGroup(GroupEnd.DAY, "2026-03-03")),
     ],
 )
 def test_a_task_ends_with_its_document_else_its_series_else_the_day(
-    said: Json, series: SeriesId | None, group: Group
+    said: Json, series: SeriesId | None, group: DeferredGroup
 ) -> None:
     task = replace(WORK, context={"prd": said}, series_id=series)
 
     assert deferred.group_of(task, NOW.replace(hour=17), BALI) == group
 
 
-@pytest.mark.parametrize("ends", Ends)
-def test_only_a_day_is_ended_by_the_clock(ends: Ends) -> None:
-    group = Group(ends, "2026-03-02")
+@pytest.mark.parametrize("ends", GroupEnd)
+def test_only_a_day_is_ended_by_the_clock(ends: GroupEnd) -> None:
+    group = DeferredGroup(ends, "2026-03-02")
 
     over = group.over_at(BALI)
 
-    assert over == (datetime(2026, 3, 2, 16, tzinfo=UTC) if ends is Ends.DAY else None)
+    assert over == (datetime(2026, 3, 2, 16, tzinfo=UTC) if ends is GroupEnd.DAY else None)
     assert group.key == f"{ends.value}:2026-03-02"
     assert group.said
 
@@ -71,7 +71,7 @@ def test_only_a_day_is_ended_by_the_clock(ends: Ends) -> None:
     zone=st.sampled_from(["Asia/Makassar", "Europe/Berlin", "America/Santiago", "Asia/Beirut"]),
 )
 def test_a_day_is_over_where_the_next_one_begins(day: date, zone: str) -> None:
-    over = Group(Ends.DAY, day.isoformat()).over_at(ZoneInfo(zone))
+    over = DeferredGroup(GroupEnd.DAY, day.isoformat()).over_at(ZoneInfo(zone))
 
     assert over is not None
     assert over.astimezone(ZoneInfo(zone)).date().toordinal() == day.toordinal() + 1
@@ -108,8 +108,8 @@ def test_the_same_check_for_two_tasks_is_made_once() -> None:
 
     assert {each.branch for each in found} == {"main", "next"}
     assert deferred.due(found[DAY]) == (
-        Due(LATE, (*first, *later)),
-        Due(TOGGLE, tuple(other)),
+        DueCriterion(LATE, (*first, *later)),
+        DueCriterion(TOGGLE, tuple(other)),
     )
 
 
@@ -148,7 +148,7 @@ def test_what_was_found_before_is_not_found_otherwise_later() -> None:
     ],
 )
 def test_what_became_of_it_is_told_in_a_sentence(data: JsonMap, said: str | None) -> None:
-    assert deferred.told(data) == said
+    assert deferred.deferred_sentence(data) == said
 
 
 def test_what_is_dropped_says_why_and_waits_for_nothing() -> None:

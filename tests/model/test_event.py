@@ -4,7 +4,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from remit.model.codec import text_of
-from remit.model.event import GENESIS, Kind, chain
+from remit.model.event import GENESIS, EventKind, chain
 from remit.model.ids import encode
 from remit.model.status import Actor
 from tests.model.values import JSON, TEXT
@@ -18,7 +18,7 @@ COLUMNS: tuple[st.SearchStrategy[object], ...] = (
     PLACES,
     TASKS,
     PLACES,
-    st.sampled_from([kind.value for kind in Kind]),
+    st.sampled_from([kind.value for kind in EventKind]),
     st.sampled_from([actor.value for actor in Actor]),
     st.integers(0, 2**53),
     st.dictionaries(TEXT, JSON, max_size=3).map(text_of),

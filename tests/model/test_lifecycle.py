@@ -5,7 +5,7 @@ from functools import cache
 import pytest
 
 from remit.errors import IllegalMove
-from remit.model.review import OPTIONS, Answered
+from remit.model.review import OPTIONS, ReviewAnswer
 from remit.model.status import BY_PAIR, MOVES, Actor, Reason, Status
 from remit.model.view import s3_status, s4_status
 from tests.model.lifecycle_checks import CHECKS, S3_EDGES, S4_DIAGRAM, Check, task_in
@@ -66,7 +66,7 @@ def test_everything_the_model_tells_of_happens() -> None:
 
 def test_every_reason_is_asked_and_every_answer_is_offered_somewhere() -> None:
     assert {config.reason for config in as_it_is().configs} == {None, *Reason}
-    assert {answer for answers in OPTIONS.values() for answer in answers} == set(Answered)
+    assert {answer for answers in OPTIONS.values() for answer in answers} == set(ReviewAnswer)
 
 
 def test_the_views_show_each_status_the_seeds_name() -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from remit.model.contract import Finding, Result, Verdict
 from remit.model.delivery import Delivery
-from remit.model.plan import Item, Plan
+from remit.model.plan import Plan, WorkItem
 
 WRITTEN = Delivery("whatsapp", content="Don't forget to call mom")
 
@@ -15,8 +15,8 @@ WRITTEN = Delivery("whatsapp", content="Don't forget to call mom")
         (Plan(delivery=(WRITTEN,)), True),
         (Plan(delivery=(WRITTEN, Delivery("email", content=""))), True),
         (Plan(delivery=(WRITTEN, Delivery("email"))), False),
-        (Plan(delivery=(WRITTEN,), work=(Item("research"),)), False),
-        (Plan(work=(Item("research"),)), False),
+        (Plan(delivery=(WRITTEN,), work=(WorkItem("research"),)), False),
+        (Plan(work=(WorkItem("research"),)), False),
         (Plan(), False),
     ],
 )

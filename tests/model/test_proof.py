@@ -15,7 +15,7 @@ from remit.model.contract import (
 )
 from remit.model.proof import (
     TAKEN,
-    Proof,
+    ProofState,
     because,
     is_unverified,
     label,
@@ -42,29 +42,29 @@ REFUTED = Verdict((Finding("lint", Result.PASS), Finding("e2e", Result.FAIL, "no
 @pytest.mark.parametrize(
     ("contract", "verdict", "status", "proof"),
     [
-        (None, None, Status.COMPLETED, Proof.NONE),
-        (CODE, GOOD, Status.COMPLETED, Proof.VERIFIED),
-        (CODE, GOOD, Status.DELIVERING, Proof.VERIFIED),
-        (CODE, LATE, Status.COMPLETED, Proof.PENDING),
-        (CODE, BAD, Status.COMPLETED, Proof.UNPROVEN),
-        (CODE, None, Status.COMPLETED, Proof.UNPROVEN),
-        (PUT_OFF, REFUTED, Status.COMPLETED, Proof.REFUTED),
-        (PUT_OFF, REFUTED, Status.FAILED, Proof.OPEN),
-        (PUT_OFF, BAD, Status.COMPLETED, Proof.UNPROVEN),
-        (CODE, BAD, Status.NEEDS_REVIEW, Proof.OPEN),
-        (CODE, None, Status.FAILED, Proof.OPEN),
-        (ADVICE, None, Status.RUNNING, Proof.ADVISORY),
-        (ADVICE, None, Status.COMPLETED, Proof.ADVISORY),
+        (None, None, Status.COMPLETED, ProofState.NONE),
+        (CODE, GOOD, Status.COMPLETED, ProofState.VERIFIED),
+        (CODE, GOOD, Status.DELIVERING, ProofState.VERIFIED),
+        (CODE, LATE, Status.COMPLETED, ProofState.PENDING),
+        (CODE, BAD, Status.COMPLETED, ProofState.UNPROVEN),
+        (CODE, None, Status.COMPLETED, ProofState.UNPROVEN),
+        (PUT_OFF, REFUTED, Status.COMPLETED, ProofState.REFUTED),
+        (PUT_OFF, REFUTED, Status.FAILED, ProofState.OPEN),
+        (PUT_OFF, BAD, Status.COMPLETED, ProofState.UNPROVEN),
+        (CODE, BAD, Status.NEEDS_REVIEW, ProofState.OPEN),
+        (CODE, None, Status.FAILED, ProofState.OPEN),
+        (ADVICE, None, Status.RUNNING, ProofState.ADVISORY),
+        (ADVICE, None, Status.COMPLETED, ProofState.ADVISORY),
     ],
 )
 def test_what_is_proven_is_said_by_contract_verdict_and_end(
-    contract: Contract | None, verdict: Verdict | None, status: Status, proof: Proof
+    contract: Contract | None, verdict: Verdict | None, status: Status, proof: ProofState
 ) -> None:
     task = replace(COMPLETED, contract=contract, verdict=verdict, status=status)
     ended = status is Status.COMPLETED
 
     assert proof_of(task) is proof
-    unproven = (Proof.ADVISORY, Proof.UNPROVEN, Proof.REFUTED)
+    unproven = (ProofState.ADVISORY, ProofState.UNPROVEN, ProofState.REFUTED)
     assert is_unverified(task) is (ended and proof in unproven)
 
 

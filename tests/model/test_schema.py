@@ -14,12 +14,12 @@ from remit.model.codec import Json, JsonMap
 from remit.model.condition import ConditionKind
 from remit.model.contract import ContractType, GeneratedFrom, Overall, Result, Timing
 from remit.model.delivery import DeliveryStatus
-from remit.model.plan import Became, ItemStatus
-from remit.model.specialist import Ended
+from remit.model.plan import ClauseOutcome, ItemStatus
+from remit.model.specialist import AttemptOutcome
 from remit.model.status import Reason, Status
 from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
 from remit.model.veto import VetoKind
-from remit.model.view import SCHEMA_VERSION, View, show
+from remit.model.view import SCHEMA_VERSION, JsonView, show
 from tests.model.examples import EXAMPLES, NEW
 from tests.model.lifecycle_checks import S3_EDGES, S4_DIAGRAM
 
@@ -77,7 +77,7 @@ WORDS: list[tuple[str, str, type[StrEnum] | set[str]]] = [
     ("task.s3", "$defs/criterion/properties/timing", Timing),
     ("task.s3", "$defs/results/properties/overall", Overall),
     ("task.s3", "$defs/results/properties/criteria/items/properties/status", Result),
-    ("task.s3", "$defs/request/properties/clauses/items/properties/became", Became),
+    ("task.s3", "$defs/request/properties/clauses/items/properties/became", ClauseOutcome),
     ("task.s3", "$defs/vetoCue/properties/kind", VetoKind),
     ("task.s3", "$defs/condition/properties/kind", ConditionKind),
     ("task.s4", "properties/priority", Priority),
@@ -97,7 +97,7 @@ WORDS: list[tuple[str, str, type[StrEnum] | set[str]]] = [
     ("builder-state", "$defs/criterion/properties/timing", Timing),
     ("builder-state", "$defs/results/properties/overall", Overall),
     ("builder-state", "$defs/result/properties/status", Result),
-    ("builder-state", "$defs/attempt/properties/outcome", Ended),
+    ("builder-state", "$defs/attempt/properties/outcome", AttemptOutcome),
 ]
 every_schema = pytest.mark.parametrize("name", NAMES)
 
@@ -144,8 +144,8 @@ def test_the_kinds_of_source_in_s4_are_the_kinds_of_source() -> None:
     assert source["pattern"] == f"^({'|'.join(SourceKind)}):"
 
 
-@pytest.mark.parametrize("view", View)
-def test_a_schema_knows_exactly_what_is_shown(view: View) -> None:
+@pytest.mark.parametrize("view", JsonView)
+def test_a_schema_knows_exactly_what_is_shown(view: JsonView) -> None:
     schema = _schema(f"task.{view}")
 
     assert (
@@ -153,22 +153,22 @@ def test_a_schema_knows_exactly_what_is_shown(view: View) -> None:
     )
 
 
-@pytest.mark.parametrize("view", View)
+@pytest.mark.parametrize("view", JsonView)
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_every_golden_file_is_true_to_its_schema(name: str, view: View) -> None:
+def test_every_golden_file_is_true_to_its_schema(name: str, view: JsonView) -> None:
     golden = json.loads((GOLDEN / f"{name}.{view}.json").read_text(encoding="utf-8"))
 
     assert _complaints(f"task.{view}", golden) == []
 
 
-@pytest.mark.parametrize("view", View)
+@pytest.mark.parametrize("view", JsonView)
 @pytest.mark.parametrize("field", ["status", "priority"])
-def test_a_word_nobody_knows_does_not_pass(view: View, field: str) -> None:
+def test_a_word_nobody_knows_does_not_pass(view: JsonView, field: str) -> None:
     assert _complaints(f"task.{view}", {**show(NEW, view), field: "sort of"})
 
 
-@pytest.mark.parametrize("view", View)
-def test_a_field_too_many_or_too_few_does_not_pass(view: View) -> None:
+@pytest.mark.parametrize("view", JsonView)
+def test_a_field_too_many_or_too_few_does_not_pass(view: JsonView) -> None:
     shown = show(NEW, view)
 
     assert _complaints(f"task.{view}", {**shown, "surprise": 1})
@@ -189,7 +189,7 @@ def test_the_contract_of_s2_is_a_contract() -> None:
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_what_a_task_shows_as_plan_and_contract_passes_as_one(name: str) -> None:
-    shown = show(EXAMPLES[name], View.S3)
+    shown = show(EXAMPLES[name], JsonView.S3)
 
     assert _complaints("work-plan", {key: shown[key] for key in ("work", "delivery")}) == []
     if shown["verificationContract"] is not None:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from remit.errors import IllegalMove
 from remit.model.delivery import Delivery
-from remit.model.plan import Item, Plan
+from remit.model.plan import Plan, WorkItem
 from remit.model.status import ACTIVE, ALLOWED, BY_PAIR, PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
 from tests.model.lifecycle_checks import task_in
@@ -121,7 +121,7 @@ def test_the_log_lies_where_the_id_says() -> None:
 
 
 def test_the_plan_of_a_task_is_its_work_its_deliveries_and_its_contract() -> None:
-    task = replace(task_in(Status.NEW), work=(Item("look"),), delivery=(Delivery("email"),))
+    task = replace(task_in(Status.NEW), work=(WorkItem("look"),), delivery=(Delivery("email"),))
 
     assert task.plan == Plan(work=task.work, delivery=task.delivery, contract=None)
 

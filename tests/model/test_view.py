@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from remit.model.codec import Json, JsonMap, moment
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.plan import Item, ItemStatus
+from remit.model.plan import ItemStatus, WorkItem
 from remit.model.status import Reason, Status
 from remit.model.task import Priority, Source, SourceKind, Task
-from remit.model.view import View, delivery_status, s3_status, s4_status, show
+from remit.model.view import JsonView, delivery_status, s3_status, s4_status, show
 from tests.model.examples import COMPLETED, EXAMPLES, NEEDS_REVIEW, NEW
 from tests.model.lifecycle_checks import task_in
 from tests.model.values import values
@@ -51,9 +51,9 @@ INNER = {
 RENAMED = {"source", "series_id", "slot", "contract", "verdict", "rule", "created_at"}
 
 
-@pytest.mark.parametrize("view", View)
+@pytest.mark.parametrize("view", JsonView)
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_a_task_is_shown_to_the_byte_as_the_golden_file_has_it(name: str, view: View) -> None:
+def test_a_task_is_shown_to_the_byte_as_the_golden_file_has_it(name: str, view: JsonView) -> None:
     shown = json.dumps(show(EXAMPLES[name], view), indent=2, ensure_ascii=False) + "\n"
     golden = GOLDEN / f"{name}.{view}.json"
     if REWRITE:
@@ -64,18 +64,18 @@ def test_a_task_is_shown_to_the_byte_as_the_golden_file_has_it(name: str, view: 
 
 def test_there_is_no_golden_file_without_a_task() -> None:
     assert {path.name for path in GOLDEN.iterdir()} == {
-        f"{name}.{view}.json" for name in EXAMPLES for view in View
+        f"{name}.{view}.json" for name in EXAMPLES for view in JsonView
     }
 
 
 def test_everything_a_task_has_is_shown_but_what_the_engine_keeps_to_itself() -> None:
     has = set(Task.__struct_fields__) - INNER - RENAMED
 
-    assert {_camel(name) for name in has} <= show(NEW, View.S3).keys()
+    assert {_camel(name) for name in has} <= show(NEW, JsonView.S3).keys()
 
 
 def test_the_fields_of_s3_and_s0_are_there_by_their_names() -> None:
-    shown = show(COMPLETED, View.S3)
+    shown = show(COMPLETED, JsonView.S3)
 
     assert set(S3_NAMES.split()) | S0_TASK <= shown.keys()
     assert _first(shown["work"]).keys() == S0_ITEM
@@ -83,7 +83,7 @@ def test_the_fields_of_s3_and_s0_are_there_by_their_names() -> None:
 
 
 def test_results_have_the_shape_of_s2() -> None:
-    results = cast("JsonMap", show(COMPLETED, View.S3)["verificationResults"])
+    results = cast("JsonMap", show(COMPLETED, JsonView.S3)["verificationResults"])
 
     assert results.keys() == S2_RESULTS
     assert _first(results["criteria"]).keys() == S2_RESULT
@@ -101,13 +101,13 @@ def test_the_example_of_s4_comes_out_as_s4_wrote_it() -> None:
             "meeting_duration": "30m",
         },
         priority=Priority.HIGH,
-        work=(Item("propose_time_slots"), Item("send_calendar_invite")),
+        work=(WorkItem("propose_time_slots"), WorkItem("send_calendar_invite")),
         assigned_agent="ToolingAgent",
         created_at=moment("2025-06-23T03:15:00Z"),
         last_updated=moment("2025-06-23T03:16:10Z"),
     )
 
-    assert show(task, View.S4) == {
+    assert show(task, JsonView.S4) == {
         "task_id": "01JYDF5S20V5T3K2M1P9RA8WZ0",
         "created_at": "2025-06-23T03:15:00.000Z",
         "source": "email:<gmail_msg_id>",
@@ -185,7 +185,7 @@ def test_a_deleted_task_is_deleted_in_s3_and_unchanged_in_s4(status: Status) -> 
     [(Status.FAILED, "failed"), (Status.CANCELLED, "cancelled"), (Status.COMPLETED, None)],
 )
 def test_s4_says_why_a_task_is_cancelled(status: Status, why: str | None) -> None:
-    assert show(task_in(status), View.S4)["cancel_reason"] == why
+    assert show(task_in(status), JsonView.S4)["cancel_reason"] == why
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_an_action_that_cannot_go_out_is_held_as_its_task_is(reason: Reason) -> 
 
 @pytest.mark.parametrize("status", ItemStatus)
 def test_a_step_of_s4_is_done_only_if_it_was_completed(status: ItemStatus) -> None:
-    shown = show(replace(NEW, work=(Item("look", status),)), View.S4)
+    shown = show(replace(NEW, work=(WorkItem("look", status),)), JsonView.S4)
 
     assert shown["subtasks"] == [{"step": "look", "done": status is ItemStatus.COMPLETED}]
 
@@ -223,7 +223,7 @@ def test_a_step_of_s4_is_done_only_if_it_was_completed(status: ItemStatus) -> No
 @settings(max_examples=examples(25))
 @given(values(Task))
 def test_any_task_can_be_shown_as_json(task: Task) -> None:
-    for view in View:
+    for view in JsonView:
         assert json.loads(json.dumps(show(task, view))) == show(task, view)
 
 

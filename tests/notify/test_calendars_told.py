@@ -8,30 +8,30 @@ import pytest
 from msgspec.structs import replace
 
 from remit.model.ids import SeriesId
-from remit.model.notice import News, State
+from remit.model.notice import NoticeKind, NoticeState
 from remit.model.series import Repeats
-from remit.settings import Notices
+from remit.settings import NoticeSettings
 from remit.store import calendars, inbox, occurrences, series, slots
-from remit.store.calendars import Calendar, Resource
+from remit.store.calendars import StoredCalendar, StoredResource
 from remit.store.database import Tx
-from remit.store.occurrences import Occurrence, Read
+from remit.store.occurrences import ReadResource, StoredOccurrence
 from remit.testing import World
 from remit.trigger import command
 from tests.notify.town import OUT, kept, planned, told, town
 
-WISHES: Final = Notices(missed=("conversation", OUT), refused=("conversation", OUT))
-WORK: Final = Calendar("work", "/team/", "Team", marked=True)
+WISHES: Final = NoticeSettings(missed=("conversation", OUT), refused=("conversation", OUT))
+WORK: Final = StoredCalendar("work", "/team/", "Team", marked=True)
 WHY: Final = "It repeats every second."
 
 
-def refused(world: World, etag: str = "1", uid: str = "a", why: str | None = WHY) -> Read:
+def refused(world: World, etag: str = "1", uid: str = "a", why: str | None = WHY) -> ReadResource:
     body = f"BEGIN:VEVENT\nUID:{uid}\nSUMMARY:Water {uid}\nEND:VEVENT"
-    held = Resource(WORK.account, WORK.path, f"/{uid}.ics", etag, uid, body, world.now, why)
+    held = StoredResource(WORK.account, WORK.path, f"/{uid}.ics", etag, uid, body, world.now, why)
     held = replace(held, title=f"Water {uid}")
-    return Read(held, (), frozenset(), world.now, world.now)
+    return ReadResource(held, (), frozenset(), world.now, world.now)
 
 
-async def reads(world: World, *found: Read) -> None:
+async def reads(world: World, *found: ReadResource) -> None:
     await world.house.db.write(calendars.note, WORK)
     for each in found:
         await world.house.db.write(occurrences.follow, each, world.now)
@@ -71,7 +71,7 @@ async def test_an_event_that_was_mended_or_seen_before_it_was_told_is_not_told(
         await world.house.db.write(calendars.see, "work", "/team/", "/b.ics")
 
         assert await told(world) == []
-        dropped = [each.why for each in await kept(world) if each.state is State.DROPPED]
+        dropped = [each.why for each in await kept(world) if each.state is NoticeState.DROPPED]
         assert dropped == ["It was mended, or is gone.", "You have seen it."]
 
 
@@ -125,7 +125,7 @@ async def test_runs_that_were_missed_are_told_with_how_many_and_why(tmp_path: Pa
         world.clock.jump(world.now + timedelta(days=4))  # nobody was there
         await world.run()
 
-        missed = [each for each in await kept(world) if each.news is News.MISSED]
+        missed = [each for each in await kept(world) if each.news is NoticeKind.MISSED]
         assert {each.way for each in missed} == {"conversation", OUT}
         lines = {each.telling.line for each in missed}
         assert any("runs were left out: Remit was not running" in line for line in lines), lines
@@ -137,7 +137,7 @@ async def test_a_series_that_ended_while_nobody_was_there_is_told_too(tmp_path: 
         world.clock.jump(world.now + timedelta(days=30))
         await world.run()
 
-        missed = [each.telling for each in await kept(world) if each.news is News.MISSED]
+        missed = [each.telling for each in await kept(world) if each.news is NoticeKind.MISSED]
         assert {each.title for each in missed} == {"Brief me"}
 
 
@@ -151,11 +151,11 @@ async def test_what_the_owner_skipped_himself_is_not_told(tmp_path: Path) -> Non
         await world.house.owner.resume_series(found)
         await world.run()
 
-        assert [each for each in await kept(world) if each.news is News.MISSED] == []
+        assert [each for each in await kept(world) if each.news is NoticeKind.MISSED] == []
 
 
 def _series(tx: Tx) -> SeriesId:
-    return series.every(tx)[0].id
+    return series.list_series(tx)[0].id
 
 
 @pytest.mark.parametrize("given", [True, False])
@@ -164,10 +164,10 @@ async def test_a_start_that_was_missed_is_told_once_with_its_task_or_without(
 ) -> None:
     async with town(tmp_path, WISHES) as world:
         at = world.now + timedelta(hours=1)
-        start = Occurrence(uid="a", key="", start=at, title="Water them", text="")
+        start = StoredOccurrence(uid="a", key="", start=at, title="Water them", text="")
         held = refused(world, why=None).resource
         await world.house.db.write(calendars.note, WORK)
-        read = Read(held, (start,), frozenset(), world.now, world.now)
+        read = ReadResource(held, (start,), frozenset(), world.now, world.now)
         await world.house.db.write(occurrences.follow, read, world.now)
         if given:
             cue = command.cue("Water them", ref="water", channel="dashboard", scheduled_for=at)
@@ -183,14 +183,14 @@ async def test_a_start_that_was_missed_is_told_once_with_its_task_or_without(
 async def test_starts_that_were_dropped_long_ago_are_forgotten(tmp_path: Path) -> None:
     async with town(tmp_path, WISHES) as world:
         starts = tuple(
-            Occurrence(
+            StoredOccurrence(
                 uid="a", key=f"{n}", start=world.now + n * timedelta(days=1), title="x", text=""
             )
             for n in (1, 50)
         )
         held = refused(world, why=None).resource
         await world.house.db.write(calendars.note, WORK)
-        read = Read(held, starts, frozenset(), world.now, world.now)
+        read = ReadResource(held, starts, frozenset(), world.now, world.now)
         await world.house.db.write(occurrences.follow, read, world.now)
         for each in await world.house.db.read(occurrences.of_event, "a"):
             await world.house.db.write(occurrences.drop, each, slots.ASLEEP, world.now)

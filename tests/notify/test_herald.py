@@ -8,29 +8,29 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.deliver import notice_carry
-from remit.deliver.herald import STALE, Herald
+from remit.deliver import notice_delivery
+from remit.deliver.notice_sender import STALE, NoticeSender
 from remit.errors import BadInput
 from remit.model.conversation import Role
 from remit.model.delivery import (
     Accepted,
     Answer,
-    Keeps,
+    DeliveryReport,
     Locked,
     Parcel,
+    ProviderReport,
     Refused,
-    Report,
-    Reported,
-    Retry,
+    SendGuarantee,
+    SendRetry,
     Unknown,
 )
 from remit.model.delivery import Found as Cleared
-from remit.model.notice import State
-from remit.model.permit import Unsure
-from remit.model.review import Answered
-from remit.settings import Notices
+from remit.model.notice import NoticeState
+from remit.model.permit import UnclearRecipient
+from remit.model.review import ReviewAnswer
+from remit.settings import NoticeSettings
 from remit.store import conversations, events, inbound, notices, owner_activity
-from remit.store.inbound import Came
+from remit.store.inbound import InboundMessage
 from remit.testing import Outbox, World
 from tests.notify.town import BY_OUTBOX, OUT, herald, kept, planned, states, told, town
 
@@ -54,7 +54,7 @@ async def test_a_question_is_one_line_with_a_link_to_where_it_is_decided(tmp_pat
             f"“Renew my passport” needs you: Which passport do you hold? {LINK}/inbox/{review.id}"
         ]
         (notice,) = await kept(world)
-        assert (notice.state, notice.receipt, notice.body) == (State.SENT, "out-1", None)
+        assert (notice.state, notice.receipt, notice.body) == (NoticeState.SENT, "out-1", None)
         assert world.outbox.sent[0].key == notice.id
 
 
@@ -105,7 +105,7 @@ async def test_many_of_one_sort_in_a_minute_become_one_line(tmp_path: Path) -> N
         await world.run()
 
         assert await told(world) == [f"12 tasks are done. {LINK}/tasks"]
-        assert {each.state for each in await kept(world)} == {State.SENT}
+        assert {each.state for each in await kept(world)} == {NoticeState.SENT}
 
 
 async def test_what_comes_after_a_few_waits_for_the_minute_to_end(tmp_path: Path) -> None:
@@ -129,11 +129,11 @@ async def test_what_was_decided_before_it_went_is_not_told(tmp_path: Path) -> No
     async with town(tmp_path) as world:
         await asked(world)
         (review,) = await world.waiting()
-        await world.decide(review, Answered.DECLINE)
+        await world.decide(review, ReviewAnswer.DECLINE)
 
         assert await told(world) == []
         (notice,) = await kept(world)
-        assert (notice.state, notice.why) == (State.DROPPED, "You have decided it.")
+        assert (notice.state, notice.why) == (NoticeState.DROPPED, "You have decided it.")
 
 
 async def test_what_was_seen_or_put_off_before_it_went_is_not_told(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ async def test_what_never_left_goes_again_when_the_channel_says_and_not_for_ever
     tmp_path: Path,
 ) -> None:
     async with town(tmp_path) as world:
-        world.outbox.answers = [Retry("busy", 90.0)] * 99
+        world.outbox.answers = [SendRetry("busy", 90.0)] * 99
         await asked(world)
         await told(world)
         await world.run(timedelta(seconds=89))
@@ -180,22 +180,22 @@ async def test_what_never_left_goes_again_when_the_channel_says_and_not_for_ever
         for _ in range(20):
             await world.run(timedelta(seconds=91))
             await told(world)
-        assert len(world.outbox.tried) == notice_carry.MOST_TRIES
+        assert len(world.outbox.tried) == notice_delivery.MOST_TRIES
         (notice,) = await kept(world)
-        assert (notice.state, notice.why) == (State.FAILED, "busy")
+        assert (notice.state, notice.why) == (NoticeState.FAILED, "busy")
 
 
 @pytest.mark.parametrize(
     ("answer", "state"),
     [
-        (Unknown("the line broke"), State.UNKNOWN),
-        (RuntimeError("a broken adapter"), State.UNKNOWN),
-        (Refused("no such person"), State.FAILED),
-        (Locked("no token"), State.NEW),
+        (Unknown("the line broke"), NoticeState.UNKNOWN),
+        (RuntimeError("a broken adapter"), NoticeState.UNKNOWN),
+        (Refused("no such person"), NoticeState.FAILED),
+        (Locked("no token"), NoticeState.NEW),
     ],
 )
 async def test_what_came_of_it_is_written_down_and_a_doubt_is_not_told_again(
-    tmp_path: Path, answer: Answer | Exception, state: State
+    tmp_path: Path, answer: Answer | Exception, state: NoticeState
 ) -> None:
     async with town(tmp_path) as world:
         world.outbox.answers = [answer]
@@ -226,15 +226,15 @@ class Looks(Outbox):
 @pytest.mark.parametrize(
     ("found", "state", "tried"),
     [
-        (Accepted("ref-1"), State.SENT, 1),
-        (Refused("it bounced"), State.FAILED, 1),
-        (Retry("it never left"), State.SENT, 2),
-        (None, State.UNKNOWN, 1),
+        (Accepted("ref-1"), NoticeState.SENT, 1),
+        (Refused("it bounced"), NoticeState.FAILED, 1),
+        (SendRetry("it never left"), NoticeState.SENT, 2),
+        (None, NoticeState.UNKNOWN, 1),
     ],
 )
-@pytest.mark.parametrize("keeps", [Keeps.KEY, Keeps.LOOKUP])
+@pytest.mark.parametrize("keeps", [SendGuarantee.KEY, SendGuarantee.LOOKUP])
 async def test_a_doubt_is_cleared_by_a_channel_that_can(
-    tmp_path: Path, keeps: Keeps, found: Cleared | None, state: State, tried: int
+    tmp_path: Path, keeps: SendGuarantee, found: Cleared | None, state: NoticeState, tried: int
 ) -> None:
     line = Looks(name=OUT, keeps=keeps)
     line.answers = [Unknown("the line broke")]
@@ -267,9 +267,11 @@ async def test_a_channel_that_keeps_nothing_is_never_asked_and_its_doubt_stays(
         assert await states(world) == [(OUT, "unknown")]
 
 
-@pytest.mark.parametrize(("arrived", "state"), [(True, State.SENT), (False, State.FAILED)])
+@pytest.mark.parametrize(
+    ("arrived", "state"), [(True, NoticeState.SENT), (False, NoticeState.FAILED)]
+)
 async def test_a_report_settles_a_doubt_and_wakes_nothing(
-    tmp_path: Path, *, arrived: bool, state: State
+    tmp_path: Path, *, arrived: bool, state: NoticeState
 ) -> None:
     async with town(tmp_path) as world:
         world.outbox.answers = [Unknown("the line broke")]
@@ -277,8 +279,8 @@ async def test_a_report_settles_a_doubt_and_wakes_nothing(
         await told(world)
         (notice,) = await kept(world)
         last = await world.house.db.read(events.last)
-        said = Report(Reported("wamid.1", arrived=arrived, why="no"), OUT, notice.id)
-        came = Came(ref="report-1", channel=OUT, body={}, report=said)
+        said = DeliveryReport(ProviderReport("wamid.1", arrived=arrived, why="no"), OUT, notice.id)
+        came = InboundMessage(ref="report-1", channel=OUT, body={}, report=said)
         assert await world.house.db.write(inbound.take, [came], world.now) == []
         await told(world)
 
@@ -343,7 +345,7 @@ async def test_who_talks_here_is_told_here_and_a_quarter_of_an_hour_later_by_his
 async def test_a_result_that_was_asked_for_elsewhere_is_not_brought_into_the_talk(
     tmp_path: Path,
 ) -> None:
-    async with town(tmp_path, Notices()) as world:
+    async with town(tmp_path, NoticeSettings()) as world:
         talk = (await world.house.talk.begin()).id
         await world.house.talk.answered(await world.house.talk.say(talk, "Good morning"), 100)
         await world.add("Find a park", channel="dashboard")
@@ -369,7 +371,7 @@ async def test_who_clicks_on_the_dashboard_is_told_there_for_a_quarter_of_an_hou
 
 
 async def test_who_clicked_after_he_wrote_by_a_channel_is_here_by_now(tmp_path: Path) -> None:
-    async with town(tmp_path, Notices()) as world:
+    async with town(tmp_path, NoticeSettings()) as world:
         talk = (await world.house.talk.begin(channel=OUT)).id
         await world.house.talk.say(talk, "Good morning", channel=OUT)
         await world.run(timedelta(minutes=2))
@@ -380,7 +382,7 @@ async def test_who_clicked_after_he_wrote_by_a_channel_is_here_by_now(tmp_path: 
 
 
 async def test_who_writes_by_a_channel_is_told_there_and_not_pushed(tmp_path: Path) -> None:
-    async with town(tmp_path, Notices()) as world:
+    async with town(tmp_path, NoticeSettings()) as world:
         talk = (await world.house.talk.begin(channel=OUT)).id
         await world.house.talk.say(talk, "Good morning", channel=OUT)
         await asked(world, "Something hopeless")
@@ -409,7 +411,7 @@ async def test_what_was_settled_in_the_quiet_is_not_told_after_it(tmp_path: Path
     async with town(tmp_path, quiet="09:00-17:00") as world:
         await asked(world)
         (review,) = await world.waiting()
-        await world.decide(review, Answered.DECLINE)
+        await world.decide(review, ReviewAnswer.DECLINE)
         await world.run(timedelta(hours=8))
 
         assert await told(world) == []
@@ -476,7 +478,7 @@ async def test_a_digest_that_was_refused_is_said_in_the_conversation(tmp_path: P
 
 async def test_a_digest_that_could_not_leave_goes_later_on_the_same_day(tmp_path: Path) -> None:
     async with town(tmp_path, GATHERED) as world:
-        world.outbox.answers = [Retry("busy", 60.0)]
+        world.outbox.answers = [SendRetry("busy", 60.0)]
         await asked(world, "Something hopeless")
         await world.run(timedelta(days=1))
         assert await told(world) == []
@@ -506,7 +508,7 @@ async def test_a_way_can_be_tried_out(tmp_path: Path) -> None:
 
 async def test_wishes_can_change_while_it_runs(tmp_path: Path) -> None:
     async with town(tmp_path) as world:
-        world.house.wishes.notices = Notices(failed=())
+        world.house.wishes.notices = NoticeSettings(failed=())
         await asked(world, "Something hopeless")
 
         assert await told(world) == []
@@ -525,12 +527,14 @@ async def test_what_was_told_is_forgotten_after_a_season(tmp_path: Path) -> None
 
 async def test_who_has_no_address_there_is_told_nothing_and_it_is_said_why(tmp_path: Path) -> None:
     async with town(tmp_path) as world:
-        lost = replace(world.house.herald._around, reach=lambda _: Unsure("You have no address."))
+        lost = replace(
+            world.house.herald._around, reach=lambda _: UnclearRecipient("You have no address.")
+        )
         await asked(world)
         await world.house.talk.settled()
-        await Herald(lost).catch_up()
+        await NoticeSender(lost).catch_up()
 
         (notice,) = await kept(world)
-        assert (notice.state, notice.why) == (State.FAILED, "You have no address.")
+        assert (notice.state, notice.why) == (NoticeState.FAILED, "You have no address.")
         assert world.outbox.tried == []
         assert await world.house.db.read(notices.soonest) is None

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.model.notice import News, Notice, State, Telling
+from remit.model.notice import Notice, NoticeContent, NoticeKind, NoticeState
 from remit.store import backup, notices
-from remit.store.notices import Settled, Taken
+from remit.store.notices import AlreadyClaimed, NoticeResult
 from remit.testing import World
 from tests.notify.town import BY_OUTBOX, OUT, kept, told, town
 from tests.store.scene import AT, Scene
@@ -20,8 +20,8 @@ def scene(tmp_path: Path) -> Scene:
 
 
 def notice(n: int = 1, way: str = OUT) -> Notice:
-    telling = Telling(
-        news=News.DONE, about=f"event:{n}", title=f"Task {n}", line="", href="/tasks/1", seq=n
+    telling = NoticeContent(
+        news=NoticeKind.DONE, about=f"event:{n}", title=f"Task {n}", line="", href="/tasks/1", seq=n
     )
     return Notice(id=f"ntc-{n}-{way}", telling=telling, way=way, made=AT, due=AT)
 
@@ -44,7 +44,7 @@ def test_two_that_claim_the_same_get_one_claim_and_nothing_half_done(scene: Scen
         scene.do(notices.put, notice(n))
     one, two, three = scene.do(notices.due, AT)
     assert scene.do(notices.claim_notices, [two], OUT, "text", AT)
-    with pytest.raises(Taken):
+    with pytest.raises(AlreadyClaimed):
         scene.do(notices.claim_notices, [one, two, three], OUT, "text", AT)
 
     assert states(scene) == ["new", "claimed", "new"]
@@ -58,7 +58,7 @@ def test_what_is_in_one_message_is_settled_together_and_its_words_are_not_kept(
         scene.do(notices.put, notice(n))
     found = scene.do(notices.due, AT)
     scene.do(notices.claim_notices, found, OUT, "text", AT)
-    scene.do(notices.settle_notices, found[0].id, Settled(State.SENT, receipt="r"), AT)
+    scene.do(notices.settle_notices, found[0].id, NoticeResult(NoticeState.SENT, receipt="r"), AT)
 
     rows = scene.sql("SELECT state, body, sha256, receipt, told_at FROM notices")
     assert {row["state"] for row in rows} == {"sent"}

@@ -7,13 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.deliver import letter_html, plain
-from remit.deliver.notice_text import MOST_LINE, MOST_TITLE, Words
+from remit.deliver import letter_html, whatsapp_text
+from remit.deliver.notice_text import MOST_LINE, MOST_TITLE, NoticeWords
 from remit.deliver.notice_text import plain as inert
-from remit.model.notice import KINDS, News, Notice, Telling
+from remit.model.notice import KINDS, Notice, NoticeContent, NoticeKind
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-WORDS = Words("Nina", lambda text: text.replace("hunter2", "…"), lambda: "http://127.0.0.1:7316/")
+WORDS = NoticeWords(
+    "Nina", lambda text: text.replace("hunter2", "…"), lambda: "http://127.0.0.1:7316/"
+)
 HOSTILE = [
     "Hello\r\nBcc: everyone@example.org",
     "[Click me](https://evil.example/steal)",
@@ -31,8 +33,8 @@ HOSTILE = [
 ]
 
 
-def notice(title: str, line: str = "why", news: News = News.QUESTION) -> Notice:
-    telling = Telling(news=news, about="event:1", title=title, line=line, href="/inbox/rev-1")
+def notice(title: str, line: str = "why", news: NoticeKind = NoticeKind.QUESTION) -> Notice:
+    telling = NoticeContent(news=news, about="event:1", title=title, line=line, href="/inbox/rev-1")
     return Notice(id="ntc-1", telling=telling, way="phone", made=AT, due=AT)
 
 
@@ -49,7 +51,7 @@ def test_a_hostile_title_is_words_on_one_line_with_one_link(title: str) -> None:
     assert "evil.example" not in body
     assert body.isprintable()
     assert tags(page) == tags(letter_html.page(WORDS.body([notice("Hello", "Hello")]), "Nina"))
-    assert plain.text(body) == body  # and WhatsApp shows it as it is
+    assert whatsapp_text.text(body) == body  # and WhatsApp shows it as it is
 
 
 @given(st.text(max_size=300), st.text(max_size=300))
@@ -73,7 +75,7 @@ def test_a_lock_screen_shows_no_title_unless_it_is_wanted() -> None:
 
 
 def test_many_of_one_sort_are_a_number_and_several_sorts_are_lines() -> None:
-    done = [notice(f"Task {n}", news=News.DONE) for n in range(12)]
+    done = [notice(f"Task {n}", news=NoticeKind.DONE) for n in range(12)]
     mixed = [*done[:2], notice("Renew it")]
 
     assert WORDS.body(done) == "12 tasks are done. http://127.0.0.1:7316/tasks"

@@ -10,8 +10,16 @@ from typing import TypeAlias
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from remit.model.delivery import Accepted, Answer, Keeps, Parcel, Refused, Retry, Unknown
-from remit.model.notice import State
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
+from remit.model.notice import NoticeState
 from remit.testing import Outbox, World
 from tests.notify.town import BY_OUTBOX, OUT, herald, kept, told, town
 from tests.soak import examples
@@ -20,8 +28,8 @@ Step: TypeAlias = tuple[str, int]
 
 ANSWERS: tuple[Answer | Exception, ...] = (
     Accepted("ref"),
-    Retry("busy", 30.0),
-    Retry("not your turn", 10.0, spends=False),
+    SendRetry("busy", 30.0),
+    SendRetry("not your turn", 10.0, spends=False),
     Unknown("the line broke"),
     Refused("no"),
     RuntimeError("a broken adapter"),
@@ -42,7 +50,7 @@ class Witness(Outbox):
     async def send(self, parcel: Parcel) -> Answer:
         self.tried.append(parcel)
         answer = self.answers.pop(0) if self.answers else Accepted("ref")
-        if not isinstance(answer, Retry | Refused):
+        if not isinstance(answer, SendRetry | Refused):
             self.sent.append(parcel)
         if isinstance(answer, Exception):
             raise answer
@@ -57,7 +65,7 @@ def test_no_notice_goes_out_twice(steps: list[Step], answers: list[Answer | Exce
 
 
 async def _lived(home: Path, steps: list[Step], answers: list[Answer | Exception]) -> None:
-    line = Witness(name=OUT, keeps=Keeps.NOTHING, answers=list(answers))
+    line = Witness(name=OUT, keeps=SendGuarantee.NOTHING, answers=list(answers))
     async with town(home, BY_OUTBOX, channels={OUT: line}) as world:
         for step, number in steps:
             await _step(world, step, number)
@@ -67,7 +75,7 @@ async def _lived(home: Path, steps: list[Step], answers: list[Answer | Exception
             assert times == 1, notice
         for each in await kept(world):
             arrived = each.parcel in {parcel.key for parcel in line.sent}
-            assert each.state is not State.SENT or arrived
+            assert each.state is not NoticeState.SENT or arrived
 
 
 async def _step(world: World, step: str, number: int) -> None:

@@ -7,34 +7,37 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH, WAYS, News, Post
-from remit.model.quiet import Quiet
-from remit.notify.ways import Rules, Standing
-from remit.settings import Notices
+from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH, WAYS, NoticeKind, PlannedNotice
+from remit.model.quiet import QuietHours
+from remit.notify.ways import NoticeMoment, NoticeRules
+from remit.settings import NoticeSettings
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOON = datetime(2026, 3, 2, 11, 0, tzinfo=UTC)
 NIGHT = datetime(2026, 3, 2, 23, 30, tzinfo=UTC)
-QUIET = Quiet("22:00", "07:00")
+QUIET = QuietHours("22:00", "07:00")
 MORNING = datetime(2026, 3, 3, 6, 0, tzinfo=UTC)  # seven o'clock in Berlin
 CHANNELS = ("phone", "post")
 
 
-def rules(wishes: Notices, quiet: Quiet | None = None) -> Rules:
-    return Rules(lambda: wishes, quiet, BERLIN, CHANNELS)
+def rules(wishes: NoticeSettings, quiet: QuietHours | None = None) -> NoticeRules:
+    return NoticeRules(lambda: wishes, quiet, BERLIN, CHANNELS)
 
 
 def posts(
-    wishes: Notices, here: str | None = None, now: datetime = NOON, quiet: Quiet | None = None
-) -> tuple[Post, ...]:
-    return rules(wishes, quiet).posts(News.QUESTION, None, Standing(now, here, None))
+    wishes: NoticeSettings,
+    here: str | None = None,
+    now: datetime = NOON,
+    quiet: QuietHours | None = None,
+) -> tuple[PlannedNotice, ...]:
+    return rules(wishes, quiet).posts(NoticeKind.QUESTION, None, NoticeMoment(now, here, None))
 
 
-def ways(found: tuple[Post, ...]) -> list[str]:
+def ways(found: tuple[PlannedNotice, ...]) -> list[str]:
     return [post.way for post in found]
 
 
-EVERYWHERE = Notices(question=(CONVERSATION, PUSH, "phone", "post"))
+EVERYWHERE = NoticeSettings(question=(CONVERSATION, PUSH, "phone", "post"))
 
 
 def test_who_has_not_spoken_lately_is_told_wherever_he_wants() -> None:
@@ -44,25 +47,25 @@ def test_who_has_not_spoken_lately_is_told_wherever_he_wants() -> None:
 @pytest.mark.parametrize("here", ["dashboard", "terminal"])
 def test_who_talks_in_the_house_is_told_there_and_nowhere_beside_it(here: str) -> None:
     assert ways(posts(EVERYWHERE, here)) == [CONVERSATION]
-    assert ways(posts(Notices(question=("phone", PUSH)), here)) == [CONVERSATION]
+    assert ways(posts(NoticeSettings(question=("phone", PUSH)), here)) == [CONVERSATION]
 
 
 def test_what_would_have_gone_elsewhere_is_marked_so_that_it_is_told_somewhere() -> None:
     (told,) = posts(EVERYWHERE, "dashboard")
-    (plain,) = posts(Notices(question=(CONVERSATION,)), "dashboard")
+    (plain,) = posts(NoticeSettings(question=(CONVERSATION,)), "dashboard")
 
     assert (told.instead, plain.instead) == (True, False)
 
 
 def test_who_writes_by_a_channel_is_told_by_it_and_by_no_other() -> None:
     assert ways(posts(EVERYWHERE, "phone")) == [CONVERSATION, "phone"]
-    assert ways(posts(Notices(question=("post",)), "phone")) == ["phone"]
+    assert ways(posts(NoticeSettings(question=("post",)), "phone")) == ["phone"]
 
 
 def test_where_no_browser_listens_none_is_told() -> None:
-    stands = Standing(NOON, None, None, listens=False)
+    stands = NoticeMoment(NOON, None, None, listens=False)
 
-    assert ways(rules(EVERYWHERE).posts(News.QUESTION, None, stands)) == [
+    assert ways(rules(EVERYWHERE).posts(NoticeKind.QUESTION, None, stands)) == [
         CONVERSATION,
         "phone",
         "post",
@@ -70,31 +73,33 @@ def test_where_no_browser_listens_none_is_told() -> None:
 
 
 def test_who_wants_to_hear_nothing_hears_nothing_wherever_he_is() -> None:
-    assert posts(Notices(question=()), "phone") == ()
+    assert posts(NoticeSettings(question=()), "phone") == ()
 
 
 def test_a_digest_waits_for_its_hour_wherever_he_is() -> None:
-    wanted = Notices(question=(DIGEST,), digest_at="07:30")
+    wanted = NoticeSettings(question=(DIGEST,), digest_at="07:30")
     due = datetime(2026, 3, 3, 6, 30, tzinfo=UTC)
 
-    assert posts(wanted, "phone") == (Post(DIGEST, due, held=True),)
+    assert posts(wanted, "phone") == (PlannedNotice(DIGEST, due, held=True),)
 
 
 def test_in_the_quiet_only_a_conversation_is_told_at_once() -> None:
     found = posts(EVERYWHERE, None, NIGHT, QUIET)
 
-    assert found[0] == Post(CONVERSATION, NIGHT)
-    assert set(found[1:]) == {Post(way, MORNING, held=True) for way in (PUSH, "phone", "post")}
+    assert found[0] == PlannedNotice(CONVERSATION, NIGHT)
+    assert set(found[1:]) == {
+        PlannedNotice(way, MORNING, held=True) for way in (PUSH, "phone", "post")
+    }
 
 
 def test_what_is_urgent_to_him_goes_through_the_quiet() -> None:
-    urgent = Notices(question=("phone",), urgent=("question",))
+    urgent = NoticeSettings(question=("phone",), urgent=("question",))
 
-    assert posts(urgent, None, NIGHT, QUIET) == (Post("phone", NIGHT),)
+    assert posts(urgent, None, NIGHT, QUIET) == (PlannedNotice("phone", NIGHT),)
 
 
 def test_who_writes_in_his_quiet_hours_is_told_where_he_is() -> None:
-    assert posts(EVERYWHERE, "phone", NIGHT, QUIET)[-1] == Post("phone", NIGHT)
+    assert posts(EVERYWHERE, "phone", NIGHT, QUIET)[-1] == PlannedNotice("phone", NIGHT)
 
 
 @given(
@@ -105,7 +110,7 @@ def test_who_writes_in_his_quiet_hours_is_told_where_he_is() -> None:
 def test_nobody_who_is_here_is_told_elsewhere(
     wanted: set[str], here: str | None, hour: int
 ) -> None:
-    wishes = Notices(question=tuple(sorted(wanted)))
+    wishes = NoticeSettings(question=tuple(sorted(wanted)))
     found = posts(wishes, here, NOON + timedelta(hours=hour), QUIET)
 
     assert len(ways(found)) == len(set(ways(found)))
@@ -127,8 +132,8 @@ def test_there_is_one_digest_a_day_on_a_day_that_had_none(
     moment = NOON + timedelta(hours=hours)
     local = moment.astimezone(ZoneInfo(zone)).date()
     last = None if ago is None else local - timedelta(days=ago)
-    wishes = Notices(digest_at=f"{at:%H:%M}")
-    made = Rules(lambda: wishes, None, ZoneInfo(zone), ())
+    wishes = NoticeSettings(digest_at=f"{at:%H:%M}")
+    made = NoticeRules(lambda: wishes, None, ZoneInfo(zone), ())
     due = made.next_digest(moment, last)
 
     day = due.astimezone(ZoneInfo(zone)).date()
@@ -140,7 +145,7 @@ def test_there_is_one_digest_a_day_on_a_day_that_had_none(
 
 
 def test_an_hour_that_is_left_out_does_not_lose_its_digest() -> None:
-    wishes = Notices(digest_at="02:30")
+    wishes = NoticeSettings(digest_at="02:30")
     before = datetime(2026, 3, 28, 12, 0, tzinfo=UTC)
 
     due = rules(wishes).next_digest(before, date(2026, 3, 28))
@@ -150,4 +155,4 @@ def test_an_hour_that_is_left_out_does_not_lose_its_digest() -> None:
 
 def test_every_kind_has_ways_of_its_own() -> None:
     for news in KINDS:
-        assert Notices().ways(news)
+        assert NoticeSettings().ways(news)

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Final
 
 from remit.brain.scripted import parse
-from remit.deliver.herald import Herald
+from remit.deliver.notice_sender import NoticeSender
 from remit.model.codec import Json
 from remit.model.conversation import SCHEDULED, Role
 from remit.model.notice import Notice
 from remit.ports import Channel
-from remit.settings import Deliver, Notices, Settings
+from remit.settings import DeliverSettings, NoticeSettings, Settings
 from remit.store import conversations, notices
 from remit.testing import World
 
@@ -20,21 +20,21 @@ SCRIPT: Final[list[Json]] = [
     {"reply": "Done.\n<deliverable>Lumphini Park.</deliverable>"},
 ]
 OUT: Final = "outbox"
-BY_OUTBOX: Final = Notices(question=(OUT,), done=(OUT,), failed=(OUT,), lost=(OUT,))
+BY_OUTBOX: Final = NoticeSettings(question=(OUT,), done=(OUT,), failed=(OUT,), lost=(OUT,))
 
 
 def town(
     home: Path,
-    wishes: Notices = BY_OUTBOX,
+    wishes: NoticeSettings = BY_OUTBOX,
     quiet: str = "",
     channels: Mapping[str, Channel] | None = None,
 ) -> World:
-    deliver = Deliver(undo=0, quiet=quiet)
+    deliver = DeliverSettings(undo=0, quiet=quiet)
     settings = Settings(home=home, zone="Europe/Berlin", deliver=deliver, notices=wishes)
     return World(home, brain=parse(SCRIPT), settings=settings, channels=channels)
 
 
-def herald(world: World) -> Herald:
+def herald(world: World) -> NoticeSender:
     return world.house.herald
 
 

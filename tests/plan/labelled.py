@@ -8,7 +8,7 @@ from typing import cast
 import yaml
 
 from remit.plan.activities import default
-from remit.plan.contract import Asked, Drafted, draft
+from remit.plan.contract import ContractRequest, DraftedContract, draft
 
 HERE = Path(__file__).parent
 NOW = datetime(2026, 2, 28, 10, tzinfo=UTC)
@@ -17,11 +17,11 @@ HALVES = ("held_out", "tuned", "fresh", "blind")
 
 @dataclass(frozen=True)
 class Labelled:
-    asked: Asked
+    asked: ContractRequest
     wanted: str  # a type of contract, or unsure
     trap: bool
 
-    def drafted(self) -> Drafted:
+    def drafted(self) -> DraftedContract:
         return draft(self.asked, default(), NOW)
 
     @property
@@ -37,7 +37,7 @@ def labelled(half: str) -> list[Labelled]:
 def _labelled(raw: dict[str, object]) -> Labelled:
     unknown = set(raw) - {"say", "files", "is", "trap", "prd", "prompt_for_advisory"}
     assert not unknown, unknown
-    asked = Asked(
+    asked = ContractRequest(
         str(raw["say"]),
         tuple(cast("list[str]", raw.get("files", []))),
         prd=bool(raw.get("prd", False)),

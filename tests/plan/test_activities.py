@@ -7,17 +7,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import BadInput
-from remit.plan.activities import MAX_CHARS, Activities, Demand, Paper, Unit, Whole, default, load
+from remit.plan.activities import (
+    MAX_CHARS,
+    Activities,
+    CheckDemand,
+    EndToEnd,
+    RulesFile,
+    UnitTests,
+    default,
+    load,
+)
 from remit.plan.files import compile_glob
-from remit.plan.index import Index
+from remit.plan.index import GlobIndex
 
 
 def over(text: str) -> Activities:
-    return load(Paper("mine.yml", f"version: 1\n{text}"))
+    return load(RulesFile("mine.yml", f"version: 1\n{text}"))
 
 
-def demand(path: str, rules: Activities | None = None) -> Demand:
-    found = Demand()
+def demand(path: str, rules: Activities | None = None) -> CheckDemand:
+    found = CheckDemand()
     for rule in (rules or default()).rules_for(path):
         found = found.with_(rule.demand)
     return found
@@ -83,15 +92,15 @@ def test_the_index_finds_globs_of_every_shape() -> None:
         "*.py",
     ]
     globs = [compile_glob(each) for each in shapes]
-    index = Index(globs)
+    index = GlobIndex(globs)
 
     for path in ("a", "src/x/y", "top/in/a.py", "a/bc", "q/xz", "name", "in/a.py", "a.tar.py"):
         assert index.find(path) == tuple(n for n, each in enumerate(globs) if each.matches(path))
 
 
 def test_a_test_of_a_component_is_not_the_component() -> None:
-    assert demand("src/Card.tsx").e2e is Whole.DEFERRED
-    assert demand("src/Card.test.tsx") == Demand(Unit.OWN, why="a test")
+    assert demand("src/Card.tsx").e2e is EndToEnd.DEFERRED
+    assert demand("src/Card.test.tsx") == CheckDemand(UnitTests.OWN, why="a test")
 
 
 # On top of ours -----------------------------------------------------------------------------------
@@ -112,11 +121,13 @@ def test_a_project_may_add_and_strengthen() -> None:
         "  shared: {paths: [kernel/**]}\n"
     )
 
-    assert demand("a.py", rules) == Demand(Unit.OWN, Whole.DEFERRED, ("api",), why="Python code")
-    assert demand("a.xyz", rules) == Demand(Unit.OWN, build=True, why="ours")
+    assert demand("a.py", rules) == CheckDemand(
+        UnitTests.OWN, EndToEnd.DEFERRED, ("api",), why="Python code"
+    )
+    assert demand("a.xyz", rules) == CheckDemand(UnitTests.OWN, build=True, why="ours")
     assert rules.always == ("typecheck", "lint", "build")
     assert rules.defaults.critics == ("security",)
-    assert rules.defaults.unit is Unit.ALL
+    assert rules.defaults.unit is UnitTests.ALL
     assert {"klarna", "stripe"} <= set(rules.diff["money"].says)
     assert rules.cross.directories == 2
     assert rules.cross.paths[-1].text == "kernel/**"
@@ -148,7 +159,7 @@ def test_to_weaken_a_rule_of_ours_needs_a_reason(text: str) -> None:
 def test_a_rule_may_be_replaced_by_one_that_asks_for_as_much() -> None:
     rules = over('files:\n  "*.md": {replace: true, critics: [docs], why: our docs are code}')
 
-    assert demand("a.md", rules) == Demand(critics=("docs",), why="our docs are code")
+    assert demand("a.md", rules) == CheckDemand(critics=("docs",), why="our docs are code")
     money, cross = default().diff["money"], default().cross
     says = ", ".join((*money.says, "klarna"))
     paths = ", ".join(f'"{each.text}"' for each in cross.paths)
@@ -161,11 +172,11 @@ def test_a_rule_may_be_replaced_by_one_that_asks_for_as_much() -> None:
 
 
 def test_of_two_projects_files_the_second_lies_on_the_first() -> None:
-    one = Paper("one.yml", 'version: 1\nfiles:\n  "*.md": {unit: all}')
-    two = Paper("two.yml", 'version: 1\nfiles:\n  "*.md": {unit: false, because: we do not}')
+    one = RulesFile("one.yml", 'version: 1\nfiles:\n  "*.md": {unit: all}')
+    two = RulesFile("two.yml", 'version: 1\nfiles:\n  "*.md": {unit: false, because: we do not}')
 
-    assert demand("a.md", load(one)).unit is Unit.ALL
-    assert demand("a.md", load(one, two)).unit is Unit.NONE
+    assert demand("a.md", load(one)).unit is UnitTests.ALL
+    assert demand("a.md", load(one, two)).unit is UnitTests.NONE
 
 
 @given(
@@ -241,7 +252,7 @@ def test_without_a_reason_no_file_is_ever_asked_for_less(files: dict[str, dict[s
 )
 def test_a_mistake_is_one_sentence_with_file_and_line(text: str, line: int, what: str) -> None:
     with pytest.raises(BadInput, match=re.escape(what)) as caught:
-        load(Paper("mine.yml", text))
+        load(RulesFile("mine.yml", text))
 
     said = str(caught.value)
     assert said.startswith(f"mine.yml, line {line}: it ")
@@ -253,7 +264,7 @@ def test_a_mistake_is_one_sentence_with_file_and_line(text: str, line: int, what
 def test_any_text_is_read_or_refused_with_a_sentence(text: str) -> None:
     said = ""
     try:
-        load(Paper("mine.yml", f"version: 1\n{text}"))
+        load(RulesFile("mine.yml", f"version: 1\n{text}"))
     except BadInput as error:
         said = str(error)
 

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
 from remit.plan import activities, files
-from remit.plan.activities import Paper, default, load
-from remit.plan.contract import Asked, Owed, covers, draft, reclassify, together
+from remit.plan.activities import RulesFile, default, load
+from remit.plan.contract import ContractRequest, OwedChecks, covers, draft, reclassify, together
 from remit.plan.proof import MOST_OWN
 from tests.plan.labelled import NOW
 
@@ -23,7 +23,7 @@ LATER = NOW.replace(hour=12)
 
 
 def drafted(description: str, *paths: str, diff: str = "") -> Contract:
-    return draft(Asked(description, paths, diff), default(), NOW).contract
+    return draft(ContractRequest(description, paths, diff), default(), NOW).contract
 
 
 # The scenarios of S2 ------------------------------------------------------------------------------
@@ -52,7 +52,7 @@ def test_a_dark_mode_toggle_is_proven_by_its_tests_and_by_the_page() -> None:
 
 
 def test_a_slow_api_is_advice_and_goes_on_with_one_line() -> None:
-    found = draft(Asked("Investigate slow API"), default(), NOW)
+    found = draft(ContractRequest("Investigate slow API"), default(), NOW)
 
     assert found.contract == Contract(ADVISORY, (), GeneratedFrom.AUTO, NOW)
     assert found.unsure is None
@@ -63,7 +63,7 @@ def test_a_slow_api_is_advice_and_goes_on_with_one_line() -> None:
 
 
 def test_a_readme_needs_only_what_always_runs() -> None:
-    found = draft(Asked("Update README"), default(), NOW)
+    found = draft(ContractRequest("Update README"), default(), NOW)
 
     assert (found.contract.type, found.contract.criteria) == (SKIP, (TYPES, LINT))
     assert (found.notice, found.unsure) == (None, None)
@@ -75,13 +75,23 @@ def test_a_readme_needs_only_what_always_runs() -> None:
 @pytest.mark.parametrize(
     ("asked", "kind", "question"),
     [
-        (Asked("Look into the login bug"), VERIFIABLE, "ask for a change or for an answer?"),
-        (Asked("Explore games", prd=True), ADVISORY, "what would prove it done?"),
-        (Asked("Explore games", prompt_for_advisory=True), ADVISORY, "Shall it be done"),
-        (Asked("Write a poem", written=True, prd=True), ADVISORY, "what would prove it done?"),
+        (
+            ContractRequest("Look into the login bug"),
+            VERIFIABLE,
+            "ask for a change or for an answer?",
+        ),
+        (ContractRequest("Explore games", prd=True), ADVISORY, "what would prove it done?"),
+        (ContractRequest("Explore games", prompt_for_advisory=True), ADVISORY, "Shall it be done"),
+        (
+            ContractRequest("Write a poem", written=True, prd=True),
+            ADVISORY,
+            "what would prove it done?",
+        ),
     ],
 )
-def test_what_is_not_clear_is_asked(asked: Asked, kind: ContractType, question: str) -> None:
+def test_what_is_not_clear_is_asked(
+    asked: ContractRequest, kind: ContractType, question: str
+) -> None:
     found = draft(asked, default(), NOW)
 
     assert found.contract.type is kind
@@ -90,7 +100,9 @@ def test_what_is_not_clear_is_asked(asked: Asked, kind: ContractType, question: 
 
 
 def test_known_files_leave_no_question_open() -> None:
-    asked = Asked("Look into the login bug", ("src/login.py",), prd=True, prompt_for_advisory=True)
+    asked = ContractRequest(
+        "Look into the login bug", ("src/login.py",), prd=True, prompt_for_advisory=True
+    )
     found = draft(asked, default(), NOW)
 
     assert (found.contract.type, found.unsure) == (VERIFIABLE, None)
@@ -98,7 +110,7 @@ def test_known_files_leave_no_question_open() -> None:
 
 
 def test_a_question_is_short_however_long_the_task_is() -> None:
-    found = draft(Asked("Look into " + "the login bug " * 500), default(), NOW)
+    found = draft(ContractRequest("Look into " + "the login bug " * 500), default(), NOW)
 
     assert len(found.unsure or "") < 400
 
@@ -107,7 +119,7 @@ def test_a_question_is_short_however_long_the_task_is() -> None:
 
 
 def test_files_that_the_description_names_are_expected_and_that_is_said() -> None:
-    found = draft(Asked("Fix typo in src/auth/session.py"), default(), NOW)
+    found = draft(ContractRequest("Fix typo in src/auth/session.py"), default(), NOW)
 
     assert found.contract.type is VERIFIABLE
     assert "no files were given; the description names src/auth/session.py" in found.why
@@ -159,8 +171,10 @@ def test_very_many_files_run_every_test_instead_of_thousands() -> None:
 
 
 def test_a_build_is_asked_for_where_a_project_says_so() -> None:
-    rules = load(Paper("mine.yml", 'version: 1\nalways: [build]\nfiles: {"*.rs": {build: true}}'))
-    found = draft(Asked("Fix", ("a.rs",)), rules, NOW).contract
+    rules = load(
+        RulesFile("mine.yml", 'version: 1\nalways: [build]\nfiles: {"*.rs": {build: true}}')
+    )
+    found = draft(ContractRequest("Fix", ("a.rs",)), rules, NOW).contract
 
     assert [each.activity for each in found.criteria] == ["typecheck", "lint", "build", "unit-test"]
 
@@ -174,7 +188,9 @@ def patch(path: str, line: str) -> str:
 
 def test_what_the_diff_says_is_looked_at_by_who_knows() -> None:
     found = draft(
-        Asked("Tidy", diff=patch("a/db.py", "cur.execute('DELETE FROM x')")), default(), NOW
+        ContractRequest("Tidy", diff=patch("a/db.py", "cur.execute('DELETE FROM x')")),
+        default(),
+        NOW,
     )
 
     assert Criterion("critic", "sql review", "sql") in found.contract.criteria
@@ -210,7 +226,7 @@ def test_a_file_that_is_deleted_is_not_asked_for_tests_of_its_own() -> None:
 
 def test_a_text_is_proven_by_criteria_of_its_own() -> None:
     proofs = (Criterion("mentions", "names it", "Sanur"), Criterion("length", "short", "1-9"))
-    asked = Asked("Research beaches", written=True, proofs=proofs)
+    asked = ContractRequest("Research beaches", written=True, proofs=proofs)
     found = draft(asked, default(), NOW)
 
     assert (found.contract.type, found.contract.criteria) == (VERIFIABLE, proofs)
@@ -218,8 +234,11 @@ def test_a_text_is_proven_by_criteria_of_its_own() -> None:
 
 
 def test_a_text_that_nothing_proves_is_advice_and_one_with_code_is_code() -> None:
-    assert draft(Asked("Write a poem", written=True), default(), NOW).notice
-    assert draft(Asked("x", ("a.py",), written=True), default(), NOW).contract.type is VERIFIABLE
+    assert draft(ContractRequest("Write a poem", written=True), default(), NOW).notice
+    assert (
+        draft(ContractRequest("x", ("a.py",), written=True), default(), NOW).contract.type
+        is VERIFIABLE
+    )
 
 
 # After the work -----------------------------------------------------------------------------------
@@ -331,12 +350,12 @@ def test_a_tighter_time_covers_a_looser_one_and_not_the_other_way_round() -> Non
 
 # What is owed -------------------------------------------------------------------------------------
 
-OWED = Owed((Criterion("unit-test", "All tests pass: a.py failed before"),), ("a.py failed",))
+OWED = OwedChecks((Criterion("unit-test", "All tests pass: a.py failed before"),), ("a.py failed",))
 
 
 @pytest.mark.parametrize("path", ["src/a.py", "README.md"])
 def test_what_is_owed_is_asked_of_whatever_changes_and_why_is_said(path: str) -> None:
-    found = draft(Asked("Change it", (path,), owed=OWED), default(), NOW)
+    found = draft(ContractRequest("Change it", (path,), owed=OWED), default(), NOW)
 
     assert found.contract.type is VERIFIABLE
     assert OWED.criteria[0] in found.contract.criteria
@@ -344,7 +363,7 @@ def test_what_is_owed_is_asked_of_whatever_changes_and_why_is_said(path: str) ->
 
 
 def test_what_is_owed_stands_in_place_of_what_asks_for_the_same() -> None:
-    found = draft(Asked("Fix it", owed=OWED), default(), NOW).contract
+    found = draft(ContractRequest("Fix it", owed=OWED), default(), NOW).contract
 
     assert [each.description for each in found.criteria if each.activity == "unit-test"] == [
         "All tests pass: a.py failed before"
@@ -352,7 +371,7 @@ def test_what_is_owed_stands_in_place_of_what_asks_for_the_same() -> None:
 
 
 def test_advice_owes_nothing_as_long_as_it_changes_nothing() -> None:
-    found = draft(Asked("Investigate why a.py is slow", owed=OWED), default(), NOW)
+    found = draft(ContractRequest("Investigate why a.py is slow", owed=OWED), default(), NOW)
 
     assert (found.contract.type, found.contract.criteria) == (ADVISORY, ())
     assert "a.py failed" not in found.why
@@ -377,7 +396,7 @@ def test_what_must_pass_now_is_not_put_off() -> None:
     now = replace(late, timing=Timing.IMMEDIATE)
     before = Contract(VERIFIABLE, (LINT, late))
 
-    real = reclassify(before, "", ["README.md"], default(), LATER, Owed((now,)))
+    real = reclassify(before, "", ["README.md"], default(), LATER, OwedChecks((now,)))
 
     assert [each.timing for each in real.criteria if each.activity == "e2e"] == [Timing.IMMEDIATE]
 

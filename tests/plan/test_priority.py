@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId
-from remit.model.plan import Gap, Rule
+from remit.model.plan import Gap, RankingRule
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
 from remit.plan import priority
 from remit.plan.draft import Planner, ranked
@@ -89,7 +89,7 @@ async def test_the_table_of_s4_ranks_and_names_the_rule_with_its_line(
     says = None if score is None else Says(score)
     found = await planner(Scorer(says)).weigh(task)
 
-    assert (found.priority, found.rule) == (Priority(level), Rule(name, because))
+    assert (found.priority, found.rule) == (Priority(level), RankingRule(name, because))
 
 
 def test_the_rules_that_come_with_remit_are_s4s_and_name_no_file() -> None:
@@ -99,7 +99,7 @@ def test_the_rules_that_come_with_remit_are_s4s_and_name_no_file() -> None:
         (r.when.said, r.priority, r.because) for r in theirs.rules
     ]
     assert ours.default is Priority.LOW
-    assert Planner().rank(made("Invoice")).rule == Rule("invoice", "bookkeeping")
+    assert Planner().rank(made("Invoice")).rule == RankingRule("invoice", "bookkeeping")
 
 
 def test_the_first_rule_that_holds_decides_whatever_stands_below() -> None:
@@ -296,7 +296,7 @@ async def test_a_rule_above_that_needs_a_score_is_passed_over_if_nobody_says_one
 
 
 def test_what_somebody_said_himself_no_rule_changes() -> None:
-    mine = made("Invoice", priority=Priority.LOW, rule=Rule("owner", "the owner said so"))
+    mine = made("Invoice", priority=Priority.LOW, rule=RankingRule("owner", "the owner said so"))
 
     assert planner().rank(mine).rule == mine.rule
     assert not planner(Scorer(None)).is_unsure(mine)
@@ -306,11 +306,14 @@ def test_what_somebody_said_himself_no_rule_changes() -> None:
 
 
 def test_a_trial_tells_what_other_rules_would_change_and_leaves_out_what_was_said() -> None:
-    default, said = Rule("default", "no rule matched"), Rule("owner", "the owner said so")
-    agent = Rule("agent", "the agent that asked for it said so")
+    default, said = (
+        RankingRule("default", "no rule matched"),
+        RankingRule("owner", "the owner said so"),
+    )
+    agent = RankingRule("agent", "the agent that asked for it said so")
     tasks = [
         made("Invoice", rule=default),
-        made("Invoice", rule=Rule("old", "x"), priority=Priority.MED),
+        made("Invoice", rule=RankingRule("old", "x"), priority=Priority.MED),
         made("Beach", rule=default),
         made("Invoice", rule=said),
         made("Invoice", rule=agent),

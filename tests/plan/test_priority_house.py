@@ -10,14 +10,14 @@ from typing import Final
 import pytest
 
 from remit import wiring
-from remit.model.event import Kind
-from remit.model.plan import Rule
+from remit.model.event import EventKind
+from remit.model.plan import RankingRule
 from remit.model.task import Priority
 from remit.plan import priority
 from remit.plan.priority_pattern import _Group
 from remit.settings import Settings, rules
 from remit.store import queue
-from remit.store.queue import Wanted
+from remit.store.queue import ClaimFilter
 from remit.testing import FrozenClock, World, script
 from remit.trigger import command
 from remit.wiring.priority import PriorityFile
@@ -58,7 +58,7 @@ async def test_rules_are_read_anew_and_a_bad_file_leaves_the_last_good_ones(
             done = await world.get(task.id)
             assert done.rule is not None
             found.append((done.priority, done.rule.because))
-        moved = [e for e in await world.history(task.id) if e.kind is Kind.TASK_MOVED]
+        moved = [e for e in await world.history(task.id) if e.kind is EventKind.TASK_MOVED]
 
     where = "I like it (rules/priority.yml, line 3)"
     critical = (Priority.CRITICAL, where)
@@ -129,7 +129,7 @@ async def test_under_a_flood_of_urgent_work_what_can_wait_gets_its_turn(tmp_path
             return task.id
 
         low = await admitted("Can wait")
-        wanted = Wanted(1, {}, suspects=True, ageing=ageing)
+        wanted = ClaimFilter(1, {}, suspects=True, ageing=ageing)
         waited = timedelta(0)
         for n in range(240):
             await admitted(f"beach {n}")
@@ -165,4 +165,4 @@ async def test_a_thousand_patterns_are_tried_at_once(
         await world.run()
         done = await world.get(task.id)
 
-    assert done.rule == Rule("r998", "x (rules/priority.yml, line 1001)")
+    assert done.rule == RankingRule("r998", "x (rules/priority.yml, line 1001)")

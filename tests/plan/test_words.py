@@ -5,9 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.plan import lexicon
-from remit.plan.words import Asks, read
+from remit.plan.words import RequestedWork, read
 
-ADVICE, TEXT, UNSURE, CHANGE = Asks.ADVICE, Asks.TEXT, Asks.UNSURE, Asks.CHANGE
+ADVICE, TEXT, UNSURE, CHANGE = (
+    RequestedWork.ADVICE,
+    RequestedWork.TEXT,
+    RequestedWork.UNSURE,
+    RequestedWork.CHANGE,
+)
 
 
 @pytest.mark.parametrize("verb", lexicon.S2_ADVISORY.split())
@@ -83,7 +88,7 @@ def test_each_skip_word_of_s2_is_text(text: str) -> None:
         ("Fix it except the docs", CHANGE),
     ],
 )
-def test_the_order_decides(text: str, asks: Asks) -> None:
+def test_the_order_decides(text: str, asks: RequestedWork) -> None:
     assert read(text).asks is asks
 
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from remit.model.plan import Became, Clause
+from remit.model.plan import Clause, ClauseOutcome
 from remit.plan import items as plan_items
 from remit.plan.items import items
 from remit.plan.spoken import LANGUAGES
@@ -194,9 +194,9 @@ def test_a_request_falls_into_the_things_it_asks_for(ask: str, number: int) -> N
 
 def test_the_clauses_that_became_work_are_asked_and_no_others() -> None:
     clauses = (
-        Clause("check flight prices", 0, 19, Became.WORK),
-        Clause("send it to me", 24, 37, Became.DELIVERY),
-        Clause("find a hotel", 42, 54, Became.WORK),
+        Clause("check flight prices", 0, 19, ClauseOutcome.WORK),
+        Clause("send it to me", 24, 37, ClauseOutcome.DELIVERY),
+        Clause("find a hotel", 42, 54, ClauseOutcome.WORK),
     )
 
     found = criteria(

@@ -2,10 +2,10 @@
 
 import pytest
 
-from remit.recall import library, twins
+from remit.recall import duplicates, library
 
 
 @pytest.fixture(autouse=True)
 def patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    for room in (library, twins):
+    for room in (library, duplicates):
         monkeypatch.setattr(room, "PATIENCE", 100.0)

@@ -7,16 +7,16 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.intake.heard import Message
+from remit.intake.heard import OwnerMessage
 from remit.model.codec import Json
 from remit.model.delivery import Delivery
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.ids import Ids, SessionId
-from remit.model.likeness import By
+from remit.model.likeness import SimilarityKind
 from remit.model.reply import Prompt, Reply
 from remit.model.status import Status
 from remit.model.task import Creator, Source, SourceKind, Taint, Task
-from remit.recall import reminders, twins
+from remit.recall import duplicates, reminders
 from remit.store import recall
 from remit.testing import START, FrozenClock, World
 from remit.trigger import command
@@ -48,7 +48,7 @@ async def entrusted(world: World, text: str, ref: str, **more: object) -> Task:
 
 
 async def recalled(world: World, task: Task) -> Json:
-    steps = [each for each in await world.history(task.id) if each.kind is Kind.STEP_DONE]
+    steps = [each for each in await world.history(task.id) if each.kind is EventKind.STEP_DONE]
     (found,) = (each.data for each in steps if each.data["step"] == "retrieve_context")
     return found.get("recalled")
 
@@ -175,7 +175,7 @@ async def test_words_alone_find_what_the_model_cannot_read(tmp_path: Path) -> No
 
         first, *_ = await world.house.recollection.finder.find("call Kowalczyk back", 5)
         assert first.task.id == task.id
-        assert first.by in (By.WORDS, By.BOTH)
+        assert first.by in (SimilarityKind.WORDS, SimilarityKind.BOTH)
 
 
 # Duplicates ---------------------------------------------------------------------------------------
@@ -249,17 +249,17 @@ BEFORE: Final = replace(
 def test_only_what_a_person_would_call_the_same_is(same: bool, changes: dict[str, object]) -> None:
     task = replace(BEFORE, id=IDS.task(), created_at=START)
 
-    assert twins.same(replace(task, **changes), BEFORE, START) is same
+    assert duplicates.same(replace(task, **changes), BEFORE, START) is same
 
 
 def test_what_was_cancelled_or_was_long_ago_is_another_time() -> None:
     task = replace(BEFORE, id=IDS.task(), created_at=START)
     over = replace(BEFORE, status=Status.COMPLETED, created_at=START - timedelta(days=8))
 
-    assert not twins.same(task, replace(BEFORE, status=Status.CANCELLED), START)
-    assert not twins.same(task, replace(BEFORE, deleted_at=START), START)
-    assert not twins.same(task, over, START)
+    assert not duplicates.same(task, replace(BEFORE, status=Status.CANCELLED), START)
+    assert not duplicates.same(task, replace(BEFORE, deleted_at=START), START)
+    assert not duplicates.same(task, over, START)
 
 
-def _message(text: str, ref: str) -> Message:
-    return Message(text=text, source=Source(SourceKind.MANUAL, ref))
+def _message(text: str, ref: str) -> OwnerMessage:
+    return OwnerMessage(text=text, source=Source(SourceKind.MANUAL, ref))

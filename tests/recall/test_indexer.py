@@ -12,19 +12,19 @@ from msgspec.structs import replace
 
 from remit.errors import StoreTrouble, Transient
 from remit.model.edit import Edit
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import SessionId, TaskId
-from remit.model.likeness import Indexed, Near
+from remit.model.likeness import IndexedTask, NearestTask
 from remit.model.status import Actor
 from remit.recall import snippets
 from remit.recall.edge import EdgeStore
-from remit.recall.library import Library, Means
-from remit.settings import Deliver, Recall, Settings
+from remit.recall.library import LibraryParts, RecallLibrary
+from remit.settings import DeliverSettings, RecallSettings, Settings
 from remit.store import events, recall, tasks
 from remit.store.database import Tx
 from remit.store.redact import Redactor
 from remit.testing import World, script
-from remit.wiring.ground import WallClock
+from remit.wiring.app_context import WallClock
 from remit.wiring.recall import FOLDER
 from tests.brain.tooling import task as made
 from tests.engine.rig import PATIENCE, until
@@ -35,7 +35,7 @@ DONE: Final = script([{"reply": "<deliverable>Done.</deliverable>"}])
 
 
 def settings(home: Path, **chosen: str) -> Settings:
-    return Settings(home=home, deliver=Deliver(undo=0), recall=Recall(**chosen))  # type: ignore[arg-type]
+    return Settings(home=home, deliver=DeliverSettings(undo=0), recall=RecallSettings(**chosen))  # type: ignore[arg-type]
 
 
 async def near(world: World, text: str) -> list[TaskId]:
@@ -225,7 +225,7 @@ async def test_off_by_the_settings_everything_else_works(tmp_path: Path) -> None
 class Refuses:
     """A store that is broken."""
 
-    def near(self, *_: object) -> list[Near]:
+    def near(self, *_: object) -> list[NearestTask]:
         raise StoreTrouble("The index of recall cannot be searched: broken.")
 
     def count(self) -> int:
@@ -251,12 +251,12 @@ async def test_a_broken_part_is_named_and_delays_no_task(tmp_path: Path) -> None
     async with World(tmp_path, brain=DONE) as world:
         first = await world.add(TAP)
         await world.house.recollection.catch_up()
-        broken = Library(
+        broken = RecallLibrary(
             world.house.db,
-            Means(lambda _: Slow(), lambda _: Refuses(), "broken"),  # type: ignore[arg-type,return-value]
+            LibraryParts(lambda _: Slow(), lambda _: Refuses(), "broken"),  # type: ignore[arg-type,return-value]
         )
         world.house.recollection._library = world.house.recollection.finder.library = broken
-        await world.house.db.write(recall.keep, [recall.Read(first.id, "", "")], (), None)
+        await world.house.db.write(recall.keep, [recall.IndexedDigest(first.id, "", "")], (), None)
         second = await world.add(f"{TAP}, please")
 
         await world.run()
@@ -281,7 +281,7 @@ async def test_whoever_loses_patience_leaves_no_store_half_open(tmp_path: Path) 
         return EdgeStore(tmp_path / FOLDER, size)
 
     async with World(tmp_path) as world:
-        library = Library(world.house.db, Means(lambda _: Quick(), store, "slow"))
+        library = RecallLibrary(world.house.db, LibraryParts(lambda _: Quick(), store, "slow"))
         impatient = asyncio.create_task(library.open())
         await until(begun.is_set)
         impatient.cancel()
@@ -339,8 +339,8 @@ async def test_a_hundred_runs_of_a_series_leave_room_for_others(tmp_path: Path) 
         assert [each.task_id for each in again] == [other.id]
 
 
-def _indexed(task_id: TaskId, vector: Sequence[float], beside: dict[str, str]) -> Indexed:
-    return Indexed(task_id, tuple(vector), dict(beside))
+def _indexed(task_id: TaskId, vector: Sequence[float], beside: dict[str, str]) -> IndexedTask:
+    return IndexedTask(task_id, tuple(vector), dict(beside))
 
 
 async def _holds(world: World, count: int) -> bool:
@@ -353,4 +353,4 @@ def _on_disk(home: Path, text: bytes) -> bool:
 
 
 def _say_restored(tx: Tx, world: World) -> None:
-    events.append(tx, None, 0, Entry(Kind.STORE_RESTORED, Actor.OWNER, {}), world.now)
+    events.append(tx, None, 0, NewEvent(EventKind.STORE_RESTORED, Actor.OWNER, {}), world.now)

@@ -14,7 +14,7 @@ from qdrant_client import QdrantClient
 
 from remit.errors import StoreTrouble
 from remit.model.ids import Ids, SessionId, TaskId
-from remit.model.likeness import Indexed
+from remit.model.likeness import IndexedTask
 from remit.model.task import Taint
 from remit.ports import SnippetStore
 from remit.recall import server, snippets
@@ -39,9 +39,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SnippetSto
     opened.close()
 
 
-def some(task_id: TaskId, *vector: float, session: str = "ses-1", text: str = "") -> Indexed:
+def some(task_id: TaskId, *vector: float, session: str = "ses-1", text: str = "") -> IndexedTask:
     beside = {"task_id": task_id, "session": session, "taint": "contact", "text": text}
-    return Indexed(task_id, vector, dict(beside))
+    return IndexedTask(task_id, vector, dict(beside))
 
 
 def test_the_nearest_comes_first_with_what_stands_beside_it(store: SnippetStore) -> None:
@@ -91,7 +91,7 @@ def test_what_is_dropped_or_cleared_is_not_found(store: SnippetStore) -> None:
 
 
 def test_what_a_point_does_not_say_of_itself_is_trusted_least(store: SnippetStore) -> None:
-    store.put([Indexed(A, (1, 0, 0, 0), {"task_id": A, "taint": "friend"})])
+    store.put([IndexedTask(A, (1, 0, 0, 0), {"task_id": A, "taint": "friend"})])
 
     assert store.near((1, 0, 0, 0), 1)[0].taint is Taint.PUBLIC
 

@@ -12,12 +12,12 @@ from remit.model.codec import JsonMap
 from remit.model.edit import Edit
 from remit.model.ids import SessionId, TaskId
 from remit.model.reply import Prompt, Reply, Usage
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task, TaskType
 from remit.reflect import suggest
-from remit.reflect.lines import Reflection
-from remit.settings import Budget, Deliver, Reflect, Settings, rules
+from remit.reflect.lines import ReflectionLine
+from remit.settings import BudgetSettings, DeliverSettings, ReflectSettings, Settings, rules
 from remit.testing import START, World, script
 from remit.trigger import command
 
@@ -31,9 +31,9 @@ GUIDELINE: Final = "Leave out the greeting; begin with what matters."
 def world(home: Path, *, model: bool = False, run_tokens: int = 200_000, **more: object) -> World:
     settings = Settings(
         home=home,
-        deliver=Deliver(undo=0),
-        reflect=Reflect(model=model),
-        budget=Budget(run_tokens=run_tokens),
+        deliver=DeliverSettings(undo=0),
+        reflect=ReflectSettings(model=model),
+        budget=BudgetSettings(run_tokens=run_tokens),
     )
     more.setdefault("brain", script([{"reply": f"<deliverable>{LETTER}</deliverable>"}]))
     return World(home, settings=settings, **more)  # type: ignore[arg-type]
@@ -44,7 +44,7 @@ async def written(house: World, text: str | None, title: str = "Write to Mum") -
     task = await house.add(title, recipient="mum")
     await house.run()
     (review,) = [each for each in await house.waiting() if each.task_id == task.id]
-    answer = Answered.APPROVE if text is None else Answered.EDIT
+    answer = ReviewAnswer.APPROVE if text is None else ReviewAnswer.EDIT
     await house.decide(review, answer, text)
     await house.run()
     assert (await house.get(task.id)).status == "completed"
@@ -104,7 +104,7 @@ def lines(home: Path) -> Sequence[str]:
     ]
 
 
-def reflection(task: str, **more: object) -> Reflection:
+def reflection(task: str, **more: object) -> ReflectionLine:
     """A line of a task that went well."""
     plain: dict[str, object] = {
         "seq": 1,
@@ -127,7 +127,7 @@ def reflection(task: str, **more: object) -> Reflection:
         "cents": 0,
         "late": 0,
     }
-    return Reflection(**(plain | more))  # type: ignore[arg-type]
+    return ReflectionLine(**(plain | more))  # type: ignore[arg-type]
 
 
 def task_of(name: str, title: str = "Pay the invoice", **more: object) -> Task:

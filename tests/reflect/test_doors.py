@@ -8,7 +8,7 @@ from typing import Final, cast
 import pytest
 
 from remit.model.codec import Json, JsonMap
-from remit.settings import Deliver, Settings
+from remit.settings import DeliverSettings, Settings
 from tests.doors.served import TOKEN, Served
 from tests.doors.terminal import Terminal
 
@@ -106,7 +106,7 @@ class Learner(Served):
 
 
 def test_programs_look_back_read_the_changes_and_take_one_back(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, deliver=Deliver(undo=0))
+    settings = Settings(home=tmp_path, deliver=DeliverSettings(undo=0))
     with Learner(tmp_path, works=True, settings=settings) as served:
         review = served.teach()
         page = served.html(f"/inbox/{review}")
@@ -131,7 +131,7 @@ def test_programs_look_back_read_the_changes_and_take_one_back(tmp_path: Path) -
 
 
 def test_an_agent_can_neither_take_a_lesson_nor_take_one_back(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path, deliver=Deliver(undo=0))
+    settings = Settings(home=tmp_path, deliver=DeliverSettings(undo=0))
     with Learner(tmp_path, works=True, settings=settings) as served:
         review = served.teach()
         said: JsonMap = {"name": "nina", "scopes": ["read", "write"], "agent": True}

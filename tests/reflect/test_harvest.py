@@ -9,13 +9,13 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from remit.model.delivery import Delivery
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import SeriesId
-from remit.model.review import Answered, Decision, Review
+from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.reflect import lines
-from remit.reflect.harvest import Harvest, reflection
+from remit.reflect.harvest import ReflectionCollector, reflection
 from remit.testing import START, World
 from tests.reflect.learning import BARE, look_back, task_of, world, written
 from tests.reflect.learning import lines as kept
@@ -23,9 +23,11 @@ from tests.reflect.learning import lines as kept
 DAY: Final = timedelta(days=1)
 
 
-def harvest(house: World, keep: int = 90, zone: str = "UTC") -> Harvest:
+def harvest(house: World, keep: int = 90, zone: str = "UTC") -> ReflectionCollector:
     home = house.house.settings.home
-    return Harvest(house.house.db, house.clock, home / "reflections", ZoneInfo(zone), keep)
+    return ReflectionCollector(
+        house.house.db, house.clock, home / "reflections", ZoneInfo(zone), keep
+    )
 
 
 async def test_a_task_has_one_line_with_what_was_asked_done_held_and_changed(
@@ -134,12 +136,14 @@ async def test_a_line_is_not_written_through_a_link(tmp_path: Path) -> None:
 # What a line says ---------------------------------------------------------------------------------
 
 
-def ended(task: Task, *asked: Review) -> lines.Reflection:
-    event = Event(7, task.id, 3, Kind.TASK_MOVED, Actor.EXECUTOR, START, {"to": "completed"}, "")
+def ended(task: Task, *asked: Review) -> lines.ReflectionLine:
+    event = Event(
+        7, task.id, 3, EventKind.TASK_MOVED, Actor.EXECUTOR, START, {"to": "completed"}, ""
+    )
     return reflection(event, task, asked)
 
 
-def asked(answer: Answered | None, *, key: str = "0:send:x", **more: object) -> Review:
+def asked(answer: ReviewAnswer | None, *, key: str = "0:send:x", **more: object) -> Review:
     decision = Decision(answer, "Hi!") if answer else None
     parts: dict[str, object] = {"reason": Reason.APPROVAL, "evidence": "Dear Anna,\nit rains."}
     return Review(
@@ -156,13 +160,13 @@ def test_only_messages_that_went_out_are_looked_at_for_their_wording() -> None:
     task = task_of("task-1", delivery=(Delivery("outbox", "anna"),))
     line = ended(
         task,
-        asked(Answered.APPROVE),
-        asked(Answered.EDIT),
-        asked(Answered.DECLINE),
-        asked(Answered.BACK),
+        asked(ReviewAnswer.APPROVE),
+        asked(ReviewAnswer.EDIT),
+        asked(ReviewAnswer.DECLINE),
+        asked(ReviewAnswer.BACK),
         asked(None),
-        asked(Answered.EDIT, key="0:call:x", about="call:1"),
-        asked(Answered.EDIT, reason=Reason.DELIVERABLE),
+        asked(ReviewAnswer.EDIT, key="0:call:x", about="call:1"),
+        asked(ReviewAnswer.EDIT, reason=Reason.DELIVERABLE),
     )
 
     assert [each.edited for each in line.shown] == [False, True]

@@ -9,17 +9,17 @@ import pytest
 from remit import notify
 from remit.errors import Transient
 from remit.model.codec import JsonMap, from_json
-from remit.model.event import Event, Kind
-from remit.model.lesson import Drafted, Lesson, Looked, looks_back
-from remit.model.review import Answered, Review
+from remit.model.event import Event, EventKind
+from remit.model.lesson import DraftedLesson, Lesson, ReflectionResult, looks_back
+from remit.model.review import Review, ReviewAnswer
 from remit.model.series import Repeats, Series
 from remit.model.status import Actor, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
 from remit.plan import priority
 from remit.ports import Brain
-from remit.reflect.mirror import sender_domain
+from remit.reflect.reflector import sender_domain
 from remit.run import Fail
-from remit.settings import Deliver, Reflect, Settings
+from remit.settings import DeliverSettings, ReflectSettings, Settings
 from remit.store import reflections, runs, series
 from remit.system.background import RECOVERED_AFTER
 from remit.testing import START, World, script
@@ -69,7 +69,7 @@ async def test_what_is_always_edited_the_same_way_becomes_a_guideline_that_the_b
         assert all(task in review.evidence for task in _tasks(tmp_path))
         assert guidelines(tmp_path) == ""
 
-        await house.decide(review, Answered.APPROVE)
+        await house.decide(review, ReviewAnswer.APPROVE)
         await house.run()
         task = await house.get(review.task_id)
         assert (task.status, task.result_summary) == (Status.COMPLETED, "1 lesson taken.")
@@ -95,7 +95,7 @@ async def test_what_the_owner_always_ranks_otherwise_ranks_the_next_task(tmp_pat
         assert "5 of 12 past tasks would change, 5 to what you said yourself." in review.question
         assert (await ranked(house, "Pay the dentist now", None)).priority is Priority.LOW
 
-        await house.decide(review, Answered.APPROVE)
+        await house.decide(review, ReviewAnswer.APPROVE)
         await house.run()
         after = await ranked(house, "Pay the dentist again", None)
         assert after.priority is Priority.HIGH
@@ -129,7 +129,7 @@ async def test_a_mail_of_a_known_sender_is_ranked_by_his_domain_and_not_by_its_w
         _, (review,) = await look_back(house)
         assert "+    when: sender_domain is bank.example" in review.evidence
         assert "smith" not in f"{review.question}{review.evidence}".lower()
-        await house.decide(review, Answered.APPROVE)
+        await house.decide(review, ReviewAnswer.APPROVE)
         await house.run()
         later = await ranked(
             house,
@@ -142,8 +142,8 @@ async def test_a_mail_of_a_known_sender_is_ranked_by_his_domain_and_not_by_its_w
     assert later.priority is Priority.HIGH
 
 
-@pytest.mark.parametrize("answer", [Answered.DROP, Answered.DECLINE])
-async def test_a_no_is_remembered_for_thirty_days(tmp_path: Path, answer: Answered) -> None:
+@pytest.mark.parametrize("answer", [ReviewAnswer.DROP, ReviewAnswer.DECLINE])
+async def test_a_no_is_remembered_for_thirty_days(tmp_path: Path, answer: ReviewAnswer) -> None:
     async with learner(tmp_path) as house:
         review = await asked(house)
         _, again = await look_back(house)
@@ -164,7 +164,7 @@ async def test_a_no_is_remembered_for_thirty_days(tmp_path: Path, answer: Answer
 
 async def test_what_was_taken_back_is_not_proposed_again(tmp_path: Path) -> None:
     async with learner(tmp_path) as house:
-        await house.decide(await asked(house), Answered.APPROVE)
+        await house.decide(await asked(house), ReviewAnswer.APPROVE)
         await house.run()
         await house.house.reflection.revert()
         assert (await look_back(house))[1] == []
@@ -179,7 +179,7 @@ async def test_who_says_no_to_one_word_is_not_asked_about_the_next_of_the_same_t
         for n in range(5):
             await ranked(house, f"Dentist appointment {n}", Priority.HIGH)
         _, (review,) = await look_back(house)
-        await house.decide(review, Answered.DROP)
+        await house.decide(review, ReviewAnswer.DROP)
         await house.run()
         await ranked(house, "Dentist appointment 6", Priority.HIGH)
         assert (await look_back(house))[1] == []
@@ -189,12 +189,12 @@ async def test_a_file_that_was_changed_meanwhile_is_asked_about_anew(tmp_path: P
     async with learner(tmp_path) as house:
         review = await asked(house)
         (tmp_path / "guidelines.txt").write_text("Prices in euros.\n")
-        await house.decide(review, Answered.APPROVE)
+        await house.decide(review, ReviewAnswer.APPROVE)
         await house.run()
         (anew,) = await house.waiting()
         assert guidelines(tmp_path) == "Prices in euros.\n"
         assert (anew.task_id, anew.digest != review.digest) == (review.task_id, True)
-        await house.decide(anew, Answered.APPROVE)
+        await house.decide(anew, ReviewAnswer.APPROVE)
         await house.run()
 
     assert guidelines(tmp_path) == f"Prices in euros.\n{GUIDELINE}\n"
@@ -204,7 +204,7 @@ async def test_what_the_owner_wrote_himself_meanwhile_is_not_put_in_twice(tmp_pa
     async with learner(tmp_path) as house:
         review = await asked(house)
         (tmp_path / "guidelines.txt").write_text(f"{GUIDELINE}\n")
-        await house.decide(review, Answered.APPROVE)
+        await house.decide(review, ReviewAnswer.APPROVE)
         await house.run()
         task = await house.get(review.task_id)
 
@@ -219,7 +219,7 @@ async def test_a_restart_between_the_question_and_the_answer_changes_nothing(
         review = await asked(house)
         await house.restart()
         house.clock.advance(3 * DAY)
-        await house.decide(review, Answered.APPROVE)
+        await house.decide(review, ReviewAnswer.APPROVE)
         await house.restart()
         await house.run()
         assert (await house.get(review.task_id)).result_summary == "1 lesson taken."
@@ -236,8 +236,8 @@ async def test_a_crash_after_the_file_was_written_neither_loses_nor_repeats_it(
         mirror = house.house.reflection.mirror
         lesson = await _lesson(house, task)
         drafted = await mirror.draft(lesson)
-        assert isinstance(drafted, Drafted)
-        await house.decide(review, Answered.APPROVE)
+        assert isinstance(drafted, DraftedLesson)
+        await house.decide(review, ReviewAnswer.APPROVE)
         await mirror.accept(task, lesson, drafted.digest)  # and died before that was on record
         await house.run()
 
@@ -261,7 +261,7 @@ async def test_what_is_written_is_what_was_approved_or_nothing(tmp_path: Path) -
 
 async def _lesson(house: World, task: Task) -> Lesson:
     kept = await house.house.db.read(runs.steps, task)
-    return from_json(Looked, kept["execute_tool"]).lessons[0]
+    return from_json(ReflectionResult, kept["execute_tool"]).lessons[0]
 
 
 async def test_three_lessons_a_night_are_asked_one_after_the_other(tmp_path: Path) -> None:
@@ -274,7 +274,7 @@ async def test_three_lessons_a_night_are_asked_one_after_the_other(tmp_path: Pat
         seen = []
         while waiting:
             seen.append(waiting[0].question)
-            answer = Answered.DROP if len(seen) == 2 else Answered.APPROVE
+            answer = ReviewAnswer.DROP if len(seen) == 2 else ReviewAnswer.APPROVE
             await house.decide(waiting[0], answer)
             await house.run()
             waiting = await house.waiting()
@@ -333,7 +333,7 @@ async def test_the_nights_begin_once_there_is_something_to_look_back_on(tmp_path
         assert (await house.get(review.task_id)).slot == found.repeats.first
         await house.run(3 * DAY)
         assert await house.waiting() == [review]  # the next night waits for this answer
-        await house.decide(review, Answered.APPROVE)
+        await house.decide(review, ReviewAnswer.APPROVE)
         await house.run(DAY)
         assert await house.waiting() == []
 
@@ -341,7 +341,7 @@ async def test_the_nights_begin_once_there_is_something_to_look_back_on(tmp_path
 
 
 async def _series(house: World) -> list[Series]:
-    return await house.house.db.read(series.every)
+    return await house.house.db.read(series.list_series)
 
 
 @pytest.mark.parametrize(
@@ -354,7 +354,7 @@ async def _series(house: World) -> list[Series]:
 )
 def test_a_night_without_a_lesson_is_told_nobody(to: str, agent: str | None, told: bool) -> None:
     task = task_of("task-1", assigned_agent=agent)
-    event = Event(7, task.id, 3, Kind.TASK_MOVED, Actor.EXECUTOR, START, {"to": to}, "")
+    event = Event(7, task.id, 3, EventKind.TASK_MOVED, Actor.EXECUTOR, START, {"to": to}, "")
 
     assert (notify.telling(event, task) is not None) is told
 
@@ -383,7 +383,9 @@ async def test_nights_that_are_switched_off_rest(tmp_path: Path) -> None:
     async with learner(tmp_path) as house:
         await house.house.reflection.begin()
         await house.run()
-    off = Settings(home=tmp_path, deliver=Deliver(undo=0), reflect=Reflect(nightly=False))
+    off = Settings(
+        home=tmp_path, deliver=DeliverSettings(undo=0), reflect=ReflectSettings(nightly=False)
+    )
     async with learner(tmp_path / "never") as house:
         await house.house.db.write(reflections.rest, _NIGHTLY, house.now)  # there is none
     async with World(tmp_path, settings=off) as house:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import BadInput
-from remit.model.lesson import Lesson, Taught
-from remit.model.plan import Rule
+from remit.model.lesson import Lesson, LessonFile
+from remit.model.plan import RankingRule
 from remit.model.task import Priority, Task
 from remit.plan import priority
 from remit.plan.draft import ranked
@@ -17,7 +17,7 @@ from remit.reflect import backtest, propose
 from tests.reflect.learning import GUIDELINE, task_of
 
 INVOICE = Lesson(
-    Taught.RULES,
+    LessonFile.RULES,
     "learned-about-invoice",
     'You ranked 5 of 5 tasks about “invoice” as "high".',
     ("task-1",),
@@ -26,7 +26,7 @@ INVOICE = Lesson(
     "2026-03-02",
 )
 RULE = "{name: a, when: source is email, priority: low, because: b}"
-SAID = Lesson(Taught.GUIDELINES, GUIDELINE, "because")
+SAID = Lesson(LessonFile.GUIDELINES, GUIDELINE, "because")
 
 
 def test_a_rule_is_put_first_and_the_rest_stays_letter_for_letter() -> None:
@@ -71,7 +71,7 @@ def test_a_condition_that_is_there_is_not_put_in_twice_nor_a_name() -> None:
         propose.worked_in(INVOICE, once)
 
     other = Lesson(
-        Taught.RULES, INVOICE.text, "why", (), "source is email", Priority.LOW, "2026-03-03"
+        LessonFile.RULES, INVOICE.text, "why", (), "source is email", Priority.LOW, "2026-03-03"
     )
     names = [rule.name for rule in priority.load(propose.worked_in(other, once), "f").rules]
     assert names[:2] == ["learned-about-invoice-2", "learned-about-invoice"]
@@ -88,7 +88,7 @@ def test_a_guideline_is_a_line_at_the_end(before: str) -> None:
 
 
 def test_a_guideline_that_only_differs_in_a_number_is_not_said_twice() -> None:
-    fewer = Lesson(Taught.GUIDELINES, "Keep a message under 50 words.", "because")
+    fewer = Lesson(LessonFile.GUIDELINES, "Keep a message under 50 words.", "because")
 
     with pytest.raises(BadInput, match="nearly"):
         propose.worked_in(fewer, "Keep a message under 80 words.\n")
@@ -105,7 +105,7 @@ def ranker(text: str) -> Callable[[Task], Priority]:
 
 
 def test_the_back_test_counts_what_would_change_and_what_the_owner_had_said() -> None:
-    said = task_of("task-1", priority=Priority.HIGH, rule=Rule("owner", "said"))
+    said = task_of("task-1", priority=Priority.HIGH, rule=RankingRule("owner", "said"))
     tasks = [said, task_of("task-2"), task_of("task-3", "Walk")]
     old, new = priority.packaged_text(), "version: 1\nrules: []\ndefault: low\n"
 

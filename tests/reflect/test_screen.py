@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.model.lesson import Lesson, Taught
+from remit.model.lesson import Lesson, LessonFile
 from remit.model.task import Priority
 from remit.reflect import screen, statistics
 
@@ -10,11 +10,11 @@ NAMES = ("Anna Weber", "Anna", "read_task_log", "ninas_whatsapp")
 
 
 def guideline(text: str) -> Lesson:
-    return Lesson(Taught.GUIDELINES, text, "because")
+    return Lesson(LessonFile.GUIDELINES, text, "because")
 
 
 def rule(when: str, level: Priority | None = Priority.HIGH) -> Lesson:
-    return Lesson(Taught.RULES, "learned", "because", (), when, level)
+    return Lesson(LessonFile.RULES, "learned", "because", (), when, level)
 
 
 @pytest.mark.parametrize(

@@ -6,36 +6,37 @@ from typing import Final
 import pytest
 
 from remit.model.ids import SeriesId
-from remit.model.lesson import Lesson, Taught
-from remit.model.plan import Rule
+from remit.model.lesson import Lesson, LessonFile
+from remit.model.plan import RankingRule
 from remit.model.task import Priority, Source, SourceKind, Taint, Task
 from remit.reflect import screen, statistics
-from remit.reflect.lines import Shown
-from remit.reflect.statistics import LATE, LEAST, Seen
+from remit.reflect.lines import ShownMessage
+from remit.reflect.statistics import LATE, LEAST, ReflectedTask
 from remit.reflect.wording import GREETING
 from tests.reflect.learning import GUIDELINE, name, reflection, task_of
 
-EDITED: Final = Shown((GREETING,), (), 20, 18, edited=True)
-AS_IT_WAS: Final = Shown((GREETING,), (GREETING,), 20, 20, edited=False)
+EDITED: Final = ShownMessage((GREETING,), (), 20, 18, edited=True)
+AS_IT_WAS: Final = ShownMessage((GREETING,), (GREETING,), 20, 20, edited=False)
 SERIES: Final = SeriesId("ser-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA")
-MINE: Final = Rule("owner", "the owner said so")
+MINE: Final = RankingRule("owner", "the owner said so")
 
 
-def count(seen: Sequence[Seen], level: Priority = Priority.LOW) -> tuple[Lesson, ...]:
+def count(seen: Sequence[ReflectedTask], level: Priority = Priority.LOW) -> tuple[Lesson, ...]:
     return statistics.count(seen, lambda _: level, lambda _: None).lessons
 
 
-def shown(*messages: Shown) -> list[Seen]:
+def shown(*messages: ShownMessage) -> list[ReflectedTask]:
     return [
-        Seen(reflection(name(n), shown=(each,)), task_of(name(n), f"Nr {n}"))
+        ReflectedTask(reflection(name(n), shown=(each,)), task_of(name(n), f"Nr {n}"))
         for n, each in enumerate(messages)
     ]
 
 
-def those(number: int, title: str = "Pay the invoice", **more: object) -> list[Seen]:
+def those(number: int, title: str = "Pay the invoice", **more: object) -> list[ReflectedTask]:
     line = {key: more.pop(key) for key in ("declined", "late") if key in more}
     return [
-        Seen(reflection(name(n), **line), task_of(name(n), title, **more)) for n in range(number)
+        ReflectedTask(reflection(name(n), **line), task_of(name(n), title, **more))
+        for n in range(number)
     ]
 
 
@@ -55,14 +56,14 @@ def test_what_is_taken_out_four_times_of_five_is_a_guideline(
 
 
 def test_messages_that_never_had_a_greeting_do_not_count() -> None:
-    without = Shown((), (), 20, 20, edited=False)
+    without = ShownMessage((), (), 20, 20, edited=False)
 
     assert len(count(shown(*[EDITED] * LEAST, *[without] * 20))) == 1
 
 
 def test_messages_that_are_always_cut_short_are_to_be_shorter() -> None:
     (lesson,) = count(
-        shown(*[Shown((), (), 100, words, edited=True) for words in (30, 41, 35, 28, 33)])
+        shown(*[ShownMessage((), (), 100, words, edited=True) for words in (30, 41, 35, 28, 33)])
     )
 
     assert lesson.text == "Keep a message under 50 words."
@@ -72,7 +73,7 @@ def test_what_the_owner_always_ranks_otherwise_is_a_rule_about_its_word() -> Non
     (lesson,) = count(those(LEAST, priority=Priority.HIGH, rule=MINE))
 
     assert (lesson.file, lesson.when, lesson.priority) == (
-        Taught.RULES,
+        LessonFile.RULES,
         r"objective matches /\binvoice\b/i",
         Priority.HIGH,
     )
@@ -85,7 +86,7 @@ def test_what_the_rules_say_already_is_not_learned_again() -> None:
 
 def test_a_word_that_stands_in_other_tasks_too_is_no_rule() -> None:
     raised = those(LEAST, priority=Priority.HIGH, rule=MINE)
-    others = [Seen(reflection(name(50 + n)), task_of(name(50 + n))) for n in range(2)]
+    others = [ReflectedTask(reflection(name(50 + n)), task_of(name(50 + n))) for n in range(2)]
 
     assert count([*raised, *others]) == ()
 

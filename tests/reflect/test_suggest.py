@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import Transient
-from remit.model.lesson import Taught
-from remit.model.review import Answered
+from remit.model.lesson import LessonFile
+from remit.model.review import ReviewAnswer
 from remit.model.task import Priority, Taint
 from remit.reflect import suggest
-from remit.reflect.statistics import Seen
+from remit.reflect.statistics import ReflectedTask
 from tests.reflect.learning import (
     Meta,
     guidelines,
@@ -29,9 +29,13 @@ from tests.reflect.learning import (
 GOOD = "Write figures with their unit."
 
 
-def seen(number: int = 5, taint: Taint = Taint.OWNER, title: str = "Pay the invoice") -> list[Seen]:
+def seen(
+    number: int = 5, taint: Taint = Taint.OWNER, title: str = "Pay the invoice"
+) -> list[ReflectedTask]:
     return [
-        Seen(reflection(name(n)), task_of(name(n), title, taint=taint, result_summary="Paid."))
+        ReflectedTask(
+            reflection(name(n)), task_of(name(n), title, taint=taint, result_summary="Paid.")
+        )
         for n in range(number)
     ]
 
@@ -58,7 +62,7 @@ def test_a_guideline_and_a_rule_are_read() -> None:
     }
     (one, two), lost = suggest.read(said(guideline(), rule), seen())
 
-    assert (one.file, one.text, lost) == (Taught.GUIDELINES, GOOD, 0)
+    assert (one.file, one.text, lost) == (LessonFile.GUIDELINES, GOOD, 0)
     assert (two.when, two.priority) == (r"objective matches /\binvoice\b/i", Priority.HIGH)
 
 
@@ -112,7 +116,9 @@ def test_no_more_than_a_few_suggestions_are_looked_at() -> None:
 
 
 def test_of_tainted_tasks_the_model_is_told_a_number() -> None:
-    told = suggest.told([*seen(2), *seen(3, Taint.PUBLIC, "Obey me")], "Prices in euros.")
+    told = suggest.suggestion_prompt(
+        [*seen(2), *seen(3, Taint.PUBLIC, "Obey me")], "Prices in euros."
+    )
 
     assert "5 tasks ended; 3 of them" in told
     assert "Obey" not in told
@@ -130,7 +136,7 @@ async def test_a_suggestion_is_a_question_and_a_yes_puts_it_in(tmp_path: Path) -
         _, (review,) = await look_back(house)
         assert "A model suggests it from 3 tasks." in review.question
         assert guidelines(tmp_path) == ""
-        await house.decide(review, Answered.APPROVE)
+        await house.decide(review, ReviewAnswer.APPROVE)
         await house.run()
         assert (await look_back(house))[1] == []
 
@@ -146,7 +152,7 @@ async def test_a_model_that_says_the_same_in_other_words_is_not_heard_after_a_no
         for n in range(3):
             await ranked(house, f"Weigh it {n}", None)
         _, (review,) = await look_back(house)
-        await house.decide(review, Answered.DROP)
+        await house.decide(review, ReviewAnswer.DROP)
         await house.run()
         assert (await look_back(house))[1] == []
 

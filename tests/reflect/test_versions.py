@@ -6,25 +6,27 @@ from typing import Final
 import pytest
 
 from remit.errors import BadInput, Conflict
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.ids import TaskId
-from remit.model.lesson import Taught, Version, standing
+from remit.model.lesson import FileVersion, LessonFile, standing
 from remit.reflect.propose import digest
-from remit.reflect.versions import MOST, Versions
+from remit.reflect.versions import MOST, LessonVersions
 from remit.store import events, reflections
-from remit.store.reflections import Change
+from remit.store.reflections import LessonChange
 from remit.testing import START, World
 from tests.reflect.learning import guidelines, world
 
-FILE: Final = Taught.GUIDELINES
+FILE: Final = LessonFile.GUIDELINES
 
 
-def versions(house: World) -> Versions:
-    return Versions(house.house.settings.home, house.house.db, house.clock, lambda _: "default\n")
+def versions(house: World) -> LessonVersions:
+    return LessonVersions(
+        house.house.settings.home, house.house.db, house.clock, lambda _: "default\n"
+    )
 
 
-def change(was: str, now: str, key: str) -> Change:
-    return Change(
+def change(was: str, now: str, key: str) -> LessonChange:
+    return LessonChange(
         key=key,
         file=FILE,
         was=digest(was),
@@ -35,13 +37,13 @@ def change(was: str, now: str, key: str) -> Change:
     )
 
 
-async def put(kept: Versions, text: str, key: str) -> None:
+async def put(kept: LessonVersions, text: str, key: str) -> None:
     await kept.change(change(kept.text(FILE), text, key), text)
 
 
 async def told(house: World) -> list[object]:
     found = await house.house.db.read(events.after, 0, 1000)
-    return [event.data["why"] for event in found if event.kind is Kind.RULES_CHANGED]
+    return [event.data["why"] for event in found if event.kind is EventKind.RULES_CHANGED]
 
 
 async def test_a_change_is_in_the_journal_once_and_its_texts_are_kept(tmp_path: Path) -> None:
@@ -158,8 +160,8 @@ async def test_a_file_that_cannot_be_read_is_said_in_a_sentence(tmp_path: Path) 
 
 
 def test_what_took_something_back_does_not_hold_itself() -> None:
-    def made(no: int, reverts: int | None = None) -> Version:
-        return Version(
+    def made(no: int, reverts: int | None = None) -> FileVersion:
+        return FileVersion(
             no=no, file=FILE, was="", digest="", why="", by="", made_at=START, reverts=reverts
         )
 

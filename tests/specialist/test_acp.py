@@ -11,12 +11,12 @@ from acp.schema import ToolCallUpdate
 from msgspec.structs import replace
 
 from remit.model.reply import Policy, ToolCall
-from remit.model.specialist import Claim, Ended, Job
+from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import Permit
 from remit.specialist import policy
 from remit.specialist.acp import AcpSpecialist
 from remit.specialist.acp_client import called
-from remit.specialist.process import Program, Wrap, environ_of
+from remit.specialist.process import SpecialistProgram, Wrap, environ_of
 from tests.engine.rig import until
 from tests.specialist.repository import TASK, time_is_up_on_call
 
@@ -34,7 +34,7 @@ class Stage:
         self.heard: list[str] = []
         self.asked: list[ToolCall] = []
         environ = environ_of(os.environ, ()) | {"FAKE_STATE": str(self.state), **more}
-        self.program = Program("fake", (sys.executable, str(AGENT)), environ)
+        self.program = SpecialistProgram("fake", (sys.executable, str(AGENT)), environ)
         self.agent = AcpSpecialist(self.program)
 
     async def hear(self, text: str) -> None:
@@ -47,8 +47,8 @@ class Stage:
         limit: float = 60,
         allowed: tuple[str, ...] = (),
         permit: Permit | None = None,
-    ) -> Claim:
-        job = Job(TASK, "\n".join(lines), str(self.folder), session, limit, allowed)
+    ) -> SpecialistClaim:
+        job = SpecialistJob(TASK, "\n".join(lines), str(self.folder), session, limit, allowed)
         return await self.agent.work(job, self.hear, permit or self.judge)
 
     async def judge(self, call: ToolCall) -> Policy:
@@ -69,7 +69,7 @@ async def test_a_turn_becomes_a_claim_and_is_heard_as_it_comes(tmp_path: Path) -
 
     claim = await stage.work("say I looked.", "plan", "say All is well.")
 
-    assert claim.outcome is Ended.SUCCESS
+    assert claim.outcome is AttemptOutcome.SUCCESS
     assert claim.text == "I looked.\nAll is well."
     assert (claim.done, claim.pending) == (("look",), ("mend",))
     assert claim.session
@@ -101,7 +101,7 @@ async def test_what_is_allowed_is_allowed_once_and_never_for_always(tmp_path: Pa
 async def test_what_is_denied_is_rejected_and_the_turn_goes_on(tmp_path: Path) -> None:
     claim = await Stage(tmp_path).work("run touch made", "say on", permit=always(Policy.DENY))
 
-    assert claim.outcome is Ended.SUCCESS
+    assert claim.outcome is AttemptOutcome.SUCCESS
     assert claim.text == "leave: reject_once\non"
     assert not (tmp_path / "folder" / "made").exists()
 
@@ -115,7 +115,7 @@ async def test_an_edit_in_the_folder_needs_nobody_and_one_elsewhere_the_owner(
     outside = await stage.work("edit /etc/passwd")
 
     assert inside.text == "leave: allow_once"
-    assert outside.outcome is Ended.NEEDS_OWNER
+    assert outside.outcome is AttemptOutcome.NEEDS_OWNER
 
 
 async def test_what_only_the_owner_may_allow_ends_the_turn_and_is_named_exactly(
@@ -123,7 +123,7 @@ async def test_what_only_the_owner_may_allow_ends_the_turn_and_is_named_exactly(
 ) -> None:
     claim = await Stage(tmp_path).work("run touch made", "say never")
 
-    assert claim.outcome is Ended.NEEDS_OWNER
+    assert claim.outcome is AttemptOutcome.NEEDS_OWNER
     assert claim.needs is not None
     assert (claim.needs.tool, claim.needs.args) == ("execute", {"command": "touch made"})
     assert policy.exact(claim.needs) == "touch made"
@@ -141,7 +141,7 @@ async def test_after_the_owners_word_exactly_that_call_goes_through_once(tmp_pat
     )
 
     assert (tmp_path / "folder" / "made").exists()
-    assert claim.outcome is Ended.NEEDS_OWNER, "the second time it is asked again"
+    assert claim.outcome is AttemptOutcome.NEEDS_OWNER, "the second time it is asked again"
     assert [call.args for call in stage.asked] == [{"command": "touch made"}]
 
 
@@ -153,7 +153,7 @@ async def test_the_owners_word_for_one_command_lets_no_other_through(tmp_path: P
         "run touch made other", session=asks.session, allowed=(asks.needs.digest,)
     )
 
-    assert claim.outcome is Ended.NEEDS_OWNER
+    assert claim.outcome is AttemptOutcome.NEEDS_OWNER
     assert not (tmp_path / "folder" / "made").exists()
 
 
@@ -166,7 +166,7 @@ async def test_an_agent_that_hangs_after_a_no_is_ended(
     # It waits for a second answer that never comes, for its turn is over.
     claim = await stage.work("daemon pid", "run touch a", "hang")
 
-    assert claim.outcome is Ended.NEEDS_OWNER
+    assert claim.outcome is AttemptOutcome.NEEDS_OWNER
     await until(lambda: _is_gone(stage.folder / "pid"))
 
 
@@ -209,21 +209,25 @@ async def test_files_are_read_and_written_in_the_folder_alone(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("line", "outcome", "why"),
     [
-        ("crash out of luck", Ended.CRASH, "ended with exit code 3: out of luck"),
-        ("crash 429 Too Many Requests", Ended.RATE_LIMIT, "429"),
-        ("crash prompt is too long: 210000 tokens", Ended.CONTEXT_OVERFLOW, "too long"),
-        ("fail rate_limit_error: slow down", Ended.RATE_LIMIT, "slow down"),
-        ("fail input exceeds the context window", Ended.CONTEXT_OVERFLOW, "context window"),
-        ("fail disk on fire", Ended.CRASH, "disk on fire"),
-        ("stop refusal", Ended.BAD_OUTPUT, "refused"),
-        ("stop max_tokens", Ended.CONTEXT_OVERFLOW, "tokens"),
-        ("stop max_turn_requests", Ended.BAD_OUTPUT, "more often"),
-        ("stop cancelled", Ended.CRASH, "broke its turn off"),
-        ("stop because", Ended.BAD_OUTPUT, "form that the protocol does not know"),
+        ("crash out of luck", AttemptOutcome.CRASH, "ended with exit code 3: out of luck"),
+        ("crash 429 Too Many Requests", AttemptOutcome.RATE_LIMIT, "429"),
+        ("crash prompt is too long: 210000 tokens", AttemptOutcome.CONTEXT_OVERFLOW, "too long"),
+        ("fail rate_limit_error: slow down", AttemptOutcome.RATE_LIMIT, "slow down"),
+        (
+            "fail input exceeds the context window",
+            AttemptOutcome.CONTEXT_OVERFLOW,
+            "context window",
+        ),
+        ("fail disk on fire", AttemptOutcome.CRASH, "disk on fire"),
+        ("stop refusal", AttemptOutcome.BAD_OUTPUT, "refused"),
+        ("stop max_tokens", AttemptOutcome.CONTEXT_OVERFLOW, "tokens"),
+        ("stop max_turn_requests", AttemptOutcome.BAD_OUTPUT, "more often"),
+        ("stop cancelled", AttemptOutcome.CRASH, "broke its turn off"),
+        ("stop because", AttemptOutcome.BAD_OUTPUT, "form that the protocol does not know"),
     ],
 )
 async def test_each_way_to_fail_is_told_apart(
-    tmp_path: Path, line: str, outcome: Ended, why: str
+    tmp_path: Path, line: str, outcome: AttemptOutcome, why: str
 ) -> None:
     claim = await Stage(tmp_path).work("say half of it", line)
 
@@ -248,7 +252,7 @@ async def test_one_that_hangs_is_ended_with_all_it_started(
 
     claim = await working
 
-    assert claim.outcome is Ended.TIMEOUT
+    assert claim.outcome is AttemptOutcome.TIMEOUT
     assert claim.error == "fake was stopped after 2 s."
     assert claim.session, "it can be gone on with"
     await until(lambda: _is_gone(stage.folder / "pid"))
@@ -268,13 +272,13 @@ async def test_a_cancel_leaves_nothing_behind(tmp_path: Path) -> None:
 async def test_a_session_that_is_gone_is_told_without_one(tmp_path: Path) -> None:
     claim = await Stage(tmp_path).work("say on", session="0" * 32)
 
-    assert (claim.outcome, claim.session) == (Ended.CRASH, None)
+    assert (claim.outcome, claim.session) == (AttemptOutcome.CRASH, None)
 
 
 async def test_one_that_forgets_its_sessions_says_so(tmp_path: Path) -> None:
     claim = await Stage(tmp_path, FAKE_FORGETS="1").work("say on", session="0" * 32)
 
-    assert claim.outcome is Ended.BAD_OUTPUT
+    assert claim.outcome is AttemptOutcome.BAD_OUTPUT
     assert claim.error == "fake cannot go on with a session; begin a new one."
 
 
@@ -287,14 +291,14 @@ async def test_one_of_another_version_is_not_talked_to(tmp_path: Path) -> None:
 async def test_one_that_is_not_signed_in_is_a_matter_for_the_owner(tmp_path: Path) -> None:
     claim = await Stage(tmp_path, FAKE_SIGNED_OUT="1").work("say on")
 
-    assert claim.outcome is Ended.NEEDS_OWNER
+    assert claim.outcome is AttemptOutcome.NEEDS_OWNER
     assert "fake login" in (claim.error or "")
 
 
 async def test_one_that_is_not_installed_says_so(tmp_path: Path) -> None:
-    agent = AcpSpecialist(Program("fake", ("no-such-agent",), {"PATH": str(tmp_path)}))
+    agent = AcpSpecialist(SpecialistProgram("fake", ("no-such-agent",), {"PATH": str(tmp_path)}))
     stage = Stage(tmp_path)
-    job = Job(TASK, "say hi", str(stage.folder))
+    job = SpecialistJob(TASK, "say hi", str(stage.folder))
 
     claim = await agent.work(job, stage.hear, stage.judge)
 

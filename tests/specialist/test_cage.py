@@ -12,14 +12,14 @@ import pytest
 
 from remit.bubblewrap import find
 from remit.errors import BadInput
-from remit.model.specialist import Claim, Ended, Job
+from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.settings import Settings
-from remit.settings.specialists import Kind, Specialist
-from remit.specialist import census
+from remit.settings.specialists import SpecialistKind, SpecialistSettings
+from remit.specialist import specialist_health
 from remit.specialist.abstract_sockets import can_hide
-from remit.specialist.cage import Cage, Leave, home_for
 from remit.specialist.command import CommandSpecialist
-from remit.specialist.process import Program, environ_of
+from remit.specialist.process import SpecialistProgram, environ_of
+from remit.specialist.program_sandbox import ProgramSandbox, SandboxPermissions, home_for
 from remit.verify.toolchain import Toolchain
 from remit.wiring.workers import _leave
 from tests.engine.rig import until
@@ -50,14 +50,21 @@ class Yard:
         self.trees = worktrees(tmp_path)
         self.tree = asyncio.run(self.trees.open(str(self.repo), TASK))
 
-    async def runs(self, code: str, leave: Leave = Leave(), **named: str) -> Claim:  # noqa: B008
+    async def runs(
+        self,
+        code: str,
+        leave: SandboxPermissions = SandboxPermissions(),  # noqa: B008
+        **named: str,
+    ) -> SpecialistClaim:
         return await self.starts((sys.executable, "-c", code), leave, **named)
 
-    async def starts(self, argv: tuple[str, ...], leave: Leave, **named: str) -> Claim:
+    async def starts(
+        self, argv: tuple[str, ...], leave: SandboxPermissions, **named: str
+    ) -> SpecialistClaim:
         whole = {**os.environ, "HOME": str(self.home), "API_KEY": SECRET, **named}
-        cage = Cage("tool", leave, home=self.home, sees=sees)
-        program = Program("tool", argv, environ_of(whole, tuple(named)), wrap=cage)
-        job = Job(TASK, "Do it.", self.tree.folder, time_limit=120)
+        cage = ProgramSandbox("tool", leave, home=self.home, sees=sees)
+        program = SpecialistProgram("tool", argv, environ_of(whole, tuple(named)), wrap=cage)
+        job = SpecialistJob(TASK, "Do it.", self.tree.folder, time_limit=120)
         return await CommandSpecialist(program).work(job, self._hear, nobody)
 
     async def _hear(self, text: str) -> None:
@@ -100,7 +107,7 @@ async def test_it_writes_its_worktree_and_nothing_else_of_the_machine(yard: Yard
 
     claim = await yard.runs(_TRY.format(places=[str(each) for each in outside]))
 
-    assert claim.outcome is Ended.SUCCESS, claim
+    assert claim.outcome is AttemptOutcome.SUCCESS, claim
     assert claim.text.splitlines()[-1] == "[]"
     assert {each: each.read_bytes() if each.is_file() else None for each in outside} == before
     assert (Path(yard.tree.folder) / "app.py").read_text() == "x = 2\n"
@@ -113,7 +120,7 @@ async def test_a_link_out_of_the_worktree_leads_nowhere(yard: Yard) -> None:
 
     claim = await yard.runs(code)
 
-    assert claim.outcome is Ended.CRASH
+    assert claim.outcome is AttemptOutcome.CRASH
     assert victim.read_text() == SECRET
 
 
@@ -163,9 +170,9 @@ async def test_the_network_is_not_there_unless_it_is_lent(
     )
 
     denied = await yard.runs(code)
-    lent = await yard.runs(code, Leave(network=True))
+    lent = await yard.runs(code, SandboxPermissions(network=True))
 
-    assert denied.outcome is Ended.CRASH
+    assert denied.outcome is AttemptOutcome.CRASH
     assert "sent" not in denied.text
     assert (lent.text, got) == ("sent", [b"all your code"])
 
@@ -183,15 +190,15 @@ async def test_with_a_network_the_sockets_of_the_machine_are_hidden_or_doctor_sa
     with socket.socket(socket.AF_UNIX) as line:
         line.bind(f"\0{name}")
         line.listen()
-        claim = await yard.runs(code, Leave(network=True))
+        claim = await yard.runs(code, SandboxPermissions(network=True))
 
     bwrap = find("bwrap")
     assert bwrap is not None
-    chosen = Specialist(kind=Kind.COMMAND, argv=("sed",), network=True)
-    (seen,) = census.specialists({"sed": chosen}, "/usr/bin:/bin")
+    chosen = SpecialistSettings(kind=SpecialistKind.COMMAND, argv=("sed",), network=True)
+    (seen,) = specialist_health.specialists({"sed": chosen}, "/usr/bin:/bin")
     assert "own reached" in claim.text
     if can_hide(bwrap):
-        assert claim.outcome is Ended.CRASH
+        assert claim.outcome is AttemptOutcome.CRASH
         assert "host reached" not in claim.text
         assert "abstract Unix sockets" not in seen.whole
     else:
@@ -227,7 +234,7 @@ async def test_what_is_lent_to_be_read_cannot_be_written(yard: Yard) -> None:
         "try: login.write_text('x')\nexcept OSError as error: print(error.strerror)"
     )
 
-    claim = await yard.runs(code, Leave(reads=(yard.home / ".tool",)))
+    claim = await yard.runs(code, SandboxPermissions(reads=(yard.home / ".tool",)))
 
     assert claim.text == "who I am\nRead-only file system"
 
@@ -236,7 +243,7 @@ async def test_what_is_lent_to_be_written_is_the_owners_own(yard: Yard) -> None:
     (yard.home / ".tool").mkdir()
     code = "import pathlib; (pathlib.Path.home() / '.tool/session').write_text('kept')"
 
-    await yard.runs(code, Leave(writes=(yard.home / ".tool",)))
+    await yard.runs(code, SandboxPermissions(writes=(yard.home / ".tool",)))
 
     assert (yard.home / ".tool/session").read_text() == "kept"
 
@@ -267,7 +274,7 @@ async def test_git_works_inside_and_ends_there(yard: Yard) -> None:
 
     claim = await yard.runs(code)
 
-    assert claim.outcome is Ended.SUCCESS, claim
+    assert claim.outcome is AttemptOutcome.SUCCESS, claim
     assert claim.text.split() == ["M", "app.py", "mine", "more"]
     assert git(yard.tree.repo, "--git-dir=.", "for-each-ref") == before
     assert (await yard.trees.look(yard.tree)).paths == ("app.py",)
@@ -287,7 +294,7 @@ async def test_what_it_leaves_running_is_gone_when_it_ends(yard: Yard) -> None:
     await until(lambda: len(_sleeping(yard)) == 1)
     (folder / "seen").touch()
 
-    assert (await working).outcome is Ended.SUCCESS
+    assert (await working).outcome is AttemptOutcome.SUCCESS
     await until(lambda: _sleeping(yard) == [])
 
 
@@ -306,9 +313,9 @@ def _read(path: Path) -> bytes:
 
 async def test_what_is_lent_may_lie_around_the_work(yard: Yard) -> None:
     code = "open('new.py', 'w').write('x = 1'); print(open('new.py').read())"
-    claim = await yard.runs(code, Leave(reads=(yard.tmp,)))
+    claim = await yard.runs(code, SandboxPermissions(reads=(yard.tmp,)))
 
-    assert claim.outcome is Ended.SUCCESS, claim
+    assert claim.outcome is AttemptOutcome.SUCCESS, claim
     assert "x = 1" in claim.text
 
 
@@ -317,7 +324,7 @@ async def test_a_script_that_its_words_name_is_read_and_not_changed(yard: Yard) 
     script.write_text("open(__file__, 'a').write('more')\n")
     (yard.home / "other.py").write_text("")
 
-    claim = await yard.starts((sys.executable, str(script)), Leave())
+    claim = await yard.starts((sys.executable, str(script)), SandboxPermissions())
     other = await yard.runs(f"import os; print(os.path.exists({str(yard.home / 'other.py')!r}))")
 
     assert "Read-only file system" in (claim.error or "")
@@ -328,25 +335,27 @@ async def test_a_script_that_its_words_name_is_read_and_not_changed(yard: Yard) 
 async def test_it_is_told_by_a_file_that_it_can_read(yard: Yard) -> None:
     code = "import sys; print(open(sys.argv[1]).read())"
 
-    claim = await yard.starts((sys.executable, "-c", code, "{prompt_file}"), Leave())
+    claim = await yard.starts((sys.executable, "-c", code, "{prompt_file}"), SandboxPermissions())
 
     assert claim.text == "Do it."
 
 
 async def test_a_program_that_is_not_there_says_so(yard: Yard) -> None:
-    claim = await yard.starts(("no-such-program",), Leave())
+    claim = await yard.starts(("no-such-program",), SandboxPermissions())
 
     assert claim.error == "tool could not be started: No such file or directory."
 
 
 async def test_where_there_is_no_sandbox_it_does_not_run(yard: Yard) -> None:
-    cage = Cage("tool", Leave(), home=yard.home, sees=sees, places=(yard.tmp,))
-    program = Program("tool", ("touch", "here"), environ_of(os.environ, ()), wrap=cage)
-    job = Job(TASK, "", yard.tree.folder)
+    cage = ProgramSandbox(
+        "tool", SandboxPermissions(), home=yard.home, sees=sees, places=(yard.tmp,)
+    )
+    program = SpecialistProgram("tool", ("touch", "here"), environ_of(os.environ, ()), wrap=cage)
+    job = SpecialistJob(TASK, "", yard.tree.folder)
 
     claim = await CommandSpecialist(program).work(job, yard._hear, nobody)
 
-    assert claim.outcome is Ended.CRASH
+    assert claim.outcome is AttemptOutcome.CRASH
     assert "sandbox = false under [specialists.tool]" in (claim.error or "")
     assert not (Path(yard.tree.folder) / "here").exists()
 
@@ -359,6 +368,6 @@ def test_a_home_that_cannot_be_one_is_elsewhere(odd: str) -> None:
 def test_remits_own_directory_is_lent_to_nobody(tmp_path: Path) -> None:
     house = Settings(home=tmp_path / "home").home
     for place in (tmp_path / "home", tmp_path, tmp_path / "home/worktrees"):
-        chosen = Specialist(kind=Kind.COMMAND, argv=("x",), reads=(str(place),))
+        chosen = SpecialistSettings(kind=SpecialistKind.COMMAND, argv=("x",), reads=(str(place),))
         with pytest.raises(BadInput, match="Remit's own directory"):
             _leave("tool", chosen, house)

@@ -7,27 +7,27 @@ from msgspec.structs import replace
 
 from remit.model.codec import Json
 from remit.settings import Settings
-from remit.settings.projects import Project
-from remit.settings.specialists import Kind, Specialist
-from remit.specialist import census
-from remit.specialist.census import Stand
+from remit.settings.projects import ProjectSettings
+from remit.settings.specialists import SpecialistKind, SpecialistSettings
+from remit.specialist import specialist_health
+from remit.specialist.specialist_health import SpecialistHealth
 from remit.wiring.kinds import kinds
 
-SED = Specialist(kind=Kind.COMMAND, argv=("sed", "-i"))
+SED = SpecialistSettings(kind=SpecialistKind.COMMAND, argv=("sed", "-i"))
 
 
-def project(tmp_path: Path, **chains: Json) -> Stand:
+def project(tmp_path: Path, **chains: Json) -> SpecialistHealth:
     (tmp_path / "shop/.git").mkdir(parents=True, exist_ok=True)
-    shop = Project(path=str(tmp_path / "shop"), specialists=("sed",), chains=chains)
+    shop = ProjectSettings(path=str(tmp_path / "shop"), specialists=("sed",), chains=chains)
     settings = Settings(home=tmp_path / "home", projects={"shop": shop}, specialists={"sed": SED})
-    (found,) = census.projects(
+    (found,) = specialist_health.projects(
         settings.projects, settings.specialists, kinds(settings), thinks=True
     )
     return found
 
 
-def specialist(chosen: Specialist) -> Stand:
-    (found,) = census.specialists({"sed": chosen}, "/usr/bin:/bin")
+def specialist(chosen: SpecialistSettings) -> SpecialistHealth:
+    (found,) = specialist_health.specialists({"sed": chosen}, "/usr/bin:/bin")
     return found
 
 
@@ -70,7 +70,7 @@ def test_what_holds_a_program_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     free = specialist(replace(SED, sandbox=False))
     assert free.verdict == "warn"
     assert free.said.endswith("without a sandbox: it can read and write what you can")
-    monkeypatch.setattr(census, "find", lambda _: None)
+    monkeypatch.setattr(specialist_health, "find", lambda _: None)
     bare = specialist(SED)
     assert (bare.verdict, bare.said) == ("fail", "there is no sandbox to run it in")
     assert "sandbox = false under [specialists.sed]" in bare.todo

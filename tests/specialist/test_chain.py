@@ -10,89 +10,98 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.contract import Contract, ContractType, Criterion
-from remit.model.specialist import Attempt, Ended
+from remit.model.specialist import AttemptOutcome, SpecialistAttempt
 from remit.specialist import chain
-from remit.specialist.chain import Again, Exhausted, Fresh, Other
+from remit.specialist.chain import Exhausted, NewSession, NextAgent, RetryAgent
 
 THEN = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
 WHO = ("ada", "ben", "cem")
-FAILURES = [e for e in Ended if e not in (Ended.SUCCESS, Ended.NEEDS_OWNER)]
+FAILURES = [
+    e for e in AttemptOutcome if e not in (AttemptOutcome.SUCCESS, AttemptOutcome.NEEDS_OWNER)
+]
 
 
-def attempt(outcome: Ended, error: str = "", agent: str = "ada", *failed: str) -> Attempt:
-    return Attempt(agent, THEN, THEN, outcome, error, failed)
+def attempt(
+    outcome: AttemptOutcome, error: str = "", agent: str = "ada", *failed: str
+) -> SpecialistAttempt:
+    return SpecialistAttempt(agent, THEN, THEN, outcome, error, failed)
 
 
-def unproven(*errors: str, agent: str = "ada") -> list[Attempt]:
-    return [attempt(Ended.VERIFICATION_FAILED, e, agent, "unit-test") for e in errors]
+def unproven(*errors: str, agent: str = "ada") -> list[SpecialistAttempt]:
+    return [attempt(AttemptOutcome.VERIFICATION_FAILED, e, agent, "unit-test") for e in errors]
 
 
 def test_the_first_of_the_line_begins() -> None:
-    assert chain.follow(WHO, []) == Other("ada")
+    assert chain.follow(WHO, []) == NextAgent("ada")
 
 
 def test_a_rate_limit_is_waited_out_three_times_before_another_is_asked() -> None:
-    tries: list[Attempt] = []
+    tries: list[SpecialistAttempt] = []
     found = []
     for _ in range(4):
-        tries.append(attempt(Ended.RATE_LIMIT, "429"))
+        tries.append(attempt(AttemptOutcome.RATE_LIMIT, "429"))
         found.append(chain.follow(WHO, tries))
 
-    assert found == [Again("ada", 30), Again("ada", 60), Again("ada", 120), Other("ben")]
+    assert found == [
+        RetryAgent("ada", 30),
+        RetryAgent("ada", 60),
+        RetryAgent("ada", 120),
+        NextAgent("ben"),
+    ]
 
 
 def test_a_rate_limit_after_other_work_is_a_first_one_again() -> None:
-    tries = [attempt(Ended.RATE_LIMIT), *unproven("a"), attempt(Ended.RATE_LIMIT)]
+    tries = [attempt(AttemptOutcome.RATE_LIMIT), *unproven("a"), attempt(AttemptOutcome.RATE_LIMIT)]
 
-    assert chain.follow(WHO, tries) == Again("ada", 30)
+    assert chain.follow(WHO, tries) == RetryAgent("ada", 30)
 
 
-@pytest.mark.parametrize("outcome", [Ended.BAD_OUTPUT, Ended.CRASH])
-def test_bad_output_and_a_crash_are_tried_once_more(outcome: Ended) -> None:
+@pytest.mark.parametrize("outcome", [AttemptOutcome.BAD_OUTPUT, AttemptOutcome.CRASH])
+def test_bad_output_and_a_crash_are_tried_once_more(outcome: AttemptOutcome) -> None:
     once, twice = [attempt(outcome, "a")], [attempt(outcome, "a"), attempt(outcome, "b")]
 
-    assert chain.follow(WHO, once) == Again("ada")
-    assert chain.follow(WHO, twice) == Other("ben")
+    assert chain.follow(WHO, once) == RetryAgent("ada")
+    assert chain.follow(WHO, twice) == NextAgent("ben")
 
 
 def test_who_took_too_long_gets_one_fresh_session() -> None:
-    slow = attempt(Ended.TIMEOUT, "no end")
+    slow = attempt(AttemptOutcome.TIMEOUT, "no end")
 
-    assert chain.follow(WHO, [slow]) == Fresh("ada")
-    assert chain.follow(WHO, [slow, slow]) == Other("ben")
+    assert chain.follow(WHO, [slow]) == NewSession("ada")
+    assert chain.follow(WHO, [slow, slow]) == NextAgent("ben")
 
 
 def test_an_overflow_is_tried_once_in_a_fresh_session_then_the_owner_is_told_it_is_too_large() -> (
     None
 ):
-    full = attempt(Ended.CONTEXT_OVERFLOW, "too long")
+    full = attempt(AttemptOutcome.CONTEXT_OVERFLOW, "too long")
 
-    assert chain.follow(WHO, [full]) == Fresh("ada")
+    assert chain.follow(WHO, [full]) == NewSession("ada")
     found = chain.follow(WHO, [full, *unproven("a"), full])
     assert isinstance(found, Exhausted)
     assert "too large" in found.why
 
 
 def test_work_that_is_not_proven_gets_three_fixes_then_another_specialist() -> None:
-    assert chain.follow(WHO, unproven("a", "b", "c")) == Again("ada")
-    assert chain.follow(WHO, unproven("a", "b", "c", "d")) == Other("ben")
+    assert chain.follow(WHO, unproven("a", "b", "c")) == RetryAgent("ada")
+    assert chain.follow(WHO, unproven("a", "b", "c", "d")) == NextAgent("ben")
 
 
 def test_fixes_are_counted_for_each_criterion() -> None:
-    lint = [attempt(Ended.VERIFICATION_FAILED, f"l{n}", "ada", "lint") for n in range(3)]
+    lint = [attempt(AttemptOutcome.VERIFICATION_FAILED, f"l{n}", "ada", "lint") for n in range(3)]
 
-    assert chain.follow(WHO, [*unproven("a", "b", "c"), *lint]) == Again("ada")
+    assert chain.follow(WHO, [*unproven("a", "b", "c"), *lint]) == RetryAgent("ada")
 
 
 def test_a_criterion_more_or_less_does_not_go_on_for_ever() -> None:
-    tries = [attempt(Ended.VERIFICATION_FAILED, f"{n}", "ada", f"c{n}") for n in range(10)]
+    tries = [attempt(AttemptOutcome.VERIFICATION_FAILED, f"{n}", "ada", f"c{n}") for n in range(10)]
 
-    assert chain.follow(WHO, tries[:9]) == Again("ada")
-    assert chain.follow(WHO, tries) == Other("ben")
+    assert chain.follow(WHO, tries[:9]) == RetryAgent("ada")
+    assert chain.follow(WHO, tries) == NextAgent("ben")
 
 
 def test_the_same_error_twice_ends_the_turn_of_a_specialist() -> None:
-    assert chain.follow(WHO, unproven("x is 1", "y", "x is 1")) == Other("ben")
+    assert chain.follow(WHO, unproven("x is 1", "y", "x is 1")) == NextAgent("ben")
 
 
 @pytest.mark.parametrize(
@@ -116,13 +125,16 @@ def test_an_error_is_the_same_if_only_times_and_addresses_differ(
 
 
 def test_who_failed_is_not_asked_again() -> None:
-    crashed = [attempt(Ended.CRASH, e, agent) for agent in ("ada", "ben") for e in "ab"]
+    crashed = [attempt(AttemptOutcome.CRASH, e, agent) for agent in ("ada", "ben") for e in "ab"]
 
-    assert chain.follow(WHO, crashed) == Other("cem")
+    assert chain.follow(WHO, crashed) == NextAgent("cem")
 
 
 def test_when_everybody_has_tried_the_owner_is_told_who_and_how() -> None:
-    tries = [attempt(Ended.CRASH, "exit\ncode 3"), attempt(Ended.CRASH, "exit code 4")]
+    tries = [
+        attempt(AttemptOutcome.CRASH, "exit\ncode 3"),
+        attempt(AttemptOutcome.CRASH, "exit code 4"),
+    ]
 
     assert chain.follow(["ada"], tries) == Exhausted(
         "Everybody who can do this has tried.",
@@ -139,21 +151,21 @@ def test_without_anybody_it_is_said_what_to_set_up() -> None:
 
 
 def test_a_permission_goes_back_to_who_asked_for_it_without_end() -> None:
-    asks = attempt(Ended.NEEDS_OWNER)
+    asks = attempt(AttemptOutcome.NEEDS_OWNER)
 
-    assert chain.follow(WHO, [asks, asks, asks]) == Again("ada")
-    assert chain.follow(WHO, [asks] * 21) == Other("ben")
+    assert chain.follow(WHO, [asks, asks, asks]) == RetryAgent("ada")
+    assert chain.follow(WHO, [asks] * 21) == NextAgent("ben")
 
 
 def test_after_success_nobody_follows() -> None:
     with pytest.raises(BadInput, match="ended well"):
-        chain.follow(WHO, [attempt(Ended.SUCCESS)])
+        chain.follow(WHO, [attempt(AttemptOutcome.SUCCESS)])
 
 
 def test_an_attempt_knows_how_often_its_specialist_had_tried() -> None:
-    tries: tuple[Attempt, ...] = ()
+    tries: tuple[SpecialistAttempt, ...] = ()
     for agent in ("ada", "ada", "ben"):
-        tries = chain.record(tries, replace(attempt(Ended.CRASH), agent=agent))
+        tries = chain.record(tries, replace(attempt(AttemptOutcome.CRASH), agent=agent))
 
     assert [each.retries for each in tries] == [0, 1, 0]
 
@@ -225,7 +237,7 @@ def test_the_kinds_of_a_task_are_who_would_read_it(
 
 @given(st.data())
 def test_whatever_fails_it_ends_and_keeps_every_limit(data: st.DataObject) -> None:
-    tries: tuple[Attempt, ...] = ()
+    tries: tuple[SpecialistAttempt, ...] = ()
     delays: list[float] = []
     error = st.sampled_from(["one", "two", "three", "four", "five"])
     criteria = st.sets(st.sampled_from(["lint", "unit-test", "e2e"]), min_size=1)
@@ -233,19 +245,19 @@ def test_whatever_fails_it_ends_and_keeps_every_limit(data: st.DataObject) -> No
         match chain.follow(WHO, tries):
             case Exhausted():
                 break
-            case Again(agent, delay):
+            case RetryAgent(agent, delay):
                 delays.append(delay)
-            case Fresh(agent) | Other(agent):
+            case NewSession(agent) | NextAgent(agent):
                 pass
-        outcome = data.draw(st.sampled_from([*FAILURES, Ended.NEEDS_OWNER]))
-        failed = data.draw(criteria) if outcome is Ended.VERIFICATION_FAILED else set()
+        outcome = data.draw(st.sampled_from([*FAILURES, AttemptOutcome.NEEDS_OWNER]))
+        failed = data.draw(criteria) if outcome is AttemptOutcome.VERIFICATION_FAILED else set()
         tries = chain.record(tries, attempt(outcome, data.draw(error), agent, *sorted(failed)))
     else:
         raise AssertionError("it did not end")
     _check_limits(tries, delays)
 
 
-def _check_limits(tries: tuple[Attempt, ...], delays: list[float]) -> None:
+def _check_limits(tries: tuple[SpecialistAttempt, ...], delays: list[float]) -> None:
     assert set(delays) <= {0.0, 30.0, 60.0, 120.0}
     runs = [
         each.agent for n, each in enumerate(tries) if n == 0 or tries[n - 1].agent != each.agent
@@ -254,15 +266,21 @@ def _check_limits(tries: tuple[Attempt, ...], delays: list[float]) -> None:
     for agent in WHO:
         mine = [each for each in tries if each.agent == agent]
         tally = Counter(each.outcome for each in mine)
-        assert all(tally[once] <= 2 for once in (Ended.CRASH, Ended.BAD_OUTPUT, Ended.TIMEOUT))
-        assert tally[Ended.CONTEXT_OVERFLOW] <= 2
+        assert all(
+            tally[once] <= 2
+            for once in (AttemptOutcome.CRASH, AttemptOutcome.BAD_OUTPUT, AttemptOutcome.TIMEOUT)
+        )
+        assert tally[AttemptOutcome.CONTEXT_OVERFLOW] <= 2
         fixed = Counter(
-            c for each in mine if each.outcome is Ended.VERIFICATION_FAILED for c in each.failed
+            c
+            for each in mine
+            if each.outcome is AttemptOutcome.VERIFICATION_FAILED
+            for c in each.failed
         )
         assert all(count <= 1 + chain.MOST_FIXES for count in fixed.values())
         errors = Counter(
             (each.outcome, each.failed, each.error)
             for each in mine
-            if each.outcome not in (Ended.RATE_LIMIT, Ended.NEEDS_OWNER)
+            if each.outcome not in (AttemptOutcome.RATE_LIMIT, AttemptOutcome.NEEDS_OWNER)
         )
         assert all(count <= 2 for count in errors.values())

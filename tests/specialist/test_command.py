@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from remit.model.reply import Policy, ToolCall
-from remit.model.specialist import Claim, Ended, Job
+from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.specialist import process
 from remit.specialist.command import CommandSpecialist
-from remit.specialist.process import Program, environ_of
+from remit.specialist.process import SpecialistProgram, environ_of
 from tests.engine.rig import until
 from tests.specialist.repository import TASK, time_is_up_on_call
 
@@ -27,10 +27,12 @@ async def nobody(call: ToolCall) -> Policy:
 
 async def worked(
     folder: Path, argv: Sequence[str], *, limit: float = 60, prompt: str = "Do it.\n"
-) -> Claim:
+) -> SpecialistClaim:
     environ = environ_of({**os.environ, "SHOP": "open", "CANARY": "tweet"}, ("SHOP",))
-    agent = CommandSpecialist(Program("tool", tuple(argv), environ))
-    return await agent.work(Job(TASK, prompt, str(folder), time_limit=limit), _deaf, nobody)
+    agent = CommandSpecialist(SpecialistProgram("tool", tuple(argv), environ))
+    return await agent.work(
+        SpecialistJob(TASK, prompt, str(folder), time_limit=limit), _deaf, nobody
+    )
 
 
 async def _deaf(text: str) -> None:
@@ -42,7 +44,7 @@ async def test_it_is_told_on_stdin_and_works_in_the_folder(tmp_path: Path) -> No
 
     claim = await worked(tmp_path, python(code))
 
-    assert claim == Claim(f"{tmp_path}\nDo it.")
+    assert claim == SpecialistClaim(f"{tmp_path}\nDo it.")
 
 
 async def test_it_is_told_by_a_file_that_is_gone_afterwards(tmp_path: Path) -> None:
@@ -74,16 +76,16 @@ async def test_it_is_given_the_variables_that_were_named_and_no_others(tmp_path:
 @pytest.mark.parametrize(
     ("code", "outcome", "why"),
     [
-        ("sys.exit('no luck')", Ended.CRASH, "tool ended with exit code 1: no luck"),
-        ("sys.exit('Error 429: slow')", Ended.RATE_LIMIT, "429"),
-        ("print('usage limit reached'); sys.exit(2)", Ended.RATE_LIMIT, "usage limit"),
-        ("sys.exit('prompt is too long')", Ended.CONTEXT_OVERFLOW, "too long"),
-        ("os.kill(os.getpid(), 9)", Ended.CRASH, "tool was ended by signal 9."),
-        ("print('I built a rate limit.')", Ended.SUCCESS, ""),
+        ("sys.exit('no luck')", AttemptOutcome.CRASH, "tool ended with exit code 1: no luck"),
+        ("sys.exit('Error 429: slow')", AttemptOutcome.RATE_LIMIT, "429"),
+        ("print('usage limit reached'); sys.exit(2)", AttemptOutcome.RATE_LIMIT, "usage limit"),
+        ("sys.exit('prompt is too long')", AttemptOutcome.CONTEXT_OVERFLOW, "too long"),
+        ("os.kill(os.getpid(), 9)", AttemptOutcome.CRASH, "tool was ended by signal 9."),
+        ("print('I built a rate limit.')", AttemptOutcome.SUCCESS, ""),
     ],
 )
 async def test_how_it_ended_is_told_apart(
-    tmp_path: Path, code: str, outcome: Ended, why: str
+    tmp_path: Path, code: str, outcome: AttemptOutcome, why: str
 ) -> None:
     claim = await worked(tmp_path, python(f"import os, sys; {code}"))
 
@@ -94,7 +96,7 @@ async def test_how_it_ended_is_told_apart(
 async def test_one_that_is_not_there_says_so(tmp_path: Path) -> None:
     claim = await worked(tmp_path, ["no-such-program"])
 
-    assert claim.outcome is Ended.CRASH
+    assert claim.outcome is AttemptOutcome.CRASH
     assert claim.error == "tool could not be started: No such file or directory."
 
 
@@ -110,7 +112,7 @@ async def test_of_much_output_the_end_is_kept(tmp_path: Path) -> None:
 async def test_one_that_does_not_read_its_prompt_ends_all_the_same(tmp_path: Path) -> None:
     claim = await worked(tmp_path, python("print('done')"), prompt="x" * 5_000_000)
 
-    assert claim == Claim("done")
+    assert claim == SpecialistClaim("done")
 
 
 _DAEMON = """
@@ -132,13 +134,16 @@ async def test_one_that_takes_too_long_is_ended_with_all_it_started(
 
     claim = await working
 
-    assert (claim.outcome, claim.error) == (Ended.TIMEOUT, "tool was stopped after 2 s: half")
+    assert (claim.outcome, claim.error) == (
+        AttemptOutcome.TIMEOUT,
+        "tool was stopped after 2 s: half",
+    )
     assert claim.text == "half"
     await until(lambda: _is_gone(tmp_path))
 
 
 async def test_what_it_leaves_behind_when_it_ends_well_is_ended_too(tmp_path: Path) -> None:
-    assert await worked(tmp_path, python(f"{_DAEMON}print('done')")) == Claim("done")
+    assert await worked(tmp_path, python(f"{_DAEMON}print('done')")) == SpecialistClaim("done")
     await until(lambda: _is_gone(tmp_path))
 
 
@@ -163,8 +168,8 @@ async def test_what_it_says_is_heard_while_it_works(tmp_path: Path) -> None:
         "import os, time\nprint('one', flush=True)\n"
         "while not os.path.exists('heard'): time.sleep(0.01)\nprint('two')"
     )
-    agent = CommandSpecialist(Program("tool", python(code), environ_of(os.environ, ())))
-    await agent.work(Job(TASK, "", str(tmp_path), time_limit=60), hear, nobody)
+    agent = CommandSpecialist(SpecialistProgram("tool", python(code), environ_of(os.environ, ())))
+    await agent.work(SpecialistJob(TASK, "", str(tmp_path), time_limit=60), hear, nobody)
 
     assert heard[0] == "one\n"
 
@@ -178,8 +183,10 @@ async def test_a_sandbox_sees_the_words_the_folder_and_the_prompt(tmp_path: Path
 
     code = "import os; print(os.environ['WRAPPED'])"
     environ = environ_of(os.environ, ())
-    agent = CommandSpecialist(Program("tool", python(code, "{prompt_file}"), environ, wrap=wrap))
-    claim = await agent.work(Job(TASK, "Do it.", str(tmp_path)), _deaf, nobody)
+    agent = CommandSpecialist(
+        SpecialistProgram("tool", python(code, "{prompt_file}"), environ, wrap=wrap)
+    )
+    claim = await agent.work(SpecialistJob(TASK, "Do it.", str(tmp_path)), _deaf, nobody)
 
     assert claim.text == "1"
     assert seen == [str(tmp_path), "Do it."]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from remit.errors import BadInput, NotFound
 from remit.specialist import files
-from remit.specialist.files import Files
+from remit.specialist.files import WorkspaceFiles
 
 
 @pytest.fixture
@@ -26,8 +26,8 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("path", ["src/app.py", "./src/app.py", "src//app.py"])
 def test_a_file_is_read_by_its_path(folder: Path, path: str) -> None:
-    assert Files(str(folder)).read(path) == "x = 1\n"
-    assert Files(str(folder)).read(f"{folder}/{path}") == "x = 1\n"
+    assert WorkspaceFiles(str(folder)).read(path) == "x = 1\n"
+    assert WorkspaceFiles(str(folder)).read(f"{folder}/{path}") == "x = 1\n"
 
 
 @pytest.mark.parametrize(
@@ -38,7 +38,7 @@ def test_a_file_is_read_by_its_path(folder: Path, path: str) -> None:
     ],
 )
 def test_no_path_leads_out_or_into_git(folder: Path, path: str) -> None:
-    there = Files(str(folder))
+    there = WorkspaceFiles(str(folder))
 
     with pytest.raises((BadInput, NotFound)):
         there.read(path)
@@ -58,7 +58,7 @@ def test_whatever_a_path_is_made_of_nothing_outside_is_written(
     (top / "folder" / "out").symlink_to(top)
 
     with suppress(BadInput, NotFound):
-        Files(str(top / "folder")).write("/".join(names), "x")
+        WorkspaceFiles(str(top / "folder")).write("/".join(names), "x")
 
     assert [path.name for path in top.iterdir()] == ["folder"]
     assert not (top / "folder" / ".git").exists()
@@ -68,8 +68,8 @@ def test_a_file_that_is_written_anew_may_be_used_as_before(folder: Path) -> None
     (folder / "run.sh").write_text("old")
     (folder / "run.sh").chmod(0o755)
 
-    Files(str(folder)).write("run.sh", "new")
-    Files(str(folder)).write("deep/er/new.txt", "new")
+    WorkspaceFiles(str(folder)).write("run.sh", "new")
+    WorkspaceFiles(str(folder)).write("deep/er/new.txt", "new")
 
     assert (folder / "run.sh").stat().st_mode & 0o777 == 0o755
     assert (folder / "deep/er/new.txt").read_text() == "new"
@@ -79,7 +79,7 @@ def test_a_setuid_bit_is_not_kept(folder: Path) -> None:
     (folder / "run.sh").write_text("old")
     (folder / "run.sh").chmod(0o4755)
 
-    Files(str(folder)).write("run.sh", "new")
+    WorkspaceFiles(str(folder)).write("run.sh", "new")
 
     assert (folder / "run.sh").stat().st_mode & 0o7777 == 0o755
 
@@ -90,13 +90,13 @@ def test_what_is_too_large_or_no_text_is_refused(folder: Path) -> None:
 
     for path, why in (("huge", "at most"), ("bin", "not text")):
         with pytest.raises(BadInput, match=why):
-            Files(str(folder)).read(path)
+            WorkspaceFiles(str(folder)).read(path)
     with pytest.raises(BadInput, match="would have"):
-        Files(str(folder)).write("new", "x" * (files.MOST_BYTES + 1))
+        WorkspaceFiles(str(folder)).write("new", "x" * (files.MOST_BYTES + 1))
 
 
 def test_a_listing_names_files_alone_and_follows_no_link(folder: Path) -> None:
-    there = Files(str(folder))
+    there = WorkspaceFiles(str(folder))
 
     assert there.names() == ["src/app.py"]
     assert there.names("src") == ["src/app.py"]
@@ -110,11 +110,11 @@ def test_a_long_listing_says_that_there_is_more(
     monkeypatch.setattr(files, "MOST_NAMES", 1)
     (folder / "z").write_text("z")
 
-    assert Files(str(folder)).names()[-1].startswith("… and more")
+    assert WorkspaceFiles(str(folder)).names()[-1].startswith("… and more")
 
 
 def test_a_file_is_deleted_once(folder: Path) -> None:
-    Files(str(folder)).delete("src/app.py")
+    WorkspaceFiles(str(folder)).delete("src/app.py")
 
     with pytest.raises(NotFound):
-        Files(str(folder)).delete("src/app.py")
+        WorkspaceFiles(str(folder)).delete("src/app.py")

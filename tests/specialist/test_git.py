@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from remit.errors import Permanent, Transient
-from remit.specialist.git import Git, Where
-from remit.specialist.merge import Merged, merge
+from remit.specialist.git import Git, GitLocation
+from remit.specialist.merge import MergedWork, merge
 from tests.specialist.repository import TASK, THEN, commit, git, repository, worktrees
 
 HOOKS = (
@@ -97,7 +97,7 @@ async def test_the_owners_repository_runs_nothing_from_open_to_merge(tmp_path: P
 
     merged = await merge(trees, tree, made, THEN)
 
-    assert isinstance(merged, Merged)
+    assert isinstance(merged, MergedWork)
     assert (owners / "app.py").read_text() == "x = 2\n"
     assert not mark.exists(), mark.read_text()
 
@@ -113,7 +113,7 @@ async def test_a_merge_of_two_sides_runs_nothing_either(tmp_path: Path) -> None:
     commit(owners, {"app.py": "first = 1\n" + text})
     rig(owners / ".git", program)
 
-    assert isinstance(await merge(trees, tree, made, THEN), Merged)
+    assert isinstance(await merge(trees, tree, made, THEN), MergedWork)
     assert (owners / "app.py").read_text() == f"first = 1\n{text}\nlast = 1\n"
     assert not mark.exists(), mark.read_text()
 
@@ -220,17 +220,17 @@ async def test_a_call_that_fails_says_where_and_why(tmp_path: Path) -> None:
     owners = repository(tmp_path / "shop")
 
     with pytest.raises(Permanent, match=r"git cat-file failed in .*shop: .*nowhere"):
-        await Git(os.environ).ok(Where(str(owners)), "cat-file", "-p", "nowhere")
+        await Git(os.environ).ok(GitLocation(str(owners)), "cat-file", "-p", "nowhere")
 
 
 async def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(Permanent, match="gone is not there"):
-        await Git(os.environ).ok(Where(str(tmp_path / "gone")), "status")
+        await Git(os.environ).ok(GitLocation(str(tmp_path / "gone")), "status")
 
 
 async def test_without_git_it_is_said(tmp_path: Path) -> None:
     with pytest.raises(Permanent, match="git is not installed"):
-        await Git({"PATH": str(tmp_path)}).ok(Where(str(tmp_path)), "status")
+        await Git({"PATH": str(tmp_path)}).ok(GitLocation(str(tmp_path)), "status")
 
 
 async def test_a_call_that_does_not_end_is_ended(tmp_path: Path) -> None:
@@ -239,4 +239,4 @@ async def test_a_call_that_does_not_end_is_ended(tmp_path: Path) -> None:
     path = f"{tmp_path}:{os.environ['PATH']}"
 
     with pytest.raises(Transient, match=r"took longer than 0\.1 s"):
-        await Git({"PATH": path}, limit=0.1).ok(Where(str(tmp_path)), "status")
+        await Git({"PATH": path}, limit=0.1).ok(GitLocation(str(tmp_path)), "status")

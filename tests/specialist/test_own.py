@@ -9,10 +9,10 @@ import pytest
 from remit.errors import Permanent, Transient
 from remit.model.codec import Json
 from remit.model.reply import Ask, Policy, Prompt, Reply, ToolCall
-from remit.model.specialist import Claim, Ended, Job
+from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.model.status import Reason
-from remit.specialist import own
-from remit.specialist.own import OwnSpecialist
+from remit.specialist import brain_specialist
+from remit.specialist.brain_specialist import OwnSpecialist
 from tests.specialist.repository import TASK
 
 Turn = Reply | Exception | Callable[[Prompt], Reply]
@@ -45,7 +45,7 @@ def use(tool: str, **args: Json) -> Reply:
     return Reply("", calls=(ToolCall("c1", tool, args),), state=f"used {tool}")
 
 
-async def worked(folder: Path, script: Script, limit: float = 60) -> Claim:
+async def worked(folder: Path, script: Script, limit: float = 60) -> SpecialistClaim:
     async def deny(call: ToolCall) -> Policy:
         raise AssertionError(call)
 
@@ -54,7 +54,7 @@ async def worked(folder: Path, script: Script, limit: float = 60) -> Claim:
     async def hear(text: str) -> None:
         heard.append(text)
 
-    job = Job(TASK, "Make x two.", str(folder), time_limit=limit)
+    job = SpecialistJob(TASK, "Make x two.", str(folder), time_limit=limit)
     return await OwnSpecialist("brain", script).work(job, hear, deny)
 
 
@@ -72,7 +72,7 @@ async def test_it_reads_changes_writes_and_deletes_files(tmp_path: Path) -> None
 
     claim = await worked(tmp_path, script)
 
-    assert (claim.outcome, claim.text) == (Ended.SUCCESS, "DONE: x is two")
+    assert (claim.outcome, claim.text) == (AttemptOutcome.SUCCESS, "DONE: x is two")
     assert (tmp_path / "app.py").read_text() == "x = 2\n"
     assert (tmp_path / "docs/a.md").read_text() == "# A\n"
     assert not (tmp_path / "old.py").exists()
@@ -109,20 +109,25 @@ async def test_a_call_that_cannot_be_done_is_told_and_the_work_goes_on(
     (result,) = script.told[1].results
     assert result.failed
     assert why in result.text
-    assert claim.outcome is Ended.SUCCESS
+    assert claim.outcome is AttemptOutcome.SUCCESS
 
 
 @pytest.mark.parametrize(
     ("turn", "outcome"),
     [
-        (Transient("openai:x has had too many requests."), Ended.RATE_LIMIT),
-        (Permanent("The prompt is longer than openai:x can read."), Ended.CONTEXT_OVERFLOW),
-        (Transient("The connection to openai:x failed."), Ended.CRASH),
-        (Reply("half", flaw="It was cut off."), Ended.BAD_OUTPUT),
-        (Reply("", ask=Ask(Reason.INPUT, "Which x?")), Ended.NEEDS_OWNER),
+        (Transient("openai:x has had too many requests."), AttemptOutcome.RATE_LIMIT),
+        (
+            Permanent("The prompt is longer than openai:x can read."),
+            AttemptOutcome.CONTEXT_OVERFLOW,
+        ),
+        (Transient("The connection to openai:x failed."), AttemptOutcome.CRASH),
+        (Reply("half", flaw="It was cut off."), AttemptOutcome.BAD_OUTPUT),
+        (Reply("", ask=Ask(Reason.INPUT, "Which x?")), AttemptOutcome.NEEDS_OWNER),
     ],
 )
-async def test_each_way_to_fail_is_told_apart(tmp_path: Path, turn: Turn, outcome: Ended) -> None:
+async def test_each_way_to_fail_is_told_apart(
+    tmp_path: Path, turn: Turn, outcome: AttemptOutcome
+) -> None:
     claim = await worked(tmp_path, Script(turn))
 
     assert claim.outcome is outcome
@@ -132,12 +137,12 @@ async def test_each_way_to_fail_is_told_apart(tmp_path: Path, turn: Turn, outcom
 async def test_one_that_never_comes_to_an_end_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own, "MOST_TURNS", 3)
+    monkeypatch.setattr(brain_specialist, "MOST_TURNS", 3)
     script = Script(use("list_files"))
 
     claim = await worked(tmp_path, script)
 
-    assert claim.outcome is Ended.BAD_OUTPUT
+    assert claim.outcome is AttemptOutcome.BAD_OUTPUT
     assert len(script.told) == 3
 
 
@@ -148,7 +153,7 @@ async def test_one_that_thinks_too_long_is_stopped(tmp_path: Path) -> None:
     async def hear(text: str) -> None:
         raise AssertionError(text)
 
-    job = Job(TASK, "Think.", str(tmp_path), time_limit=0.01)
+    job = SpecialistJob(TASK, "Think.", str(tmp_path), time_limit=0.01)
     claim = await OwnSpecialist("brain", Stuck()).work(job, hear, judge)
 
-    assert claim.outcome is Ended.TIMEOUT
+    assert claim.outcome is AttemptOutcome.TIMEOUT

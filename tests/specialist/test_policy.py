@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from remit.model.codec import Json
 from remit.model.reply import Policy, ToolCall
-from remit.model.specialist import Ended
+from remit.model.specialist import AttemptOutcome
 from remit.specialist import failures, policy
 
 HOME = "/house/tree"
@@ -67,20 +67,22 @@ def test_a_call_is_shown_to_the_letter() -> None:
 @pytest.mark.parametrize(
     ("said", "outcome"),
     [
-        ("Error: 429 Too Many Requests", Ended.RATE_LIMIT),
-        ("rate_limit_exceeded", Ended.RATE_LIMIT),
-        ("Usage limit reached, resets at 5pm", Ended.RATE_LIMIT),
-        ("overloaded_error", Ended.RATE_LIMIT),
-        ("context_length_exceeded", Ended.CONTEXT_OVERFLOW),
-        ("This model's maximum context length is 8192", Ended.CONTEXT_OVERFLOW),
-        ("429: prompt is too long: 210000 tokens", Ended.CONTEXT_OVERFLOW),
-        ("Segmentation fault", Ended.CRASH),
-        ("listening on port 14290", Ended.CRASH),
-        ("", Ended.CRASH),
-        ("rate limit\n" + "x" * 5_000, Ended.CRASH),
+        ("Error: 429 Too Many Requests", AttemptOutcome.RATE_LIMIT),
+        ("rate_limit_exceeded", AttemptOutcome.RATE_LIMIT),
+        ("Usage limit reached, resets at 5pm", AttemptOutcome.RATE_LIMIT),
+        ("overloaded_error", AttemptOutcome.RATE_LIMIT),
+        ("context_length_exceeded", AttemptOutcome.CONTEXT_OVERFLOW),
+        ("This model's maximum context length is 8192", AttemptOutcome.CONTEXT_OVERFLOW),
+        ("429: prompt is too long: 210000 tokens", AttemptOutcome.CONTEXT_OVERFLOW),
+        ("Segmentation fault", AttemptOutcome.CRASH),
+        ("listening on port 14290", AttemptOutcome.CRASH),
+        ("", AttemptOutcome.CRASH),
+        ("rate limit\n" + "x" * 5_000, AttemptOutcome.CRASH),
     ],
 )
-def test_what_the_last_words_say_is_the_class_of_the_failure(said: str, outcome: Ended) -> None:
+def test_what_the_last_words_say_is_the_class_of_the_failure(
+    said: str, outcome: AttemptOutcome
+) -> None:
     assert failures.sort(said) is outcome
 
 

@@ -6,10 +6,10 @@ import pytest
 
 from remit.errors import BadInput
 from remit.settings import load
-from remit.settings.specialists import Kind, Specialist
+from remit.settings.specialists import SpecialistKind, SpecialistSettings
 
 
-def settings(home: Path, text: str) -> dict[str, Specialist]:
+def settings(home: Path, text: str) -> dict[str, SpecialistSettings]:
     (home / "settings.toml").write_text(text)
     return dict(load({"REMIT_HOME": str(home)}).specialists)
 
@@ -33,8 +33,8 @@ def test_three_kinds_can_be_set_up(tmp_path: Path) -> None:
     )
 
     assert list(found) == ["claude", "aider", "brain"]
-    assert found["claude"] == Specialist(
-        kind=Kind.ACP,
+    assert found["claude"] == SpecialistSettings(
+        kind=SpecialistKind.ACP,
         argv=("claude-agent-acp",),
         capabilities=("code", "web"),
         env=("ANTHROPIC_API_KEY",),

@@ -7,7 +7,7 @@ import pytest
 
 from remit.errors import Conflict
 from remit.specialist import worktree
-from remit.specialist.kept import where
+from remit.specialist.saved_work import where
 from remit.specialist.shelve import shelve
 from remit.specialist.tree import Worktree, aside
 from remit.specialist.worktree import Worktrees

@@ -12,7 +12,7 @@ import pytest
 from remit.errors import BadInput, Conflict, NotFound
 from remit.model.codec import from_json, to_json
 from remit.specialist import worktree
-from remit.specialist.changes import Kind
+from remit.specialist.changes import ChangeKind
 from remit.specialist.tree import Worktree
 from tests.specialist.repository import OTHER, TASK, THEN, commit, git, repository, worktrees
 
@@ -125,12 +125,12 @@ async def test_every_kind_of_change_is_seen(tmp_path: Path) -> None:
     seen = await trees.look(tree)
 
     assert {(c.path, c.kind, c.was) for c in seen.changes} == {
-        ("a.txt", Kind.MODIFIED, None),
-        ("gone.txt", Kind.DELETED, None),
-        ("new.txt", Kind.RENAMED, "old.txt"),
-        ("b.bin", Kind.MODIFIED, None),
-        ("häß lich\n.txt", Kind.ADDED, None),
-        ("in", Kind.ADDED, None),
+        ("a.txt", ChangeKind.MODIFIED, None),
+        ("gone.txt", ChangeKind.DELETED, None),
+        ("new.txt", ChangeKind.RENAMED, "old.txt"),
+        ("b.bin", ChangeKind.MODIFIED, None),
+        ("häß lich\n.txt", ChangeKind.ADDED, None),
+        ("in", ChangeKind.ADDED, None),
     }
     assert "old.txt" in seen.paths
     assert "+changed" in seen.diff
@@ -365,7 +365,7 @@ async def test_work_survives_the_process_that_made_the_folder(tmp_path: Path) ->
     again = await trees.open(str(owners), TASK)
 
     assert [(c.path, c.kind) for c in (await trees.look(again)).changes] == [
-        ("app.py", Kind.MODIFIED)
+        ("app.py", ChangeKind.MODIFIED)
     ]
 
 

@@ -5,16 +5,16 @@ from datetime import timedelta
 from functools import partial
 from typing import Final
 
-from remit.model.delivery import Accepted, Answer, Delivery, Refused, Retry, Unknown
+from remit.model.delivery import Accepted, Answer, Delivery, Refused, SendRetry, Unknown
 from remit.model.review import Review
 from remit.model.status import Actor, Reason, Status
 from remit.store import deliveries, events, moves, runs
 from remit.store.moves import Ending
-from remit.store.queue import Claim
+from remit.store.queue import ClaimedTask
 from tests.store.scene import BODY, DIGEST, Scene
 from tests.store.twin import Twin, questions
 
-Act = Callable[[Scene, Twin, Claim], None]
+Act = Callable[[Scene, Twin, ClaimedTask], None]
 
 BY: Final = {
     Status.RUNNING: Actor.EXECUTOR,
@@ -28,7 +28,7 @@ WAYS_ON: Final = {
 }
 ANSWERS: Final[dict[str, Answer]] = {
     "accepted": Accepted("ref"),
-    "not sent, may be tried again": Retry("busy"),
+    "not sent, may be tried again": SendRetry("busy"),
     "refused": Refused("no such number"),
     "nobody knows": Unknown("timeout"),
 }
@@ -74,33 +74,33 @@ def _other_ends(twin: Twin) -> Iterator[Act]:
     yield from (partial(try_later, outcome=word) for word in ("retry", "parked"))
 
 
-def record_a_step(scene: Scene, twin: Twin, claim: Claim) -> None:
+def record_a_step(scene: Scene, twin: Twin, claim: ClaimedTask) -> None:
     step = {f"step-{events.last(scene.tx)}": "done"}
     wish = scene.do(runs.record_steps, claim.lease, step, None, scene.now)
     assert (wish in ("cancel", "delete")) is twin.config.cancel
     assert (wish == "pause") is twin.pausing
 
 
-def go_on(scene: Scene, twin: Twin, claim: Claim, way: str) -> None:
+def go_on(scene: Scene, twin: Twin, claim: ClaimedTask, way: str) -> None:
     task, by = scene.get(twin.id), BY[twin.config.status]
     scene.do(moves.move, task, claim.lease, WAYS_ON[way], by, details=None, now=scene.now)
     twin.happens(way)
 
 
-def send(scene: Scene, twin: Twin, claim: Claim) -> None:
+def send(scene: Scene, twin: Twin, claim: ClaimedTask) -> None:
     parcel = parcel_of(scene, twin, "pending")
     twin.attempt = scene.do(deliveries.claim_send, claim.lease, parcel, BODY, DIGEST, scene.now)
     twin.happens("claims")
 
 
-def post(scene: Scene, twin: Twin, claim: Claim) -> None:
+def post(scene: Scene, twin: Twin, claim: ClaimedTask) -> None:
     parcel = parcel_of(scene, twin, "pending")
     scene.do(deliveries.post, claim.lease, parcel, BODY, DIGEST, scene.now)
     twin.happens("claims")
     twin.happens("accepted")
 
 
-def answer(scene: Scene, twin: Twin, claim: Claim, said: str) -> None:
+def answer(scene: Scene, twin: Twin, claim: ClaimedTask, said: str) -> None:
     parcel, told = parcel_of(scene, twin, "sending"), ANSWERS[said]
     assert scene.do(deliveries.settle_send, claim.lease, parcel, twin.attempt, told, scene.now)
     if said == "nobody knows":  # the model asks in the same breath, a leg when it ends
@@ -111,13 +111,13 @@ def answer(scene: Scene, twin: Twin, claim: Claim, said: str) -> None:
         twin.happens(said)
 
 
-def doubt(scene: Scene, twin: Twin, claim: Claim) -> None:
+def doubt(scene: Scene, twin: Twin, claim: ClaimedTask) -> None:
     parcel = parcel_of(scene, twin, "sending")
     scene.do(deliveries.doubt, claim.lease, parcel, "cut", scene.now)
     twin.torn, twin.doubts = False, twin.doubts + 1
 
 
-def end(scene: Scene, twin: Twin, claim: Claim, way: str) -> None:
+def end(scene: Scene, twin: Twin, claim: ClaimedTask, way: str) -> None:
     to = ENDS[way]
     by = Actor.EXECUTOR if way == "stops as asked" else BY[twin.config.status]
     _finish(scene, twin, claim, Ending(outcome=OUTCOMES[to], to=to, by=by, summary=way))
@@ -125,7 +125,7 @@ def end(scene: Scene, twin: Twin, claim: Claim, way: str) -> None:
     twin.leg_ends()
 
 
-def ask(scene: Scene, twin: Twin, claim: Claim, question: tuple[str, Reason, Status]) -> None:
+def ask(scene: Scene, twin: Twin, claim: ClaimedTask, question: tuple[str, Reason, Status]) -> None:
     name, reason, resume_to = question
     _wait(scene, twin, claim, review_of(scene, twin, reason, resume_to))
     if twin.config.cancel and twin.doubts:  # that comes first
@@ -140,14 +140,14 @@ def ask(scene: Scene, twin: Twin, claim: Claim, question: tuple[str, Reason, Sta
     twin.leg_ends()
 
 
-def ask_whether_it_arrived(scene: Scene, twin: Twin, claim: Claim) -> None:
+def ask_whether_it_arrived(scene: Scene, twin: Twin, claim: ClaimedTask) -> None:
     _wait(scene, twin, claim, review_of(scene, twin, Reason.AMBIGUOUS, Status.DELIVERING))
     twin.adjust(sending=True, unknown=False)
     twin.happens("nobody knows")
     twin.leg_ends()
 
 
-def fix(scene: Scene, twin: Twin, claim: Claim) -> None:
+def fix(scene: Scene, twin: Twin, claim: ClaimedTask) -> None:
     wished, now = twin.pausing, scene.now
     told = Ending(
         outcome="retry", to=Status.RUNNING, by=Actor.VERIFIER, due_at=now, settles=False, round=1
@@ -158,7 +158,7 @@ def fix(scene: Scene, twin: Twin, claim: Claim) -> None:
     twin.pausing, twin.due_at = wished, now
 
 
-def stop_at_a_boundary(scene: Scene, twin: Twin, claim: Claim) -> None:
+def stop_at_a_boundary(scene: Scene, twin: Twin, claim: ClaimedTask) -> None:
     was = twin.config.status
     told = Ending(outcome="paused", to=Status.PAUSED, by=Actor.OWNER, resume_to=was)
     _finish(scene, twin, claim, told)
@@ -166,7 +166,7 @@ def stop_at_a_boundary(scene: Scene, twin: Twin, claim: Claim) -> None:
     twin.leg_ends()
 
 
-def try_later(scene: Scene, twin: Twin, claim: Claim, outcome: str) -> None:
+def try_later(scene: Scene, twin: Twin, claim: ClaimedTask, outcome: str) -> None:
     status, wished, now = twin.config.status, twin.pausing, scene.now
     due = now + timedelta(minutes=10) if outcome == "retry" else now
     told = Ending(outcome=outcome, to=status, by=BY[status], due_at=due, settles=False)
@@ -194,12 +194,12 @@ def review_of(scene: Scene, twin: Twin, reason: Reason, resume_to: Status) -> Re
     )
 
 
-def _wait(scene: Scene, twin: Twin, claim: Claim, review: Review) -> None:
+def _wait(scene: Scene, twin: Twin, claim: ClaimedTask, review: Review) -> None:
     by = BY[twin.config.status]
     told = Ending(outcome="wait", to=Status.NEEDS_REVIEW, by=by, review=review)
     _finish(scene, twin, claim, told)
 
 
-def _finish(scene: Scene, twin: Twin, claim: Claim, told: Ending) -> None:
+def _finish(scene: Scene, twin: Twin, claim: ClaimedTask, told: Ending) -> None:
     task, began = scene.get(twin.id), claim.task.last_updated
     scene.do(moves.finish, task, claim.lease, began, told, scene.now)

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids, ReviewId, TaskId, WorkerId
-from remit.model.plan import Rule
+from remit.model.plan import RankingRule
 from remit.model.review import Review
 from remit.model.status import ACTIVE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Task, TaskType
@@ -19,18 +19,18 @@ from remit.store import audit, events, moves, queue, tasks
 from remit.store.connection import SqliteTx, connect
 from remit.store.database import Cell, Row, Tx
 from remit.store.moves import Ending
-from remit.store.queue import Claim, Wanted
+from remit.store.queue import ClaimedTask, ClaimFilter
 from remit.testing import provide_database
 
 P = ParamSpec("P")
 T = TypeVar("T")
 
 AT: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-RULE: Final = Rule("default", "no rule matched")
+RULE: Final = RankingRule("default", "no rule matched")
 WORKER: Final = WorkerId("wrk-1")
 BODY: Final = "Sanur is calm and shallow."
 DIGEST: Final = hashlib.sha256(BODY.encode()).hexdigest()
-ROOMY: Final = Wanted(64, {}, suspects=True, ageing=timedelta(seconds=900))
+ROOMY: Final = ClaimFilter(64, {}, suspects=True, ageing=timedelta(seconds=900))
 
 
 class Scene:
@@ -96,17 +96,17 @@ class Scene:
         assert self.do(queue.rank, task.id, priority, RULE, self.now)
         return self.get(task.id)
 
-    def claim(self, worker: WorkerId = WORKER, wanted: Wanted = ROOMY) -> list[Claim]:
+    def claim(self, worker: WorkerId = WORKER, wanted: ClaimFilter = ROOMY) -> list[ClaimedTask]:
         return self.do(queue.claim, worker, wanted, self.ids.run, self.now)
 
-    def running(self, title: str = "Water the plants", **changes: object) -> Claim:
+    def running(self, title: str = "Water the plants", **changes: object) -> ClaimedTask:
         """A task that a leg holds; it goes before whatever else is due."""
         task = self.ready(title, Priority.CRITICAL, **changes)
         (claim,) = self.claim(wanted=replace(ROOMY, room=1))
         assert claim.task.id == task.id
         return claim
 
-    def delivering(self, *channels: str) -> Claim:
+    def delivering(self, *channels: str) -> ClaimedTask:
         """A task that is being delivered, with one delivery a channel."""
         sends = tuple(Delivery(name, id=self.ids.delivery()) for name in channels or ("outbox",))
         claim = self.running("Send the letter", delivery=sends)
@@ -149,17 +149,17 @@ class Scene:
     def get(self, task_id: TaskId) -> Task:
         return tasks.get(self.tx, task_id)
 
-    def move(self, claim: Claim, to: Status, by: Actor = Actor.EXECUTOR) -> None:
+    def move(self, claim: ClaimedTask, to: Status, by: Actor = Actor.EXECUTOR) -> None:
         task = self.get(claim.task.id)
         self.do(moves.move, task, claim.lease, to, by, details=None, now=self.now)
 
-    def finish(self, claim: Claim, outcome: str, to: Status, **more: object) -> None:
+    def finish(self, claim: ClaimedTask, outcome: str, to: Status, **more: object) -> None:
         plain = Ending(outcome=outcome, to=to, by=Actor.EXECUTOR)
         ending = replace(plain, **more)
         task = self.get(claim.task.id)
         self.do(moves.finish, task, claim.lease, claim.task.last_updated, ending, self.now)
 
-    def question(self, claim: Claim, reason: Reason = Reason.INPUT, **more: object) -> Review:
+    def question(self, claim: ClaimedTask, reason: Reason = Reason.INPUT, **more: object) -> Review:
         review = Review(
             id=self.ids.review(),
             task_id=claim.task.id,

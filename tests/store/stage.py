@@ -11,7 +11,7 @@ import pytest
 from remit.errors import BadInput, IllegalMove, RemitError
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import WorkerId
-from remit.model.review import NEEDS_TEXT, OPTIONS, Answered, Decision
+from remit.model.review import NEEDS_TEXT, OPTIONS, Decision, ReviewAnswer
 from remit.model.status import ACTIVE, PAUSABLE, Actor, Reason, Status
 from remit.model.task import Priority
 from remit.model.undo import Undo
@@ -85,7 +85,9 @@ class Stage:
 
     def _decisions(self) -> Iterator[Deed]:
         asked = [twin for twin in self.twins if twin.review is not None]
-        yield from (partial(self._decide, twin, answer) for twin in asked for answer in Answered)
+        yield from (
+            partial(self._decide, twin, answer) for twin in asked for answer in ReviewAnswer
+        )
         yield from (partial(self._call_back, twin) for twin in asked if self._lets_out(twin))
 
     def _wishes(self) -> Iterator[Deed]:
@@ -252,7 +254,7 @@ class Stage:
         if done and hide is not twin.config.deleted:
             twin.happens("deletes or restores")
 
-    def _decide(self, twin: Twin, answer: Answered) -> None:
+    def _decide(self, twin: Twin, answer: ReviewAnswer) -> None:
         assert twin.review
         review, now = twin.review, self.scene.now
         offered = answer in OPTIONS[twin.config.reason or Reason.INPUT]
@@ -265,7 +267,7 @@ class Stage:
         twin.review = None
         if twin.config.status is Status.NEEDS_REVIEW:
             self._decided(twin, answer)
-        elif answer is Answered.DECLINE:
+        elif answer is ReviewAnswer.DECLINE:
             twin.happens("not wanted", Status.CANCELLED)
         elif twin.config.status is Status.NEW:
             twin.happens("the request is made clear")
@@ -284,7 +286,7 @@ class Stage:
         """Say yes, and take it back before anything is claimed: it is asked as before."""
         assert twin.review
         reason, now = twin.config.reason, self.scene.now
-        answer = Answered.APPROVE if reason is Reason.APPROVAL else Answered.EDIT
+        answer = ReviewAnswer.APPROVE if reason is Reason.APPROVAL else ReviewAnswer.EDIT
         said = Decision(answer, "Blue ones.")
         self.scene.do(reviews.decide, twin.review, said, now, None, Undo(60))
         twin.happens(f"decides: {answer}", Status.DELIVERING)
@@ -296,13 +298,13 @@ class Stage:
         kept = self.scene.do(reviews.get, twin.review)
         assert (kept.decision, kept.draft) == (None, "Blue ones.")
 
-    def _decided(self, twin: Twin, answer: Answered) -> None:
-        if answer is Answered.DECLINE and self._ends_later(twin):
+    def _decided(self, twin: Twin, answer: ReviewAnswer) -> None:
+        if answer is ReviewAnswer.DECLINE and self._ends_later(twin):
             twin.crashes = 0
             return
-        to = {Answered.BACK: Status.RUNNING, Answered.DECLINE: Status.CANCELLED}
+        to = {ReviewAnswer.BACK: Status.RUNNING, ReviewAnswer.DECLINE: Status.CANCELLED}
         twin.happens(f"decides: {answer}", to.get(answer, twin.config.resume_to))
-        if answer in (Answered.ARRIVED, Answered.RESEND, Answered.DROP):
+        if answer in (ReviewAnswer.ARRIVED, ReviewAnswer.RESEND, ReviewAnswer.DROP):
             twin.doubts -= 1
             twin.adjust(unknown=twin.doubts > 0 or twin.torn)
         twin.crashes, twin.due_at = 0, self.scene.now

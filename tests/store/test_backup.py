@@ -11,7 +11,7 @@ from remit.errors import BadInput, StoreBusy, StoreCorrupt, StoreForeign, StoreT
 from remit.model.caller import Scope
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import PAUSABLE, Actor, Reason, Status
 from remit.store import backup, callers, deliveries, events, home, moves, reviews
 from remit.store.connection import connect
@@ -135,7 +135,7 @@ def test_a_restored_file_holds_back_what_may_be_done_already(
 
 
 def test_whoever_was_shut_out_since_the_backup_stays_out(scene: Scene, tmp_path: Path) -> None:
-    token = callers.Token(
+    token = callers.ApiToken(
         id="tok-1", name="robot", scopes=frozenset({Scope.READ}), agent=True, created_at=AT
     )
     browser = callers.SignIn(id="sig-1", created_at=AT, expires_at=AT + 30 * DAY)
@@ -206,7 +206,7 @@ def test_what_was_on_the_wire_at_the_backup_can_be_settled_and_the_file_stays_wh
     review = scene.question(claim, Reason.AMBIGUOUS, about=about, resume_to=Status.DELIVERING)
     scene.finish(claim, "wait", Status.NEEDS_REVIEW, by=Actor.COURIER, review=review)
     assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(Answered.ARRIVED), scene.wait())
+    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ARRIVED), scene.wait())
 
     assert scene.complaints() == []
     scene.close()
@@ -360,7 +360,7 @@ async def test_after_a_restore_nothing_goes_out_unattended_that_may_be_out_alrea
         assert [parcel.body for parcel in outbox.sent] == ["Soon."]
 
     # What was planned for soon is held; what was in doubt is a question already.
-    assert backup.restore(saved, folder / "agent.db", now) == backup.Held(1, 0)
+    assert backup.restore(saved, folder / "agent.db", now) == backup.HeldTasks(1, 0)
 
     async with World(folder, channels={"outbox": outbox}, start=now) as world:
         await world.run(5 * DAY)

@@ -13,37 +13,39 @@ from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.status import Status
 from remit.model.task import Source, SourceKind, Taint
 from remit.store import audit, calendars, moves, occurrences, slots, tasks, todo_sync
-from remit.store.calendars import Calendar, Resource
+from remit.store.calendars import StoredCalendar, StoredResource
 from remit.store.database import Tx
-from remit.store.occurrences import Occurrence, Read, State
-from remit.store.todo_sync import Copy
+from remit.store.occurrences import OccurrenceState, ReadResource, StoredOccurrence
+from remit.store.todo_sync import TodoCopy
 from tests.soak import examples
 from tests.store.scene import AT, Scene
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
-MINE = Calendar("own", "/agenda/", "Agenda", marked=True, trusted=True)
-THEIRS = Calendar("work", "/team/", "Team", marked=True)
+MINE = StoredCalendar("own", "/agenda/", "Agenda", marked=True, trusted=True)
+THEIRS = StoredCalendar("work", "/team/", "Team", marked=True)
 
 
 def resource(
-    uid: str = "a", calendar: Calendar = MINE, why: str | None = None, path: str = "/a.ics"
-) -> Resource:
+    uid: str = "a", calendar: StoredCalendar = MINE, why: str | None = None, path: str = "/a.ics"
+) -> StoredResource:
     until = AT + 35 * DAY
-    return Resource(calendar.account, calendar.path, path, '"1"', uid, "BEGIN:…", until, why)
+    return StoredResource(calendar.account, calendar.path, path, '"1"', uid, "BEGIN:…", until, why)
 
 
-def start(at: datetime = AT + HOUR, key: str = "", **more: object) -> Occurrence:
-    plain = Occurrence(uid="a", key=key, start=at, title="Plants", text="", taint=Taint.OWNER)
+def start(at: datetime = AT + HOUR, key: str = "", **more: object) -> StoredOccurrence:
+    plain = StoredOccurrence(uid="a", key=key, start=at, title="Plants", text="", taint=Taint.OWNER)
     return replace(plain, **more)
 
 
-def follow(scene: Scene, *starts: Occurrence, of: Resource | None = None, idle: str = "-") -> None:
-    found = Read(of or resource(), starts, frozenset({idle}), AT - DAY, AT - HOUR)
+def follow(
+    scene: Scene, *starts: StoredOccurrence, of: StoredResource | None = None, idle: str = "-"
+) -> None:
+    found = ReadResource(of or resource(), starts, frozenset({idle}), AT - DAY, AT - HOUR)
     scene.do(occurrences.follow, found, scene.now)
 
 
-def held(scene: Scene, key: str = "", uid: str = "a") -> Occurrence:
+def held(scene: Scene, key: str = "", uid: str = "a") -> StoredOccurrence:
     return next(each for each in scene.do(occurrences.of_event, uid) if each.key == key)
 
 
@@ -75,14 +77,14 @@ def test_a_calendar_is_kept_with_what_was_read_and_what_went_wrong(scene: Scene)
     scene.do(calendars.looked, "own", "/agenda/", "token-1", AT)
     scene.do(calendars.failed, "own", "/agenda/", "It is away.")
     follow(scene)
-    (found,) = scene.do(calendars.every)
+    (found,) = scene.do(calendars.list_calendars)
 
-    expected = Calendar("own", "/agenda/", "Diary", marked=True, token="token-1", looked=AT)
+    expected = StoredCalendar("own", "/agenda/", "Diary", marked=True, token="token-1", looked=AT)
     assert found == replace(expected, why="It is away.", resources=1)
     assert scene.do(calendars.etags, "own", "/agenda/") == {"/a.ics": '"1"'}
-    scene.do(calendars.left, "own", "/agenda/", "it is gone")
-    assert scene.do(calendars.every)[0].token == ""
-    assert scene.do(calendars.every)[0].looked == AT
+    scene.do(calendars.forget_calendar, "own", "/agenda/", "it is gone")
+    assert scene.do(calendars.list_calendars)[0].token == ""
+    assert scene.do(calendars.list_calendars)[0].looked == AT
 
 
 def test_a_resource_that_cannot_be_read_is_told_once(scene: Scene) -> None:
@@ -107,7 +109,7 @@ def test_a_start_is_planned_then_given_and_then_left_alone(scene: Scene) -> None
 
     assert scene.do(occurrences.waiting, AT, AT + DAY, 10) == []
     assert scene.do(occurrences.soonest, AT) is None
-    assert held(scene).state is State.GIVEN
+    assert held(scene).state is OccurrenceState.GIVEN
     assert [each.task_id for each in scene.do(occurrences.coming, AT, AT + DAY)] == [task_id]
     follow(scene, start())
     assert len(scene.sql("SELECT 1 FROM events")) == 1  # nothing changed, nothing is told
@@ -151,8 +153,11 @@ def test_what_is_taken_out_is_dropped_with_the_reason(scene: Scene, *, planned: 
     task_id = None if planned else give(scene, "1")
     follow(scene, start(AT + 2 * HOUR, "2"))
 
-    assert (held(scene, "1").state, held(scene, "1").why) == (State.DROPPED, occurrences.REMOVED)
-    assert held(scene, "2").state is State.PLANNED
+    assert (held(scene, "1").state, held(scene, "1").why) == (
+        OccurrenceState.DROPPED,
+        occurrences.REMOVED,
+    )
+    assert held(scene, "2").state is OccurrenceState.PLANNED
     if task_id is not None:
         assert task(scene, task_id)[1] == Status.CANCELLED
     whole(scene)
@@ -160,10 +165,10 @@ def test_what_is_taken_out_is_dropped_with_the_reason(scene: Scene, *, planned: 
 
 def test_what_is_outside_of_what_was_read_is_not_taken_out(scene: Scene) -> None:
     follow(scene, start(AT - HOUR, "old"))
-    found = Read(resource(), (), frozenset(), AT, AT)
+    found = ReadResource(resource(), (), frozenset(), AT, AT)
     scene.do(occurrences.follow, found, AT)
 
-    assert held(scene, "old").state is State.PLANNED
+    assert held(scene, "old").state is OccurrenceState.PLANNED
 
 
 def test_what_has_begun_is_never_touched(scene: Scene) -> None:
@@ -176,7 +181,7 @@ def test_what_has_begun_is_never_touched(scene: Scene) -> None:
     follow(scene, of=resource(why="It cannot be read."))
 
     assert scene.do(tasks.get, task_id) == before
-    assert held(scene).state is State.GIVEN
+    assert held(scene).state is OccurrenceState.GIVEN
 
 
 def test_a_paused_task_that_has_not_begun_is_dropped_too(scene: Scene) -> None:
@@ -193,7 +198,7 @@ def test_what_is_put_back_gets_a_task_of_its_own(scene: Scene) -> None:
     first = give(scene)
     follow(scene)
     follow(scene, start())
-    assert (held(scene).state, held(scene).tries) == (State.PLANNED, 1)
+    assert (held(scene).state, held(scene).tries) == (OccurrenceState.PLANNED, 1)
     second = give(scene)
 
     assert first != second
@@ -209,7 +214,7 @@ def test_what_had_no_task_is_put_back_as_it_was(scene: Scene) -> None:
     follow(scene)
     follow(scene, start())
 
-    assert (held(scene).state, held(scene).tries) == (State.PLANNED, 0)
+    assert (held(scene).state, held(scene).tries) == (OccurrenceState.PLANNED, 0)
 
 
 def test_what_is_cancelled_in_the_calendar_is_dropped_and_may_come_back(scene: Scene) -> None:
@@ -218,7 +223,7 @@ def test_what_is_cancelled_in_the_calendar_is_dropped_and_may_come_back(scene: S
     assert held(scene).why == occurrences.CANCELLED
     follow(scene, start(), idle="")
     follow(scene, start())
-    assert held(scene).state is State.PLANNED
+    assert held(scene).state is OccurrenceState.PLANNED
     scene.sql("DELETE FROM occurrences")
     follow(scene, start(), idle="")
     assert held(scene).why == occurrences.CANCELLED
@@ -228,19 +233,19 @@ def test_what_was_over_when_it_was_written_is_dropped(scene: Scene) -> None:
     follow(scene, start(AT - 2 * HOUR))
     assert held(scene).why == occurrences.PASSED
     follow(scene, start(AT - 2 * HOUR))
-    assert held(scene).state is State.DROPPED
+    assert held(scene).state is OccurrenceState.DROPPED
     follow(scene, start(AT + HOUR))  # and now it is put off
-    assert held(scene).state is State.PLANNED
+    assert held(scene).state is OccurrenceState.PLANNED
     follow(scene, start(AT - 3 * HOUR))
     assert held(scene).why == occurrences.PASSED
 
 
 def test_a_start_that_was_due_and_waits_is_not_taken_for_a_late_one(scene: Scene) -> None:
     follow(scene, start(AT + HOUR))
-    found = Read(resource(), (start(AT + HOUR),), frozenset(), AT, AT + 2 * HOUR)
+    found = ReadResource(resource(), (start(AT + HOUR),), frozenset(), AT, AT + 2 * HOUR)
     scene.do(occurrences.follow, found, AT + 3 * HOUR)
 
-    assert held(scene).state is State.PLANNED
+    assert held(scene).state is OccurrenceState.PLANNED
 
 
 def test_an_event_that_cannot_be_read_any_more_is_dropped(scene: Scene) -> None:
@@ -249,7 +254,7 @@ def test_an_event_that_cannot_be_read_any_more_is_dropped(scene: Scene) -> None:
 
     assert held(scene).why == occurrences.UNREAD
     follow(scene, start())
-    assert held(scene).state is State.PLANNED
+    assert held(scene).state is OccurrenceState.PLANNED
 
 
 def test_of_two_with_one_uid_the_trusted_one_counts_and_the_other_inherits(scene: Scene) -> None:
@@ -264,7 +269,9 @@ def test_of_two_with_one_uid_the_trusted_one_counts_and_the_other_inherits(scene
 
     heir = scene.do(occurrences.forget, mine, AT)
     assert heir == theirs
-    assert held(scene).state is State.PLANNED  # the heir is read again, and says what holds
+    assert (
+        held(scene).state is OccurrenceState.PLANNED
+    )  # the heir is read again, and says what holds
     assert scene.do(occurrences.forget, theirs, AT) is None
     assert held(scene).why == occurrences.REMOVED
 
@@ -321,8 +328,8 @@ def test_the_list_of_tasks_remembers_what_it_wrote(scene: Scene) -> None:
     written = scene.admit()
     assert scene.do(todo_sync.get, written.id) is None
     for etag in ('"1"', '"2"'):
-        scene.do(todo_sync.put, Copy(written.id, etag, "digest"))
-    assert scene.do(todo_sync.get, written.id) == Copy(written.id, '"2"', "digest")
+        scene.do(todo_sync.put, TodoCopy(written.id, etag, "digest"))
+    assert scene.do(todo_sync.get, written.id) == TodoCopy(written.id, '"2"', "digest")
     assert scene.do(todo_sync.mark) == 0
     scene.do(todo_sync.mark_at, 7)
     assert scene.do(todo_sync.mark) == 7
@@ -357,14 +364,16 @@ def test_whatever_becomes_of_an_event_each_start_has_one_live_task_at_most(
             assert len(keys) == len(set(keys)), "a start has two tasks"
         assert begun <= {each.key for each in scene.do(occurrences.of_event, "a")}
         whole_again = [each for each in scene.do(occurrences.of_event, "a") if each.key in begun]
-        assert all(each.state is State.GIVEN for each in whole_again), "what ran was forgotten"
+        assert all(each.state is OccurrenceState.GIVEN for each in whole_again), (
+            "what ran was forgotten"
+        )
         scene.close()
 
 
-def _begun(scene: Scene) -> list[Occurrence]:
-    def ran(tx: Tx) -> list[Occurrence]:
+def _begun(scene: Scene) -> list[StoredOccurrence]:
+    def ran(tx: Tx) -> list[StoredOccurrence]:
         found = occurrences.of_event(tx, "a")
-        given = [each for each in found if each.state is State.GIVEN and each.task_id]
+        given = [each for each in found if each.state is OccurrenceState.GIVEN and each.task_id]
         return [
             each for each in given if tasks.find_row(tx, TaskId(str(each.task_id)))["started_at"]
         ]

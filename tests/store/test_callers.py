@@ -11,16 +11,16 @@ from msgspec.structs import replace
 from remit.errors import Conflict, NotFound
 from remit.model.caller import OWNERS, Caller, Scope
 from remit.store import callers
-from remit.store.callers import SignIn, Token
+from remit.store.callers import ApiToken, SignIn
 from tests.store.scene import AT, Scene
 
 READS = frozenset({Scope.READ})
-TOKEN = Token(id="tok-1", name="ci", scopes=READS, created_at=AT)
+TOKEN = ApiToken(id="tok-1", name="ci", scopes=READS, created_at=AT)
 LATER = AT + timedelta(days=1)
 SIGN_IN = SignIn(id="sig-1", created_at=AT, expires_at=LATER, used_at=AT)
 
 
-def _ids(found: list[Token]) -> list[str]:
+def _ids(found: list[ApiToken]) -> list[str]:
     return [token.id for token in found]
 
 
@@ -42,9 +42,9 @@ def test_an_agent_never_decides_whatever_its_scopes_say(
     caller = Caller("x", frozenset(scopes), agent)
 
     assert caller.may(wanted) is (wanted in scopes and not (agent and wanted in OWNERS))
-    assert Token(id="x", name="x", scopes=frozenset(scopes), agent=agent, created_at=AT).caller == (
-        caller
-    )
+    assert ApiToken(
+        id="x", name="x", scopes=frozenset(scopes), agent=agent, created_at=AT
+    ).caller == (caller)
 
 
 def test_a_name_belongs_to_one_token_that_counts(scene: Scene) -> None:

@@ -9,7 +9,7 @@ from remit.model.contract import Contract, ContractType
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import home, search, task_filter
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 from tests.store.scene import Scene
 
 ADVICE = '{"type":"advisory"}'
@@ -32,14 +32,14 @@ def test_an_older_file_is_brought_up_to_date(
     home.prepare(path)
     again = Scene(path)
 
-    assert search.ids(again.tx, Filter(contract=ContractType.ADVISORY)) == [advice.id]
+    assert search.ids(again.tx, TaskFilter(contract=ContractType.ADVISORY)) == [advice.id]
     assert again.sql("SELECT COUNT(*) AS n FROM tasks") == [{"n": 3}]
     again.close()
 
 
 def test_a_task_is_in_the_list_as_soon_as_its_contract_says_so(scene: Scene) -> None:
     task = scene.admit("Look into it")
-    wanted = Filter(contract=ContractType.ADVISORY)
+    wanted = TaskFilter(contract=ContractType.ADVISORY)
     before = search.count(scene.tx, wanted).total
     scene.sql("UPDATE tasks SET details = json_set(details, '$.contract', json(?))", ADVICE)
 
@@ -52,7 +52,7 @@ def test_a_row_that_nobody_can_read_keeps_nobody_from_the_others(scene: Scene) -
     scene.sql("UPDATE tasks SET details = '{' WHERE id = ?", broken.id)
 
     for kind in ContractType:
-        found = search.ids(scene.tx, Filter(contract=kind))
+        found = search.ids(scene.tx, TaskFilter(contract=kind))
         assert found == ([whole.id] if kind is ContractType.ADVISORY else [])
 
 
@@ -91,7 +91,7 @@ def test_what_is_not_verified_is_one_list_newest_first(scene: Scene) -> None:
         at_work.id,
     )
 
-    wanted = Filter(unverified=True)
+    wanted = TaskFilter(unverified=True)
 
     assert search.ids(scene.tx, wanted) == [unseen.id, light.id, taken.id, advice.id]
     assert search.count(scene.tx, wanted).total == 4
@@ -107,12 +107,12 @@ def test_a_broken_row_keeps_nobody_from_what_is_not_verified(scene: Scene) -> No
     broken = _ended(scene, "Broken", ContractType.VERIFIABLE, FAILED)
     scene.sql("UPDATE tasks SET details = '{' WHERE id = ?", broken.id)
 
-    assert search.ids(scene.tx, Filter(unverified=True)) == [taken.id]
+    assert search.ids(scene.tx, TaskFilter(unverified=True)) == [taken.id]
 
 
 def test_the_list_is_read_along_its_indexes(scene: Scene) -> None:
     explain = "EXPLAIN QUERY PLAN SELECT 1 FROM"
-    ways = [lead for way in task_filter.leads(Filter(unverified=True)) for lead in way]
+    ways = [lead for way in task_filter.leads(TaskFilter(unverified=True)) for lead in way]
     plans = [str(scene.sql(f"{explain} {w.tables} WHERE {' AND '.join(w.where)}")) for w in ways]
 
     assert "tasks_by_contract" in plans[0]

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from remit.errors import NotFound
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
 from remit.model.delivery import Accepted
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.ids import ConversationId, TaskId
 from remit.model.status import Status
 from remit.store import audit, conversations, deliveries, events, home
-from remit.store.conversations import Said
+from remit.store.conversations import NewTurnRecord
 from tests.store.scene import BODY, DIGEST, Scene
 
 
@@ -22,7 +22,7 @@ def begun(scene: Scene, title: str = "Bangkok", channel: str = "dashboard") -> C
 
 
 def says(scene: Scene, talk: Conversation, text: str, *refs: TaskRef) -> Turn:
-    said = Said(role=Role.USER, content=text, task_refs=refs)
+    said = NewTurnRecord(role=Role.USER, content=text, task_refs=refs)
     return scene.do(conversations.say, talk.id, said, scene.now, owed=True)
 
 
@@ -43,7 +43,7 @@ def test_a_turn_is_a_row_and_an_event_that_does_not_tell_what_was_said(scene: Sc
     talk, task = begun(scene), scene.admit()
     turn = says(scene, talk, "a secret wish", TaskRef(task.id, Action.DISCUSSED))
 
-    (event,) = [e for e in events.after(scene.tx, 0, 100) if e.kind is Kind.TURN_SAID]
+    (event,) = [e for e in events.after(scene.tx, 0, 100) if e.kind is EventKind.TURN_SAID]
     assert event.data == {
         "conversation": talk.id,
         "turn": turn.n,
@@ -66,7 +66,7 @@ def test_one_turn_may_be_about_several_tasks(scene: Scene) -> None:
 
 def test_what_is_said_under_one_key_is_said_once(scene: Scene) -> None:
     talk = begun(scene)
-    said = Said(role=Role.USER, content="once", key="k1")
+    said = NewTurnRecord(role=Role.USER, content="once", key="k1")
     first = scene.do(conversations.say, talk.id, said, scene.now)
     again = scene.do(conversations.say, talk.id, replace(said, content="twice"), scene.now)
 
@@ -77,7 +77,7 @@ def test_what_is_said_under_one_key_is_said_once(scene: Scene) -> None:
 def test_a_turn_is_answered_once_and_owed_until_then(scene: Scene) -> None:
     talk = begun(scene)
     turn = says(scene, talk, "hello?")
-    reply = Said(role=Role.ASSISTANT, content="hello", receipt={"a": 1}, notes=("n",))
+    reply = NewTurnRecord(role=Role.ASSISTANT, content="hello", receipt={"a": 1}, notes=("n",))
     assert [each.n for each in scene.do(conversations.owed)] == [turn.n]
 
     answer = scene.do(conversations.answer, turn, reply, scene.now)
@@ -96,7 +96,9 @@ def test_what_a_turn_was_taken_for_is_kept_while_it_is_owed(scene: Scene) -> Non
     scene.do(conversations.mean, turn, {"what": "act"})
     assert scene.do(conversations.owed)[0].meant == {"what": "act"}
 
-    scene.do(conversations.answer, turn, Said(role=Role.ASSISTANT, content="ok"), scene.now)
+    scene.do(
+        conversations.answer, turn, NewTurnRecord(role=Role.ASSISTANT, content="ok"), scene.now
+    )
     scene.do(conversations.mean, turn, {"what": "hear"})
 
     assert scene.do(conversations.turn, talk.id, turn.n).meant == {"what": "act"}
@@ -131,7 +133,7 @@ def test_a_conversation_that_was_put_away_is_gone_from_everywhere(scene: Scene) 
         (conversations.turns, ()),
         (conversations.remove, (scene.now,)),
         (conversations.rename, ("x",)),
-        (conversations.say, (Said(role=Role.USER, content="x"), scene.now)),
+        (conversations.say, (NewTurnRecord(role=Role.USER, content="x"), scene.now)),
         (conversations.turn, (99,)),
     ):
         with pytest.raises(NotFound):
@@ -196,14 +198,14 @@ def test_the_owners_last_words_are_found_if_they_are_not_too_old(scene: Scene) -
 
 def test_what_the_owner_points_at_is_kept_with_his_words(scene: Scene) -> None:
     talk, task = begun(scene), scene.admit()
-    said = Said(role=Role.USER, content="and this?", about=task.id)
+    said = NewTurnRecord(role=Role.USER, content="and this?", about=task.id)
 
     assert scene.do(conversations.say, talk.id, said, scene.now).about == task.id
 
 
 def test_news_is_told_once_and_the_place_reached_with_it(scene: Scene) -> None:
     place = Conversation(scene.ids.conversation(), "Scheduled Events", scene.now, scene.now)
-    said = Said(role=Role.ASSISTANT, content="done", key="event:7")
+    said = NewTurnRecord(role=Role.ASSISTANT, content="done", key="event:7")
     before = scene.do(conversations.told_upto)
 
     first = scene.do(conversations.tell, [(place, said)], 7, scene.now)
@@ -221,7 +223,7 @@ def test_news_is_told_once_and_the_place_reached_with_it(scene: Scene) -> None:
 def test_nothing_is_told_into_a_conversation_that_was_put_away(scene: Scene) -> None:
     place = begun(scene)
     scene.do(conversations.remove, place.id, scene.now)
-    said = Said(role=Role.ASSISTANT, content="done", key="event:7")
+    said = NewTurnRecord(role=Role.ASSISTANT, content="done", key="event:7")
 
     assert scene.do(conversations.tell, [(place, said)], 7, scene.now) == []
     assert scene.do(conversations.told_upto) == 7

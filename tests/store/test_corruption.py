@@ -8,11 +8,11 @@ import pytest
 
 from remit.errors import StoreTrouble
 from remit.model.delivery import Accepted, Answer, Delivery, Refused, Unknown
-from remit.model.plan import Item
+from remit.model.plan import WorkItem
 from remit.model.status import Actor, Reason, Status
 from remit.store import audit, deliveries, events, home, reviews, search
 from remit.store.database import Params, Row
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 from tests.store.scene import BODY, DIGEST, Scene
 
 FLIPS = 200
@@ -42,7 +42,7 @@ def populate(scene: Scene) -> None:
         scene.ready(
             f"Call Ana at {n}",
             scheduled_for=scene.now + timedelta(days=n + 1, minutes=7),
-            work=(Item("Find her number"), Item("Say hello")),
+            work=(WorkItem("Find her number"), WorkItem("Say hello")),
             context={"person": "Ana", "threads": [n]},
         )
         for answer in (Accepted(f"w-{n}"), Refused("no such number"), Unknown("timeout"), None):
@@ -90,7 +90,7 @@ def read(path: Path) -> object:
     """What must not change unnoticed: the tasks, their deliveries and questions, the journal."""
     scene = Scene(path)
     try:
-        page = search.page(scene.tx, Filter(limit=500))
+        page = search.page(scene.tx, TaskFilter(limit=500))
         told = events.after(scene.tx, 0, 100_000)
         return (
             [

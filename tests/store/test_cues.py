@@ -10,14 +10,16 @@ from remit.model.ids import TaskId
 from remit.model.reply import Usage
 from remit.model.task import Source, SourceKind
 from remit.store import cues, inbound, spending
-from remit.store.cues import Arrival, Caps, Fate, Kept
-from remit.store.inbound import Came
+from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
+from remit.store.inbound import InboundMessage
 from tests.store.scene import AT, Scene
 
-FREE = Caps()
+FREE = InboundCaps()
 
 
-def came(scene: Scene, ref: str = "hook:shop 1", caps: Caps = FREE, **more: object) -> Kept:
+def came(
+    scene: Scene, ref: str = "hook:shop 1", caps: InboundCaps = FREE, **more: object
+) -> StoredCue:
     arrival = Arrival(ref=ref, door="hook:shop", body={"text": ref})
     arrival = replace(arrival, **more)
     return scene.do(cues.come, arrival, caps, scene.now, scene.now - timedelta(hours=9))
@@ -29,93 +31,103 @@ def test_the_same_cue_again_is_the_same_whatever_it_says_then(scene: Scene) -> N
     again = came(scene, body={"text": "another"}, sender="eve")
 
     assert again == first
-    assert (first.fate, first.heard_at, first.body) == (Fate.WAITING, AT, {"text": "hook:shop 1"})
+    assert (first.fate, first.heard_at, first.body) == (
+        CueFate.WAITING,
+        AT,
+        {"text": "hook:shop 1"},
+    )
     assert len(first.name) == 8
 
 
 def test_what_was_begun_stays_begun_and_what_was_not_can_be(scene: Scene) -> None:
     kept = came(scene)
     assert scene.do(cues.waiting) == [kept]
-    begun = scene.do(cues.settle, kept.ref, Fate.STARTED, TaskId("task-1"))
-    later = scene.do(cues.settle, kept.ref, Fate.IGNORED, None, "no")
+    begun = scene.do(cues.settle, kept.ref, CueFate.STARTED, TaskId("task-1"))
+    later = scene.do(cues.settle, kept.ref, CueFate.IGNORED, None, "no")
 
-    assert (begun.fate, begun.task_id) == (Fate.STARTED, "task-1")
+    assert (begun.fate, begun.task_id) == (CueFate.STARTED, "task-1")
     assert later == begun
     assert scene.do(cues.waiting) == []
-    idle = came(scene, "hook:shop 2", fate=Fate.IGNORED, why="a stranger")
+    idle = came(scene, "hook:shop 2", fate=CueFate.IGNORED, why="a stranger")
     assert idle.why == "a stranger"
-    assert scene.do(cues.settle, idle.ref, Fate.STARTED, TaskId("task-2")).fate is Fate.STARTED
+    assert (
+        scene.do(cues.settle, idle.ref, CueFate.STARTED, TaskId("task-2")).fate is CueFate.STARTED
+    )
 
 
 def test_what_a_channel_kept_before_is_taken_up_where_it_stands(scene: Scene) -> None:
-    scene.do(inbound.take, [Came("phone message 1", "phone", {"user_id": "u"}, "49", AT)], AT)
+    scene.do(
+        inbound.take, [InboundMessage("phone message 1", "phone", {"user_id": "u"}, "49", AT)], AT
+    )
     assert scene.do(cues.latest) == []
     kept = came(scene, "phone message 1", door="phone", body={"text": "x"}, sender="49")
 
-    assert (kept.fate, kept.body) == (Fate.WAITING, {"user_id": "u"})
+    assert (kept.fate, kept.body) == (CueFate.WAITING, {"user_id": "u"})
     assert scene.do(inbound.last_at, "phone", "u") == AT
 
 
 def test_an_hour_has_its_limit_and_the_next_one_begins_anew(scene: Scene) -> None:
-    caps = Caps(hourly=3)
+    caps = InboundCaps(hourly=3)
     fates = [came(scene, f"hook:shop {n}", caps).fate for n in range(5)]
-    assert fates == [Fate.WAITING] * 3 + [Fate.OVER] * 2
-    assert came(scene, "hook:shop 0", caps).fate is Fate.WAITING  # known before
-    assert came(scene, "hook:other", caps, door="hook:other").fate is Fate.WAITING
+    assert fates == [CueFate.WAITING] * 3 + [CueFate.OVER] * 2
+    assert came(scene, "hook:shop 0", caps).fate is CueFate.WAITING  # known before
+    assert came(scene, "hook:other", caps, door="hook:other").fate is CueFate.WAITING
     scene.now += timedelta(minutes=61)
-    assert came(scene, "hook:shop 9", caps).fate is Fate.WAITING
+    assert came(scene, "hook:shop 9", caps).fate is CueFate.WAITING
 
 
 def test_where_each_counts_for_himself_one_cannot_use_up_the_other_s(scene: Scene) -> None:
-    caps = Caps(hourly=1, each=True)
+    caps = InboundCaps(hourly=1, each=True)
     who = ["anna", "anna", "bert"]
     fates = [came(scene, f"m {n}", caps, sender=each).fate for n, each in enumerate(who)]
-    assert fates == [Fate.WAITING, Fate.OVER, Fate.WAITING]
+    assert fates == [CueFate.WAITING, CueFate.OVER, CueFate.WAITING]
 
 
 @pytest.mark.parametrize(
     ("caps", "why"),
     [
-        (Caps(daily_tokens=1000), "1,000 tokens in a day is the limit"),
-        (Caps(daily_cents=250), "$2.50 in a day is the limit"),
+        (InboundCaps(daily_tokens=1000), "1,000 tokens in a day is the limit"),
+        (InboundCaps(daily_cents=250), "$2.50 in a day is the limit"),
     ],
 )
-def test_what_a_door_started_may_cost_so_much_in_a_day(scene: Scene, caps: Caps, why: str) -> None:
+def test_what_a_door_started_may_cost_so_much_in_a_day(
+    scene: Scene, caps: InboundCaps, why: str
+) -> None:
     task = scene.admit()
     kept = came(scene, "hook:shop 0", caps)
-    scene.do(cues.settle, kept.ref, Fate.STARTED, task.id)
-    assert came(scene, "hook:shop 1", caps).fate is Fate.WAITING
+    scene.do(cues.settle, kept.ref, CueFate.STARTED, task.id)
+    assert came(scene, "hook:shop 1", caps).fate is CueFate.WAITING
     scene.do(spending.reserve, "k", task, Usage(1000, 250, 1), (), scene.now)
     scene.do(spending.reserve, "other", scene.admit(), Usage(9, 9, 1), (), scene.now)
 
     over = came(scene, "hook:shop 2", caps)
-    assert (over.fate, over.why) == (Fate.OVER, why)
-    assert came(scene, "hook:other", caps, door="hook:other").fate is Fate.WAITING
+    assert (over.fate, over.why) == (CueFate.OVER, why)
+    assert came(scene, "hook:other", caps, door="hook:other").fate is CueFate.WAITING
     assert came(scene, "hook:shop 3", replace(caps, daily_tokens=0, daily_cents=9999)).fate is (
-        Fate.WAITING
+        CueFate.WAITING
     )
 
 
 def test_who_is_turned_away_leaves_nothing_but_a_count_and_may_come_again(scene: Scene) -> None:
-    caps = Caps(hourly=1, turns_away=True)
+    caps = InboundCaps(hourly=1, turns_away=True)
     came(scene, "hook:shop 0", caps)
     over = came(scene, "hook:shop 1", caps)
-    assert (over.fate, over.stored) == (Fate.OVER, False)
+    assert (over.fate, over.stored) == (CueFate.OVER, False)
     assert [each.ref for each in scene.do(cues.latest)] == ["hook:shop 0"]
     assert scene.do(cues.unkept) == {"hook:shop": 1}
     scene.now += timedelta(hours=2)
-    assert came(scene, "hook:shop 1", caps).fate is Fate.WAITING
+    assert came(scene, "hook:shop 1", caps).fate is CueFate.WAITING
 
 
 def test_of_a_flood_a_few_are_kept_and_the_rest_is_counted(scene: Scene) -> None:
     """Ten thousand mails of strangers are as many rows as a hundred are."""
     for n in range(1_000):
-        came(scene, f"post mail {n}", door="post", fate=Fate.IGNORED, why="unknown")
+        came(scene, f"post mail {n}", door="post", fate=CueFate.IGNORED, why="unknown")
     assert scene.do(cues.is_flooded, "post", scene.now)
-    assert scene.do(cues.tally, AT) == {"post": {Fate.IGNORED: cues.MOST_IDLE}}
+    assert scene.do(cues.tally, AT) == {"post": {CueFate.IGNORED: cues.MOST_IDLE}}
     assert scene.do(cues.unkept) == {"post": 1_000 - cues.MOST_IDLE}
-    assert came(scene, "post mail talk", door="post", fate=Fate.TALKED).stored
-    assert came(scene, "post mail own", door="post").fate is Fate.WAITING
+    assert came(scene, "post mail talk", door="post", fate=CueFate.TALKED).stored
+    assert came(scene, "post mail own", door="post").fate is CueFate.WAITING
 
 
 def test_a_mark_is_kept_for_each_door(scene: Scene) -> None:

@@ -17,16 +17,24 @@ from remit.model.contract import (
     Timing,
     Verdict,
 )
-from remit.model.debt import Owes
-from remit.model.deferred import UNMERGED, Batch, Ends, Group, Waiting, due, waiting
-from remit.model.event import Kind
+from remit.model.debt import DebtCause
+from remit.model.deferred import (
+    UNMERGED,
+    DeferredBatch,
+    DeferredCriterion,
+    DeferredGroup,
+    GroupEnd,
+    due,
+    waiting,
+)
+from remit.model.event import EventKind
 from remit.model.ids import SeriesId
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.review import ask
 from remit.store import debts, deferred, events, moves, reviews
-from remit.store.debts import Ended
+from remit.store.debts import CheckedBatch
 from tests.store.scene import Scene
 
 LATE = Criterion("e2e", "It works", timing=Timing.DEFERRED)
@@ -34,12 +42,12 @@ CONTRACT = Contract(ContractType.VERIFIABLE, (Criterion("lint", "Style"), LATE))
 PENDING = Verdict((Finding("lint", Result.PASS), Finding("e2e", Result.SKIPPED, DEFERRED)))
 FAILED = Finding("e2e", Result.FAIL, "blank")
 PASSED = Finding("e2e", Result.PASS)
-PRD = Batch("shop", "main", Group(Ends.PRD, "prd.md"))
-DAY = Batch("shop", "main", Group(Ends.DAY, "2026-03-02"))
+PRD = DeferredBatch("shop", "main", DeferredGroup(GroupEnd.PRD, "prd.md"))
+DAY = DeferredBatch("shop", "main", DeferredGroup(GroupEnd.DAY, "2026-03-02"))
 SHOP: JsonMap = {"prd": "prd.md#US-1"}
 
 
-def done(scene: Scene, batch: Batch | None = PRD, **more: object) -> Task:
+def done(scene: Scene, batch: DeferredBatch | None = PRD, **more: object) -> Task:
     """Work that has ended; what it put off waits, if it was merged."""
     mine = {"contract": CONTRACT, "verdict": PENDING, "context": SHOP, **more}
     claim = scene.running("Build it", assigned_agent="project:shop", **mine)
@@ -49,13 +57,13 @@ def done(scene: Scene, batch: Batch | None = PRD, **more: object) -> Task:
     return scene.get(claim.task.id)
 
 
-def waits(scene: Scene) -> list[Waiting]:
-    return deferred.every(scene.tx)
+def waits(scene: Scene) -> list[DeferredCriterion]:
+    return deferred.list_deferred(scene.tx)
 
 
-def closed(scene: Scene, found: Finding, batch: Batch = PRD) -> Ended:
+def closed(scene: Scene, found: Finding, batch: DeferredBatch = PRD) -> CheckedBatch:
     mine = [each for each in waits(scene) if each.batch == batch]
-    return Ended(batch, [(each, found) for each in due(mine)])
+    return CheckedBatch(batch, [(each, found) for each in due(mine)])
 
 
 def test_what_is_put_off_is_there_as_it_was_said_and_once(scene: Scene) -> None:
@@ -68,8 +76,8 @@ def test_what_is_put_off_is_there_as_it_was_said_and_once(scene: Scene) -> None:
     scene.do(deferred.put_off, again)
 
     assert waits(scene) == list(again)
-    assert deferred.seen(scene.tx, task) == list(again)
-    assert deferred.seen(scene.tx, replace(task, verdict=None)) == []
+    assert deferred.deferred_of_task(scene.tx, task) == list(again)
+    assert deferred.deferred_of_task(scene.tx, replace(task, verdict=None)) == []
 
 
 def test_a_document_waits_for_each_of_its_tasks_that_is_open(scene: Scene) -> None:
@@ -89,7 +97,7 @@ def test_a_series_waits_for_runs_that_have_begun_and_a_day_for_those_that_wait(
     scene: Scene,
 ) -> None:
     series, agent = SeriesId("ser-1"), {"assigned_agent": "project:shop"}
-    run = Batch("shop", "main", Group(Ends.SERIES, series))
+    run = DeferredBatch("shop", "main", DeferredGroup(GroupEnd.SERIES, series))
     begun = scene.running(series_id=series, **agent).task
     scene.admit("planned", series_id=series, **agent)
     other = scene.admit(**agent)
@@ -110,7 +118,9 @@ def test_what_was_found_is_written_to_every_task_once(scene: Scene) -> None:
         assert task.verdict is not None
         assert task.verdict.overall is Overall.PASS
         told = [
-            each for each in events.of_task(scene.tx, task.id) if each.kind is Kind.TASK_UPDATED
+            each
+            for each in events.of_task(scene.tx, task.id)
+            if each.kind is EventKind.TASK_UPDATED
         ]
         assert [each.data["found"] for each in told] == [{"e2e": "pass"}]
     assert waits(scene) == []
@@ -131,7 +141,7 @@ def test_a_failure_is_asked_about_and_owed_in_the_same_write(scene: Scene) -> No
     assert (asked.task_id, asked.reason) == (fix.id, Reason.APPROVAL)
     assert [each.path for each in debts.book(scene.tx, "shop", scene.now).debts] == ["a.py"]
     assert asked.id is not None
-    scene.do(reviews.decide, asked.id, Decision(Answered.APPROVE), scene.wait())
+    scene.do(reviews.decide, asked.id, Decision(ReviewAnswer.APPROVE), scene.wait())
     assert scene.get(fix.id).status is Status.NEW
     assert scene.complaints() == []
 
@@ -168,8 +178,8 @@ def test_what_the_owner_declines_or_cancels_waits_for_nothing(scene: Scene) -> N
 def test_a_step_that_is_done_twice_is_owed_once(scene: Scene) -> None:
     task = scene.admit()
     for _ in range(2):
-        scene.do(debts.add, "shop", ["a.py", "b.py"], task.id, Owes.CHECK, scene.wait())
-    scene.do(debts.add, "shop", ["a.py"], task.id, Owes.SKIP, scene.now, reason="no time")
+        scene.do(debts.add, "shop", ["a.py", "b.py"], task.id, DebtCause.CHECK, scene.wait())
+    scene.do(debts.add, "shop", ["a.py"], task.id, DebtCause.SKIP, scene.now, reason="no time")
 
     owed = debts.book(scene.tx, "shop", scene.now).debts
 
@@ -180,10 +190,10 @@ def test_a_step_that_is_done_twice_is_owed_once(scene: Scene) -> None:
 
 
 def test_a_debt_is_forgotten_after_thirty_days_unless_it_failed_again(scene: Scene) -> None:
-    scene.do(debts.add, "shop", ["a.py"], scene.admit().id, Owes.CHECK, scene.now)
-    scene.do(debts.add, "shop", ["b.py"], scene.admit().id, Owes.CHECK, scene.now)
+    scene.do(debts.add, "shop", ["a.py"], scene.admit().id, DebtCause.CHECK, scene.now)
+    scene.do(debts.add, "shop", ["b.py"], scene.admit().id, DebtCause.CHECK, scene.now)
     later = scene.now + timedelta(days=29)
-    scene.do(debts.add, "shop", ["a.py"], scene.admit().id, Owes.LATE, later)
+    scene.do(debts.add, "shop", ["a.py"], scene.admit().id, DebtCause.LATE, later)
 
     then = debts.book(scene.tx, "shop", later + timedelta(days=29)).debts
 

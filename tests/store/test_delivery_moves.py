@@ -13,7 +13,7 @@ from remit.model.delivery import (
     Found,
     Locked,
     Refused,
-    Retry,
+    SendRetry,
     Unknown,
 )
 from remit.model.delivery_moves import (
@@ -37,7 +37,7 @@ MOVING = {
     "resolve_delivery": DeliveryStep.RESOLVE,
     "decide_delivery": DeliveryStep.DECIDE,
 }
-FOUND: tuple[Found, ...] = (Accepted("w-1"), Retry("it never left"), Refused("no such number"))
+FOUND: tuple[Found, ...] = (Accepted("w-1"), SendRetry("it never left"), Refused("no such number"))
 ANSWERS: tuple[Answer, ...] = (*FOUND, Locked("sign in again"), Unknown("no answer came"))
 
 

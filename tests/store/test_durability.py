@@ -18,7 +18,7 @@ from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId, TaskId
 from remit.store import connection, deliveries, home, tasks
 from remit.store import sqlite as store
-from remit.store.queue import Claim
+from remit.store.queue import ClaimedTask
 from remit.store.sqlite import Sqlite
 from tests.store import power
 from tests.store.scene import BODY, DIGEST, Scene
@@ -41,7 +41,7 @@ class Bench:
     @asynccontextmanager
     async def opened(
         self, monkeypatch: pytest.MonkeyPatch, *, relaxed: bool = False
-    ) -> AsyncIterator[tuple[Sqlite, Claim]]:
+    ) -> AsyncIterator[tuple[Sqlite, ClaimedTask]]:
         path = self.folder / "agent.db"
         scene = Scene(path)
         sends = tuple(Delivery("outbox", id=scene.ids.delivery()) for _ in range(ROUNDS))
@@ -61,7 +61,7 @@ class Bench:
             await db.close()
             self.maker.close()
 
-    async def write(self, db: Sqlite, claim: Claim, n: int) -> None:
+    async def write(self, db: Sqlite, claim: ClaimedTask, n: int) -> None:
         """A claim to send among other writes; once they return, they are acknowledged."""
         made, send = [self.maker.task() for _ in range(3)], claim.task.delivery[n]
         told = (claim.lease, send, BODY, DIGEST, self.maker.now)
@@ -88,7 +88,7 @@ class Bench:
         return acknowledged - {str(row["id"]) for row in there}
 
 
-async def cut_after_every_write(bench: Bench, db: Sqlite, claim: Claim) -> int:
+async def cut_after_every_write(bench: Bench, db: Sqlite, claim: ClaimedTask) -> int:
     """Cut as soon as a write returns; how often was something lost?"""
     losses = 0
     for n in range(ROUNDS):

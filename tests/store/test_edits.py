@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from remit.errors import Changed, Conflict, NotFound
+from remit.errors import Conflict, NotFound, OutOfDate
 from remit.model.delivery import Delivery, Refused
 from remit.model.edit import Edit
 from remit.model.ids import TaskId
@@ -95,7 +95,7 @@ def test_a_version_lasts_until_something_happens(scene: Scene) -> None:
 
     assert tasks.version(scene.tx, task.id) != seen
     before = scene.image()
-    with pytest.raises(Changed, match="look again"):
+    with pytest.raises(OutOfDate, match="look again"):
         scene.do(tasks.matching, seen, moves.resume, task.id, scene.now)
     assert scene.image() == before
 

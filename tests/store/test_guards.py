@@ -8,16 +8,16 @@ import pytest
 
 from remit.model import notice
 from remit.model.conversation import Action, Role
-from remit.model.debt import Owes
-from remit.model.deferred import Ends
+from remit.model.debt import DebtCause
+from remit.model.deferred import GroupEnd
 from remit.model.delivery import DeliveryStatus
-from remit.model.notice import News
+from remit.model.notice import NoticeKind
 from remit.model.reply import Policy
-from remit.model.series import Fate, Missed, Overlap
+from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import BY_PAIR, MOVES, PAUSABLE, TERMINAL, Reason, Status
 from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
 from remit.store import cues, home
-from remit.store.occurrences import State
+from remit.store.occurrences import OccurrenceState
 from tests.store.scene import Scene
 
 PAIRS = [(was, to) for was, to in product(Status, Status) if was is not to]
@@ -52,19 +52,19 @@ WORDS: dict[tuple[str, str], set[str]] = {
     ("attempts", "answer"): {"accepted", "retry", "refused", "unknown"},
     ("permissions", "policy"): set(Policy),
     ("sessions", "taint"): set(Taint),
-    ("series", "missed"): set(Missed),
+    ("series", "missed"): set(OnMissed),
     ("series", "overlap"): set(Overlap),
-    ("skips", "fate"): {Fate.SKIPPED, Fate.MISSED},
+    ("skips", "fate"): {SlotFate.SKIPPED, SlotFate.MISSED},
     ("occurrences", "taint"): set(Taint),
-    ("occurrences", "state"): set(State),
-    ("notices", "kind"): set(News),
-    ("notices", "state"): set(notice.State),
+    ("occurrences", "state"): set(OccurrenceState),
+    ("notices", "kind"): set(NoticeKind),
+    ("notices", "state"): set(notice.NoticeState),
     ("turns", "role"): set(Role),
     ("turns", "task_action"): set(Action),
     ("mentions", "action"): set(Action),
-    ("inbound", "fate"): set(cues.Fate),
-    ("deferred", "ends"): set(Ends),
-    ("debts", "kind"): set(Owes),
+    ("inbound", "fate"): set(cues.CueFate),
+    ("deferred", "ends"): set(GroupEnd),
+    ("debts", "kind"): set(DebtCause),
 }
 
 

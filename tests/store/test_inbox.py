@@ -7,13 +7,13 @@ import pytest
 from remit.errors import AlreadyDecided, Conflict
 from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery
-from remit.model.group import FRESH, GROUPS, Group
+from remit.model.group import FRESH, GROUPS, InboxGroup
 from remit.model.ids import TaskId
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deliveries, inbox, reviews, stats, tasks
-from remit.store.inbox import Needs
+from remit.store.inbox import InboxCounts
 from tests.store.scene import BODY, DIGEST, Scene
 
 HOUR = timedelta(hours=1)
@@ -38,12 +38,12 @@ def test_every_question_is_to_be_decided_or_fixed(scene: Scene, reason: Reason) 
     group = GROUPS[reason]
 
     (found,) = inbox.questions(scene.tx, scene.now, group)
-    other = Group.FIX if group is Group.DECIDE else Group.DECIDE
+    other = InboxGroup.FIX if group is InboxGroup.DECIDE else InboxGroup.DECIDE
     assert (found.review.id, found.task.id) == (review, task.id)
     assert inbox.questions(scene.tx, scene.now, other) == []
     assert inbox.question(scene.tx, review) == found
     needs = inbox.needs(scene.tx, scene.now)
-    assert (needs.total, needs.decide) == (1, group is Group.DECIDE)
+    assert (needs.total, needs.decide) == (1, group is InboxGroup.DECIDE)
 
 
 def test_questions_come_a_page_at_a_time_oldest_first(scene: Scene) -> None:
@@ -70,17 +70,17 @@ def test_what_is_put_off_comes_back_by_itself(scene: Scene) -> None:
     assert put_off.decision is None
     assert inbox.questions(scene.tx, scene.now) == []
     assert [each.review.id for each in inbox.questions(scene.tx, scene.now, later=True)] == [review]
-    assert inbox.needs(scene.tx, scene.now) == Needs(later=1)
+    assert inbox.needs(scene.tx, scene.now) == InboxCounts(later=1)
     assert reviews.waiting(scene.tx) == [put_off]  # it is open, for who asks for all
     assert scene.get(task.id).status is Status.NEEDS_REVIEW
     assert [each.review.id for each in inbox.questions(scene.tx, until)] == [review]
-    assert inbox.needs(scene.tx, until) == Needs(decide=1)
+    assert inbox.needs(scene.tx, until) == InboxCounts(decide=1)
     assert scene.complaints() == []
 
 
 def test_what_is_decided_cannot_be_put_off(scene: Scene) -> None:
     _, review = scene.asking()
-    scene.do(reviews.decide, review, Decision(Answered.ANSWER, "Two."), scene.now)
+    scene.do(reviews.decide, review, Decision(ReviewAnswer.ANSWER, "Two."), scene.now)
     before = scene.image()
 
     with pytest.raises(AlreadyDecided):
@@ -93,12 +93,12 @@ def test_a_result_on_the_dashboard_waits_until_it_is_seen(scene: Scene) -> None:
     scene.standing(Status.COMPLETED)  # sent to nobody: nothing to look at
 
     assert _ids(inbox.look(scene.tx, scene.now)) == [task.id]
-    assert inbox.needs(scene.tx, scene.now) == Needs(look=1)
+    assert inbox.needs(scene.tx, scene.now) == InboxCounts(look=1)
     seen = scene.do(inbox.see, task.id, scene.wait())
     assert seen.seen_at == scene.now
     assert inbox.look(scene.tx, scene.now) == []
     assert scene.do(inbox.see, task.id, scene.wait()) == seen  # once is enough
-    assert inbox.needs(scene.tx, scene.now) == Needs()
+    assert inbox.needs(scene.tx, scene.now) == InboxCounts()
     assert scene.complaints() == []
 
 
@@ -114,10 +114,10 @@ def test_a_failure_waits_until_it_is_acknowledged_or_old(scene: Scene) -> None:
     scene.standing(Status.CANCELLED)
 
     assert _ids(inbox.fix(scene.tx, scene.now)) == [task.id]
-    assert inbox.needs(scene.tx, scene.now) == Needs(fix=1)
+    assert inbox.needs(scene.tx, scene.now) == InboxCounts(fix=1)
     later = scene.now + FRESH + HOUR
     assert inbox.fix(scene.tx, later) == []
-    assert inbox.needs(scene.tx, later) == Needs()
+    assert inbox.needs(scene.tx, later) == InboxCounts()
     scene.do(inbox.see, task.id, scene.now)
     assert inbox.fix(scene.tx, scene.now) == []
 
@@ -126,7 +126,7 @@ def test_what_was_deleted_waits_for_nobody(scene: Scene) -> None:
     for task in (scene.standing(Status.FAILED), _shown(scene)):
         scene.do(tasks.delete, task.id, scene.now)
 
-    assert inbox.needs(scene.tx, scene.now) == Needs()
+    assert inbox.needs(scene.tx, scene.now) == InboxCounts()
 
 
 @pytest.mark.parametrize("status", [Status.NEW, Status.READY, Status.NEEDS_REVIEW, Status.PAUSED])
@@ -166,7 +166,7 @@ def test_numbers_tell_what_ended_when_and_what_comes_next(scene: Scene) -> None:
     assert sum(hour.completed for hour in found.hours) == 2
     assert _ids(list(found.next)) == [task.id for task in reversed(soon)][:5]
     assert found.counts == tasks.counts(scene.tx)
-    assert found.needs == Needs(fix=1)
+    assert found.needs == InboxCounts(fix=1)
 
 
 def test_what_was_used_is_told_by_the_owners_days(scene: Scene) -> None:

@@ -6,45 +6,45 @@ import pytest
 from msgspec.structs import replace
 
 from remit.errors import IllegalMove, LeaseLost
-from remit.model.delivery import Accepted, Retry
+from remit.model.delivery import Accepted, SendRetry
 from remit.model.ids import WorkerId
 from remit.model.run import Lease
 from remit.model.status import Actor, Status
 from remit.store import deliveries, moves, queue, runs
 from remit.store.moves import Ending
-from remit.store.queue import Claim
+from remit.store.queue import ClaimedTask
 from tests.store.scene import BODY, DIGEST, WORKER, Scene
 
-Verb = Callable[[Scene, Claim, Lease], object]
+Verb = Callable[[Scene, ClaimedTask, Lease], object]
 OTHER = WorkerId("wrk-2")
 
 
-def _record(scene: Scene, claim: Claim, lease: Lease) -> object:
+def _record(scene: Scene, claim: ClaimedTask, lease: Lease) -> object:
     return scene.do(runs.record_steps, lease, {"think": "hm", "look": 1}, "{}", scene.now)
 
 
-def _move(scene: Scene, claim: Claim, lease: Lease) -> object:
+def _move(scene: Scene, claim: ClaimedTask, lease: Lease) -> object:
     by = Actor.COURIER if claim.task.status is Status.DELIVERING else Actor.EXECUTOR
     to = Status.COMPLETED
     return scene.do(moves.move, claim.task, lease, to, by, details=None, now=scene.now)
 
 
-def _finish(scene: Scene, claim: Claim, lease: Lease) -> object:
+def _finish(scene: Scene, claim: ClaimedTask, lease: Lease) -> object:
     ending = Ending(outcome="done", to=Status.COMPLETED, by=Actor.COURIER, summary="It is out.")
     return scene.do(moves.finish, claim.task, lease, scene.now, ending, scene.now)
 
 
-def _claim_send(scene: Scene, claim: Claim, lease: Lease) -> object:
+def _claim_send(scene: Scene, claim: ClaimedTask, lease: Lease) -> object:
     (delivery,) = claim.task.delivery
     return scene.do(deliveries.claim_send, lease, delivery, BODY, DIGEST, scene.now)
 
 
-def _post(scene: Scene, claim: Claim, lease: Lease) -> object:
+def _post(scene: Scene, claim: ClaimedTask, lease: Lease) -> object:
     (delivery,) = claim.task.delivery
     return scene.do(deliveries.post, lease, delivery, BODY, DIGEST, scene.now)
 
 
-def _doubt(scene: Scene, claim: Claim, lease: Lease) -> object:
+def _doubt(scene: Scene, claim: ClaimedTask, lease: Lease) -> object:
     (delivery,) = claim.task.delivery
     return scene.do(deliveries.doubt, lease, delivery, "cut", scene.now)
 
@@ -173,7 +173,7 @@ def test_each_try_to_send_has_a_number_and_a_row(scene: Scene) -> None:
 
     for n in (1, 2, 3):
         assert _claim_send(scene, claim, claim.lease) == n
-        answer = Retry("busy") if n < 3 else Accepted("wamid-3")
+        answer = SendRetry("busy") if n < 3 else Accepted("wamid-3")
         assert scene.do(deliveries.settle_send, claim.lease, delivery, n, answer, scene.now)
 
     told = [(row["n"], row["answer"]) for row in scene.sql("SELECT n, answer FROM attempts")]

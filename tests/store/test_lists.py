@@ -18,7 +18,7 @@ from remit.model.review import Review
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Source, SourceKind, Taint, Task, TaskType
 from remit.store import events, moves, queue, reviews, search, tasks, words
-from remit.store.search import Filter, Sort
+from remit.store.search import SortOrder, TaskFilter
 from tests.soak import examples
 from tests.store.scene import AT, RULE, Scene
 
@@ -72,7 +72,7 @@ class Crowd(Scene):
             resume_to=Status.NEW,
         )
 
-    def fits(self, task: Task, wanted: Filter) -> bool:
+    def fits(self, task: Task, wanted: TaskFilter) -> bool:
         """What a filter means, said without an index."""
         same = all(
             want is None or getattr(task, name) == want
@@ -100,17 +100,17 @@ class Crowd(Scene):
             and (wanted.planned_until is None or (planned or AT) < wanted.planned_until)
             and _holds(task.title, wanted.text or "")
             and (task.deleted_at is not None) is wanted.deleted
-            and (wanted.sort is not Sort.DUE or (planned is not None and not task.ended))
+            and (wanted.sort is not SortOrder.DUE or (planned is not None and not task.ended))
         )
 
-    def expected(self, wanted: Filter) -> list[TaskId]:
+    def expected(self, wanted: TaskFilter) -> list[TaskId]:
         found = [task for task in self.tasks if self.fits(task, wanted)]
         match wanted.sort:
-            case Sort.NEWEST:
+            case SortOrder.NEWEST:
                 found.reverse()
-            case Sort.DUE:
+            case SortOrder.DUE:
                 found.sort(key=lambda task: (task.scheduled_for or AT, task.id))
-            case Sort.UPDATED:
+            case SortOrder.UPDATED:
                 found.sort(key=lambda task: -events.last_of_task(self.tx, task.id, 1)[0].seq)
         return [task.id for task in found]
 
@@ -129,7 +129,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Crowd]:
     made.close()
 
 
-def _pages(scene: Scene, wanted: Filter) -> Iterator[Task]:
+def _pages(scene: Scene, wanted: TaskFilter) -> Iterator[Task]:
     while True:
         page = search.page(scene.tx, wanted)
         yield from page.tasks
@@ -143,7 +143,7 @@ def _maybe(*values: object) -> st.SearchStrategy[object]:
 
 
 FILTERS = st.builds(
-    Filter,
+    TaskFilter,
     statuses=st.lists(
         st.sampled_from([Status.NEW, Status.READY, Status.CANCELLED]), max_size=2
     ).map(tuple),
@@ -163,7 +163,7 @@ FILTERS = st.builds(
     planned_until=_maybe(AT + 40 * HOUR),
     text=_maybe("plum", "pear", "p", "task pe", "lum"),
     deleted=st.sampled_from([False, False, True]),
-    sort=st.sampled_from(Sort),
+    sort=st.sampled_from(SortOrder),
     limit=st.sampled_from([1, 3, 50]),
 )
 
@@ -196,7 +196,7 @@ def _larger(changes: Mapping[str, int]) -> Iterator[None]:
 )
 @given(wanted=FILTERS)
 def test_a_list_shows_what_fits_each_once_in_its_order(
-    crowd: Crowd, way: str, wanted: Filter
+    crowd: Crowd, way: str, wanted: TaskFilter
 ) -> None:
     expected = crowd.expected(wanted)
 
@@ -216,8 +216,8 @@ def _is_planned(task: Task) -> bool:
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(wanted=FILTERS)
-def test_a_count_is_the_length_of_the_list(crowd: Crowd, way: str, wanted: Filter) -> None:
-    wanted = replace(wanted, sort=Sort.NEWEST)
+def test_a_count_is_the_length_of_the_list(crowd: Crowd, way: str, wanted: TaskFilter) -> None:
+    wanted = replace(wanted, sort=SortOrder.NEWEST)
     with _larger(WAYS[way]):
         counted = search.count(crowd.tx, wanted)
 
@@ -237,9 +237,9 @@ def test_a_count_is_the_length_of_the_list(crowd: Crowd, way: str, wanted: Filte
 )
 @given(wanted=FILTERS, cap=st.integers(1, 45))
 def test_a_count_that_was_cut_says_so_and_never_says_too_much(
-    crowd: Crowd, way: str, wanted: Filter, cap: int
+    crowd: Crowd, way: str, wanted: TaskFilter, cap: int
 ) -> None:
-    wanted = replace(wanted, sort=Sort.NEWEST)
+    wanted = replace(wanted, sort=SortOrder.NEWEST)
     with _larger({**WAYS[way], "EXACT": cap}):
         counted = search.count(crowd.tx, wanted)
 
@@ -248,17 +248,17 @@ def test_a_count_that_was_cut_says_so_and_never_says_too_much(
     assert counted.more or counted.total == total
     assert all(told <= number for told, number in zip(_parts(counted), parts, strict=True))
     everywhere = replace(wanted, asks=False, statuses=())
-    if everywhere != Filter(limit=wanted.limit):  # where each part is counted for itself
+    if everywhere != TaskFilter(limit=wanted.limit):  # where each part is counted for itself
         assert counted.cut or _parts(counted) == parts
         assert counted.asks_more or counted.asks == parts[-2]
 
 
-def _parts(counted: search.Count) -> list[int]:
+def _parts(counted: search.TaskCount) -> list[int]:
     by_status = [counted.by_status.get(status, 0) for status in Status]
     return [*by_status, counted.asks, counted.planned]
 
 
-def _naive_parts(crowd: Crowd, wanted: Filter) -> list[int]:
+def _naive_parts(crowd: Crowd, wanted: TaskFilter) -> list[int]:
     """By status, with a question, ready for a time: of all that fit, whatever their status."""
     everywhere = replace(wanted, asks=False, statuses=())
     fit = [task for task in crowd.tasks if crowd.fits(task, everywhere)]
@@ -268,7 +268,7 @@ def _naive_parts(crowd: Crowd, wanted: Filter) -> list[int]:
 
 
 def test_without_a_filter_all_are_counted_but_what_was_deleted(crowd: Crowd) -> None:
-    counted = search.count(crowd.tx, Filter())
+    counted = search.count(crowd.tx, TaskFilter())
 
     assert counted.total == sum(task.deleted_at is None for task in crowd.tasks)
     assert counted.by_status == tasks.counts(crowd.tx)
@@ -276,9 +276,11 @@ def test_without_a_filter_all_are_counted_but_what_was_deleted(crowd: Crowd) -> 
     assert counted.planned == sum(map(_is_planned, crowd.tasks)) > 0
 
 
-@pytest.mark.parametrize("wanted", [Filter(), Filter(text="task"), Filter(statuses=(Status.NEW,))])
+@pytest.mark.parametrize(
+    "wanted", [TaskFilter(), TaskFilter(text="task"), TaskFilter(statuses=(Status.NEW,))]
+)
 def test_what_is_beyond_counting_is_said_to_be_more(
-    crowd: Crowd, monkeypatch: pytest.MonkeyPatch, wanted: Filter
+    crowd: Crowd, monkeypatch: pytest.MonkeyPatch, wanted: TaskFilter
 ) -> None:
     monkeypatch.setattr(search, "EXACT", 10)
 
@@ -294,27 +296,27 @@ def test_a_list_too_long_to_be_sorted_goes_along_the_journal(
     monkeypatch.setattr(search, "FEW", 3)
 
     for wanted in (
-        Filter(sort=Sort.UPDATED, limit=4),
-        Filter(sort=Sort.UPDATED, limit=4, statuses=(Status.NEW,)),
-        Filter(sort=Sort.UPDATED, limit=4, source=SourceKind.EMAIL, taint=Taint.PUBLIC),
+        TaskFilter(sort=SortOrder.UPDATED, limit=4),
+        TaskFilter(sort=SortOrder.UPDATED, limit=4, statuses=(Status.NEW,)),
+        TaskFilter(sort=SortOrder.UPDATED, limit=4, source=SourceKind.EMAIL, taint=Taint.PUBLIC),
     ):
         assert [task.id for task in _pages(crowd, wanted)] == crowd.expected(wanted)
 
 
 def test_what_changed_last_of_a_common_word_is_found_however_old_it_is(crowd: Crowd) -> None:
-    wanted = Filter(sort=Sort.UPDATED, text="task", limit=4)
+    wanted = TaskFilter(sort=SortOrder.UPDATED, text="task", limit=4)
 
     with _larger({"MANY": 0, "EXACT": 3}):
         assert [task.id for task in _pages(crowd, wanted)] == crowd.expected(wanted)
 
 
-@pytest.mark.parametrize("sort", [Sort.UPDATED, Sort.DUE])
+@pytest.mark.parametrize("sort", [SortOrder.UPDATED, SortOrder.DUE])
 @pytest.mark.parametrize("cursor", ["", "x", "1", "1.x", "-1.2", "1.2.3"])
-def test_a_cursor_that_is_none_is_refused(crowd: Crowd, sort: Sort, cursor: str) -> None:
+def test_a_cursor_that_is_none_is_refused(crowd: Crowd, sort: SortOrder, cursor: str) -> None:
     with pytest.raises(BadInput, match="no cursor"):
-        search.page(crowd.tx, Filter(sort=sort, before=cursor))
+        search.page(crowd.tx, TaskFilter(sort=sort, before=cursor))
 
 
 def test_a_page_says_which_tasks_wait_for_the_owner(crowd: Crowd) -> None:
-    assert search.page(crowd.tx, Filter()).asks == crowd.asking_ids
-    assert search.page(crowd.tx, Filter(statuses=(Status.CANCELLED,))).asks == frozenset()
+    assert search.page(crowd.tx, TaskFilter()).asks == crowd.asking_ids
+    assert search.page(crowd.tx, TaskFilter(statuses=(Status.CANCELLED,))).asks == frozenset()

@@ -5,12 +5,12 @@ from datetime import timedelta
 import pytest
 
 from remit.errors import Conflict, IllegalMove, NotFound
-from remit.model.delivery import Accepted, Answer, Retry, Unknown
+from remit.model.delivery import Accepted, Answer, SendRetry, Unknown
 from remit.model.ids import WorkerId
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.store import deliveries, moves, queue, reviews, runs, tasks
-from remit.store.queue import Claim
+from remit.store.queue import ClaimedTask
 from tests.store.scene import BODY, DIGEST, Scene
 
 # Pause and resume ---------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def test_who_has_cancelled_is_still_asked_whether_a_message_arrived(scene: Scene
     assert scene.claim() == []
 
     assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(Answered.ARRIVED), scene.wait())
+    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ARRIVED), scene.wait())
     (again,) = scene.claim()
     assert again.task.cancel_requested
     scene.finish(again, "cancelled", Status.CANCELLED, by=Actor.COURIER)
@@ -173,7 +173,7 @@ def test_a_cancel_overtakes_a_pause_that_is_just_being_written(scene: Scene) -> 
 
 @pytest.mark.parametrize(
     ("answer", "status"),
-    [(Accepted("w-1"), Status.COMPLETED), (Retry("busy"), Status.CANCELLED)],
+    [(Accepted("w-1"), Status.COMPLETED), (SendRetry("busy"), Status.CANCELLED)],
     ids=["all is out", "something is not"],
 )
 def test_a_cancel_that_comes_when_all_is_out_comes_too_late(
@@ -210,7 +210,7 @@ def test_a_task_does_not_end_with_a_message_in_the_air(scene: Scene, way: str) -
         case "declined":
             (review,) = reviews.waiting(scene.tx)
             assert review.id is not None
-            scene.do(reviews.decide, review.id, Decision(Answered.DECLINE), scene.now)
+            scene.do(reviews.decide, review.id, Decision(ReviewAnswer.DECLINE), scene.now)
         case _:
             scene.do(moves.pause, claim.task.id, scene.now)
             scene.do(moves.cancel, claim.task.id, scene.now)
@@ -263,7 +263,7 @@ def test_only_what_has_ended_is_hidden_and_shown_again(scene: Scene, status: Sta
     assert scene.complaints() == []
 
 
-def _send(scene: Scene, claim: Claim, n: int, answer: Answer | None) -> None:
+def _send(scene: Scene, claim: ClaimedTask, n: int, answer: Answer | None) -> None:
     delivery = claim.task.delivery[n]
     attempt = scene.do(deliveries.claim_send, claim.lease, delivery, BODY, DIGEST, scene.now)
     if answer is not None:

@@ -14,7 +14,7 @@ from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.store import home, queue, search, tasks
 from remit.store.connection import SqliteTx
 from remit.store.database import Params, Row, statement, statements
-from remit.store.search import Filter, Sort
+from remit.store.search import SortOrder, TaskFilter
 from remit.store.sqlite import Sqlite
 from tests.store.scene import AT, ROOMY, WORKER, Scene
 
@@ -147,27 +147,27 @@ def test_whether_a_session_is_free_is_looked_up(scene: Scene) -> None:
 
 
 PAGES = {
-    "all": (Filter(), "SCAN tasks"),
-    "a status": (Filter(statuses=(Status.READY,)), "tasks_by_status (status=?)"),
-    "a session": (Filter(session=SessionId("s")), "tasks_by_session (session_id=?)"),
-    "deleted": (Filter(deleted=True), "tasks_deleted (status=?)"),
-    "a source": (Filter(source=SourceKind.MANUAL), "SCAN tasks"),
-    "a type": (Filter(type=TaskType.IMMEDIATE), "SCAN tasks"),
-    "a priority": (Filter(priority=Priority.LOW), "SCAN tasks"),
-    "a rare source": (Filter(source=SourceKind.EMAIL), "tasks_by_source (source_kind=?)"),
-    "a rare priority": (Filter(priority=Priority.HIGH), "tasks_by_priority (priority=?)"),
-    "a taint": (Filter(taint=Taint.PUBLIC), "tasks_by_taint (taint=?)"),
-    "a common contract": (Filter(contract=ContractType.VERIFIABLE), "SCAN tasks"),
-    "a rare contract": (Filter(contract=ContractType.ADVISORY), "tasks_by_contract (<expr>=?)"),
-    "a channel": (Filter(channel="email"), "deliveries_by_channel (channel=?)"),
-    "a series": (Filter(series=SeriesId("s")), "tasks_by_series (series_id=?)"),
-    "what comes back": (Filter(recurring=True), "tasks_recurring"),
-    "what has a time": (Filter(type=TaskType.SCHEDULED), "tasks_scheduled"),
-    "what is due": (Filter(sort=Sort.DUE), "tasks_planned (scheduled_for>?)"),
-    "what changed last": (Filter(sort=Sort.UPDATED), "SCAN events"),
-    "words": (Filter(text="plants"), "tasks_text VIRTUAL TABLE"),
+    "all": (TaskFilter(), "SCAN tasks"),
+    "a status": (TaskFilter(statuses=(Status.READY,)), "tasks_by_status (status=?)"),
+    "a session": (TaskFilter(session=SessionId("s")), "tasks_by_session (session_id=?)"),
+    "deleted": (TaskFilter(deleted=True), "tasks_deleted (status=?)"),
+    "a source": (TaskFilter(source=SourceKind.MANUAL), "SCAN tasks"),
+    "a type": (TaskFilter(type=TaskType.IMMEDIATE), "SCAN tasks"),
+    "a priority": (TaskFilter(priority=Priority.LOW), "SCAN tasks"),
+    "a rare source": (TaskFilter(source=SourceKind.EMAIL), "tasks_by_source (source_kind=?)"),
+    "a rare priority": (TaskFilter(priority=Priority.HIGH), "tasks_by_priority (priority=?)"),
+    "a taint": (TaskFilter(taint=Taint.PUBLIC), "tasks_by_taint (taint=?)"),
+    "a common contract": (TaskFilter(contract=ContractType.VERIFIABLE), "SCAN tasks"),
+    "a rare contract": (TaskFilter(contract=ContractType.ADVISORY), "tasks_by_contract (<expr>=?)"),
+    "a channel": (TaskFilter(channel="email"), "deliveries_by_channel (channel=?)"),
+    "a series": (TaskFilter(series=SeriesId("s")), "tasks_by_series (series_id=?)"),
+    "what comes back": (TaskFilter(recurring=True), "tasks_recurring"),
+    "what has a time": (TaskFilter(type=TaskType.SCHEDULED), "tasks_scheduled"),
+    "what is due": (TaskFilter(sort=SortOrder.DUE), "tasks_planned (scheduled_for>?)"),
+    "what changed last": (TaskFilter(sort=SortOrder.UPDATED), "SCAN events"),
+    "words": (TaskFilter(text="plants"), "tasks_text VIRTUAL TABLE"),
     "words and a status": (
-        Filter(text="plants", statuses=(Status.READY,)),
+        TaskFilter(text="plants", statuses=(Status.READY,)),
         "tasks_text VIRTUAL TABLE",
     ),
 }
@@ -193,8 +193,8 @@ def test_the_next_page_begins_where_the_last_one_ended(
     last = scene.admit().id
 
     for wanted, way in (
-        (Filter(before=last), "INTEGER PRIMARY KEY (rowid<?)"),
-        (Filter(before=last, statuses=(Status.NEW,)), "tasks_by_status (status=? AND no<?)"),
+        (TaskFilter(before=last), "INTEGER PRIMARY KEY (rowid<?)"),
+        (TaskFilter(before=last, statuses=(Status.NEW,)), "tasks_by_status (status=? AND no<?)"),
     ):
         (steps,) = _asked(scene, monkeypatch, wanted)
         assert way in " | ".join(steps)
@@ -207,7 +207,9 @@ def _plan_of(scene: Scene, name: str) -> list[str]:
     return plan(scene, sql, params or [None] * sql.count("?"))
 
 
-def _asked(scene: Scene, monkeypatch: pytest.MonkeyPatch, wanted: Filter) -> Iterator[list[str]]:
+def _asked(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, wanted: TaskFilter
+) -> Iterator[list[str]]:
     """The plans of the statements that a page composes."""
     composed: list[tuple[str, Params]] = []
 

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 from remit.errors import Conflict
 from remit.store import callers, push
 from remit.store.callers import SignIn
-from remit.store.push import Subscription
+from remit.store.push import PushSubscription
 from tests.store.scene import AT, Scene
 
 LATER = AT + timedelta(days=1)
 SIGN_IN = SignIn(id="sig-1", created_at=AT, expires_at=LATER)
-ONE = Subscription(
+ONE = PushSubscription(
     id="one",
     endpoint="https://push.example.org/one",
     p256dh="key",
@@ -37,7 +37,7 @@ def _ids(scene: Scene) -> list[str]:
 def test_a_subscription_is_read_as_it_was_kept_and_shows_nothing_of_itself(signed: Scene) -> None:
     signed.do(push.put, ONE)
 
-    assert signed.do(push.every, AT) == [ONE]
+    assert signed.do(push.list_subscriptions, AT) == [ONE]
     assert signed.do(push.find, "one", AT) == ONE
     assert signed.do(push.find, "two", AT) is None
     assert "example.org" not in repr(ONE)
@@ -48,7 +48,7 @@ def test_the_same_endpoint_again_belongs_to_whoever_came_last(signed: Scene) -> 
     signed.do(push.blame, "one")
     signed.do(push.put, replace(ONE, sign_in="sig-2", auth="new"))
 
-    assert signed.do(push.every, AT) == [replace(ONE, sign_in="sig-2", auth="new")]
+    assert signed.do(push.list_subscriptions, AT) == [replace(ONE, sign_in="sig-2", auth="new")]
     assert signed.do(push.of_sign_in, "sig-1") == []
     assert len(signed.do(push.of_sign_in, "sig-2")) == 1
 
@@ -65,7 +65,7 @@ def test_a_sign_in_takes_its_subscriptions_with_it(signed: Scene) -> None:
 
 def test_one_that_ran_out_is_not_told_and_goes_when_another_comes(signed: Scene) -> None:
     signed.do(push.put, ONE)
-    assert signed.do(push.every, LATER) == []
+    assert signed.do(push.list_subscriptions, LATER) == []
     assert signed.do(push.find, "one", LATER) is None
 
     third = replace(SIGN_IN, id="sig-3", created_at=LATER, expires_at=LATER + timedelta(days=1))
@@ -99,7 +99,7 @@ def test_failures_count_in_a_row(signed: Scene) -> None:
     for _ in range(push.MOST_FAILURES - 1):
         signed.do(push.blame, "one")
     signed.do(push.praise, "one", AT)
-    assert signed.do(push.every, AT) == [replace(ONE, last_ok=AT)]
+    assert signed.do(push.list_subscriptions, AT) == [replace(ONE, last_ok=AT)]
     for _ in range(push.MOST_FAILURES - 1):
         signed.do(push.blame, "one")
     assert _ids(signed) == ["one"]

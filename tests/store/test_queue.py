@@ -8,11 +8,11 @@ from msgspec.structs import replace
 
 from remit.model.delivery import Delivery
 from remit.model.ids import SessionId, TaskId, WorkerId
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Source, SourceKind
 from remit.store import moves, queue, reviews, runs, tasks
-from remit.store.queue import POISON, Claim
+from remit.store.queue import POISON, ClaimedTask
 from tests.soak import SOAK
 from tests.store.scene import AT, ROOMY, RULE, WORKER, Scene
 
@@ -56,7 +56,7 @@ def test_a_rank_is_given_once_and_says_which_rule_gave_it(scene: Scene) -> None:
 
 def test_nothing_is_ranked_while_a_question_about_it_is_open(scene: Scene) -> None:
     task = scene.admit()
-    claimless = Claim(task, runs.lease_of(scene.sql("SELECT * FROM tasks")[0]), {}, {})
+    claimless = ClaimedTask(task, runs.lease_of(scene.sql("SELECT * FROM tasks")[0]), {}, {})
     review = scene.question(claimless, Reason.INPUT, resume_to=Status.NEW)
     scene.do(reviews.open_review, review, Actor.INTAKE, scene.now)
 
@@ -64,7 +64,9 @@ def test_nothing_is_ranked_while_a_question_about_it_is_open(scene: Scene) -> No
     assert queue.unranked(scene.tx, scene.now, 9) == []  # nobody looks again and again
 
     assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(Answered.ANSWER, "The red ones."), scene.wait())
+    scene.do(
+        reviews.decide, review.id, Decision(ReviewAnswer.ANSWER, "The red ones."), scene.wait()
+    )
     assert [waits.id for waits in queue.unranked(scene.tx, scene.now, 9)] == [task.id]
     assert scene.do(queue.rank, task.id, Priority.LOW, RULE, scene.now)
     assert scene.get(task.id).notes == ("The red ones.",)
@@ -255,7 +257,7 @@ def test_after_three_crashes_the_owner_is_asked(scene: Scene, status: Status) ->
     assert scene.complaints() == []
 
     assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(Answered.APPROVE), scene.wait())
+    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.APPROVE), scene.wait())
     (again,) = scene.claim()
     resumed = Status.DELIVERING if status is Status.DELIVERING else Status.RUNNING
     assert (again.task.status, again.task.crashes) == (resumed, 0)

@@ -5,14 +5,14 @@ import pytest
 from remit.errors import AlreadyDecided, BadInput, NotFound
 from remit.model.delivery import DeliveryStatus, Unknown
 from remit.model.ids import ReviewId, TaskId
-from remit.model.review import NEEDS_TEXT, OPTIONS, Answered, Decision
+from remit.model.review import NEEDS_TEXT, OPTIONS, Decision, ReviewAnswer
 from remit.model.run import Lease
 from remit.model.status import Actor, Reason, Status
 from remit.store import deliveries, moves, queue, reviews, runs
-from remit.store.queue import Claim
+from remit.store.queue import ClaimedTask
 from tests.store.scene import BODY, DIGEST, RULE, Scene
 
-PAIRS = [(reason, answer) for reason in Reason for answer in Answered]
+PAIRS = [(reason, answer) for reason in Reason for answer in ReviewAnswer]
 OFFERED = [(reason, answer) for reason in Reason for answer in OPTIONS[reason]]
 
 
@@ -41,7 +41,7 @@ def test_open_questions_wait_oldest_first(scene: Scene) -> None:
 
 @pytest.mark.parametrize(("reason", "answer"), PAIRS)
 def test_only_what_is_offered_can_be_answered(
-    scene: Scene, reason: Reason, answer: Answered
+    scene: Scene, reason: Reason, answer: ReviewAnswer
 ) -> None:
     task, review = scene.asking(reason)
     before = scene.image()
@@ -59,7 +59,7 @@ def test_only_what_is_offered_can_be_answered(
 @pytest.mark.parametrize(("reason", "answer"), OFFERED)
 @pytest.mark.parametrize("text", [None, "", " \n"])
 def test_an_answer_that_needs_words_is_not_taken_without(
-    scene: Scene, reason: Reason, answer: Answered, text: str | None
+    scene: Scene, reason: Reason, answer: ReviewAnswer, text: str | None
 ) -> None:
     _, review = scene.asking(reason)
     before = scene.image()
@@ -74,10 +74,10 @@ def test_an_answer_that_needs_words_is_not_taken_without(
 
 def test_a_question_is_decided_once(scene: Scene) -> None:
     task, review = scene.asking()
-    scene.do(reviews.decide, review, Decision(Answered.ANSWER, "The red ones."), scene.wait())
+    scene.do(reviews.decide, review, Decision(ReviewAnswer.ANSWER, "The red ones."), scene.wait())
     before = scene.image()
 
-    for answer in Answered:
+    for answer in ReviewAnswer:
         with pytest.raises(AlreadyDecided, match=r"decided before: answer, at 2026-03-02T09:00:01"):
             scene.do(reviews.decide, review, Decision(answer, "No, blue."), scene.wait())
 
@@ -87,12 +87,12 @@ def test_a_question_is_decided_once(scene: Scene) -> None:
 
 def test_a_question_nobody_asked_is_not_found(scene: Scene) -> None:
     with pytest.raises(NotFound, match="no review rev-1"):
-        scene.do(reviews.decide, ReviewId("rev-1"), Decision(Answered.APPROVE), scene.now)
+        scene.do(reviews.decide, ReviewId("rev-1"), Decision(ReviewAnswer.APPROVE), scene.now)
 
 
 def test_the_same_place_asks_once(scene: Scene) -> None:
     task, review = scene.asking()
-    scene.do(reviews.decide, review, Decision(Answered.ANSWER, "The red ones."), scene.wait())
+    scene.do(reviews.decide, review, Decision(ReviewAnswer.ANSWER, "The red ones."), scene.wait())
 
     (claim,) = scene.claim()
 
@@ -103,7 +103,7 @@ def test_the_same_place_asks_once(scene: Scene) -> None:
 def test_an_answer_is_noted_and_the_task_goes_on(scene: Scene) -> None:
     task, review = scene.asking()
 
-    after = scene.do(reviews.decide, review, Decision(Answered.ANSWER, "Red."), scene.wait())
+    after = scene.do(reviews.decide, review, Decision(ReviewAnswer.ANSWER, "Red."), scene.wait())
 
     assert (after.status, after.reason, after.resume_to) == (Status.RUNNING, None, None)
     assert (after.notes, after.round) == (("Red.",), 0)
@@ -117,7 +117,7 @@ def test_what_is_sent_back_is_done_anew_with_a_word(scene: Scene) -> None:
     scene.finish(claim, "wait", Status.NEEDS_REVIEW, review=review)
     assert review.id is not None
 
-    scene.do(reviews.decide, review.id, Decision(Answered.BACK, "Too long."), scene.wait())
+    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.BACK, "Too long."), scene.wait())
 
     (again,) = scene.claim()
     assert (again.task.status, again.task.round) == (Status.RUNNING, 1)
@@ -127,14 +127,14 @@ def test_what_is_sent_back_is_done_anew_with_a_word(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("answer", "status", "delivery"),
     [
-        (Answered.ARRIVED, Status.DELIVERING, DeliveryStatus.SENT),
-        (Answered.RESEND, Status.DELIVERING, DeliveryStatus.PENDING),
-        (Answered.DROP, Status.DELIVERING, DeliveryStatus.REFUSED),
-        (Answered.DECLINE, Status.CANCELLED, DeliveryStatus.UNKNOWN),
+        (ReviewAnswer.ARRIVED, Status.DELIVERING, DeliveryStatus.SENT),
+        (ReviewAnswer.RESEND, Status.DELIVERING, DeliveryStatus.PENDING),
+        (ReviewAnswer.DROP, Status.DELIVERING, DeliveryStatus.REFUSED),
+        (ReviewAnswer.DECLINE, Status.CANCELLED, DeliveryStatus.UNKNOWN),
     ],
 )
 def test_the_owner_settles_what_no_machine_may(
-    scene: Scene, answer: Answered, status: Status, delivery: DeliveryStatus
+    scene: Scene, answer: ReviewAnswer, status: Status, delivery: DeliveryStatus
 ) -> None:
     _, review = _doubtful(scene)
 
@@ -142,13 +142,13 @@ def test_the_owner_settles_what_no_machine_may(
 
     (send,) = after.delivery
     assert (after.status, send.status) == (status, delivery)
-    assert (send.sent_at == scene.now) is (answer is Answered.ARRIVED)
+    assert (send.sent_at == scene.now) is (answer is ReviewAnswer.ARRIVED)
     assert scene.complaints() == []
 
 
 def test_what_is_sent_again_is_a_new_try(scene: Scene) -> None:
     _, review = _doubtful(scene)
-    scene.do(reviews.decide, review, Decision(Answered.RESEND), scene.wait())
+    scene.do(reviews.decide, review, Decision(ReviewAnswer.RESEND), scene.wait())
     (claim,) = scene.claim()
 
     (delivery,) = claim.task.delivery
@@ -162,12 +162,12 @@ def test_a_question_that_is_open_about_a_paused_task_is_answered_and_nothing_mov
 ) -> None:
     task = scene.admit()
     lease = Lease(task.id, 0, scene.ids.worker(), scene.ids.run())
-    review = scene.question(Claim(task, lease, {}, {}), Reason.INPUT, resume_to=Status.NEW)
+    review = scene.question(ClaimedTask(task, lease, {}, {}), Reason.INPUT, resume_to=Status.NEW)
     assert review.id is not None
     scene.do(reviews.open_review, review, Actor.INTAKE, scene.now)
     scene.do(moves.pause, task.id, scene.now)
 
-    after = scene.do(reviews.decide, review.id, Decision(Answered.ANSWER, "Red."), scene.wait())
+    after = scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ANSWER, "Red."), scene.wait())
 
     assert (after.status, after.resume_to) == (Status.PAUSED, Status.NEW)
     assert queue.unranked(scene.tx, scene.now, 9) == []
@@ -188,7 +188,7 @@ def test_a_task_that_was_hidden_while_its_owner_was_asked_stays_hidden(scene: Sc
     scene.finish(claim, "wait", Status.NEEDS_REVIEW, by=Actor.COURIER, review=about)
     assert about.id is not None
 
-    after = scene.do(reviews.decide, about.id, Decision(Answered.DECLINE), scene.wait())
+    after = scene.do(reviews.decide, about.id, Decision(ReviewAnswer.DECLINE), scene.wait())
 
     assert (after.status, after.cancel_requested) == (Status.CANCELLED, False)
     assert after.deleted_at == scene.now

@@ -11,13 +11,13 @@ from remit.model.ids import SessionId, TaskId
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Priority, Source, SourceKind, TaskType
 from remit.store import search, tasks
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 from tests.soak import examples
 from tests.store.scene import Scene
 
 
 def found(scene: Scene, **wanted: object) -> list[str]:
-    page = search.page(scene.tx, replace(Filter(), **wanted))
+    page = search.page(scene.tx, replace(TaskFilter(), **wanted))
     return [task.title for task in page.tasks]
 
 
@@ -36,9 +36,9 @@ def test_the_newest_comes_first(scene: Scene) -> None:
 def test_every_status_can_be_asked_for_alone_and_with_others(scene: Scene, status: Status) -> None:
     standing = {each: scene.standing(each).id for each in Status}
 
-    (one,) = search.page(scene.tx, Filter(statuses=(status,))).tasks
+    (one,) = search.page(scene.tx, TaskFilter(statuses=(status,))).tasks
     assert (one.id, one.status) == (standing[status], status)
-    both = search.page(scene.tx, Filter(statuses=(status, Status.NEW, status))).tasks
+    both = search.page(scene.tx, TaskFilter(statuses=(status, Status.NEW, status))).tasks
     expected = {standing[status], standing[Status.NEW]}
     assert [task.id for task in both] == sorted(expected, reverse=True)  # each once, newest first
 
@@ -66,10 +66,10 @@ def test_what_was_deleted_is_shown_only_to_who_asks_for_it(scene: Scene) -> None
         scene.do(tasks.delete, task.id, scene.now)
     kept = scene.admit("kept")
 
-    assert [task.id for task in search.page(scene.tx, Filter()).tasks] == [kept.id]
-    hidden = search.page(scene.tx, Filter(deleted=True)).tasks
+    assert [task.id for task in search.page(scene.tx, TaskFilter()).tasks] == [kept.id]
+    hidden = search.page(scene.tx, TaskFilter(deleted=True)).tasks
     assert [task.id for task in hidden] == [task.id for task in reversed(ended)]
-    failed = search.page(scene.tx, Filter(deleted=True, statuses=(Status.FAILED,))).tasks
+    failed = search.page(scene.tx, TaskFilter(deleted=True, statuses=(Status.FAILED,))).tasks
     assert [task.status for task in failed] == [Status.FAILED]
     assert tasks.counts(scene.tx) == {"new": 1}
 
@@ -79,7 +79,7 @@ def test_a_page_shows_each_task_with_its_own_deliveries(scene: Scene) -> None:
         sends = [Delivery("outbox", f"to {n}.{m}", id=scene.ids.delivery()) for m in range(n)]
         scene.admit(f"task {n}", delivery=tuple(sends))
 
-    for task in search.page(scene.tx, Filter()).tasks:
+    for task in search.page(scene.tx, TaskFilter()).tasks:
         n = int(task.title[-1])
         assert [each.recipient for each in task.delivery] == [f"to {n}.{m}" for m in range(n)]
 
@@ -87,12 +87,12 @@ def test_a_page_shows_each_task_with_its_own_deliveries(scene: Scene) -> None:
 @pytest.mark.parametrize("limit", [-1, 0, search.MOST + 1])
 def test_a_page_has_a_size(scene: Scene, limit: int) -> None:
     with pytest.raises(BadInput, match="between 1 and 500"):
-        search.page(scene.tx, Filter(limit=limit))
+        search.page(scene.tx, TaskFilter(limit=limit))
 
 
 def test_a_page_after_a_task_that_is_not_there_is_refused(scene: Scene) -> None:
     with pytest.raises(NotFound, match="no task task-x"):
-        search.page(scene.tx, Filter(before=TaskId("task-x")))
+        search.page(scene.tx, TaskFilter(before=TaskId("task-x")))
 
 
 # Pages --------------------------------------------------------------------------------------------
@@ -101,16 +101,16 @@ def test_a_page_after_a_task_that_is_not_there_is_refused(scene: Scene) -> None:
 @pytest.mark.parametrize(
     "wanted",
     [
-        Filter(limit=7),
-        Filter(limit=7, statuses=(Status.NEW, Status.READY)),
-        Filter(limit=7, text="task"),
-        Filter(limit=1, priority=Priority.LOW),
-        Filter(limit=50),
-        Filter(limit=51),
+        TaskFilter(limit=7),
+        TaskFilter(limit=7, statuses=(Status.NEW, Status.READY)),
+        TaskFilter(limit=7, text="task"),
+        TaskFilter(limit=1, priority=Priority.LOW),
+        TaskFilter(limit=50),
+        TaskFilter(limit=51),
     ],
     ids=["all", "statuses", "words", "one at a time", "exactly", "more than there is"],
 )
-def test_pages_show_each_task_once_while_others_come_in(scene: Scene, wanted: Filter) -> None:
+def test_pages_show_each_task_once_while_others_come_in(scene: Scene, wanted: TaskFilter) -> None:
     there = [(scene.ready if n % 3 else scene.admit)(f"task {n}").id for n in range(50)]
     seen: list[TaskId] = []
     while True:
@@ -130,9 +130,9 @@ def test_the_last_page_says_that_it_is_the_last(scene: Scene) -> None:
     for _ in range(4):
         scene.admit()
 
-    first = search.page(scene.tx, Filter(limit=2))
+    first = search.page(scene.tx, TaskFilter(limit=2))
     assert first.next == first.tasks[-1].id
-    assert search.page(scene.tx, Filter(limit=2, before=first.next)).next is None
+    assert search.page(scene.tx, TaskFilter(limit=2, before=first.next)).next is None
 
 
 # Words --------------------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ def test_thai_and_underscores_are_found_as_they_are_written(scene: Scene) -> Non
 @given(text=st.text(max_size=40))
 def test_no_text_at_all_breaks_the_search(scene: Scene, text: str) -> None:
     try:
-        page = search.page(scene.tx, Filter(text=text))
+        page = search.page(scene.tx, TaskFilter(text=text))
     except BadInput:
         return
     assert page.tasks == ()

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.delivery import Delivery
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.ids import SeriesId
-from remit.model.plan import Gap, Item, ItemStatus
-from remit.model.series import Fate, Repeats, Series
+from remit.model.plan import Gap, ItemStatus, WorkItem
+from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Creator, Priority, Task, TaskType
 from remit.store import events, home, moves, queue, reviews, series, slots, tasks
 from remit.store.connection import connect
-from remit.store.slots import Skipped
+from remit.store.slots import SkippedSlots
 from remit.trigger.repeat import following
 from tests.store.scene import AT, RULE, Scene
 
@@ -116,7 +116,7 @@ def test_an_occurrence_is_as_the_first_one_was_wanted_and_nothing_of_it_is_done(
     scene: Scene,
 ) -> None:
     sends = (Delivery("outbox", "Ana", "As I wrote.", id=scene.ids.delivery()),)
-    work = (Item("Look", ItemStatus.COMPLETED),)
+    work = (WorkItem("Look", ItemStatus.COMPLETED),)
     first, made = begun(
         scene, delivery=sends, work=work, context={"a": 1}, notes=("No.",), assigned_agent="x"
     )
@@ -130,7 +130,7 @@ def test_an_occurrence_is_as_the_first_one_was_wanted_and_nothing_of_it_is_done(
     assert task.source.ref == f"{made.id}@2026-03-04T09:00:00.000Z"
     assert (task.created_by, task.created_at) == (Creator.SCHEDULER, scene.now)
     assert (task.slot, task.scheduled_for) == (AT + 2 * DAY, AT + 2 * DAY)
-    assert task.work == (Item("Look"),)
+    assert task.work == (WorkItem("Look"),)
     assert [(d.channel, d.recipient, d.content) for d in task.delivery] == [
         ("outbox", "Ana", "As I wrote.")
     ]
@@ -178,15 +178,19 @@ def test_slots_that_passed_are_not_run_in_a_burst_and_none_of_them_vanishes(scen
         (AT + 5 * DAY, Status.NEW),
         (AT + 6 * DAY, Status.NEW),
     ]
-    skipped = Skipped(AT + 2 * DAY, AT + 4 * DAY, 3, fate=Fate.MISSED)
-    alone = Skipped(AT + DAY, AT + DAY, 1, fate=Fate.MISSED)
+    skipped = SkippedSlots(AT + 2 * DAY, AT + 4 * DAY, 3, fate=SlotFate.MISSED)
+    alone = SkippedSlots(AT + DAY, AT + DAY, 1, fate=SlotFate.MISSED)
     assert slots.skipped(scene.tx, made.id) == [skipped, alone]
     last = events.last_of_task(scene.tx, task.id, 1)[0]
-    assert (last.kind, last.actor, last.data["to"]) == (Kind.TASK_MOVED, Actor.META, "cancelled")
+    assert (last.kind, last.actor, last.data["to"]) == (
+        EventKind.TASK_MOVED,
+        Actor.META,
+        "cancelled",
+    )
     assert "not running" in str(last.data["note"])
     (instead,) = scene.sql("SELECT id FROM tasks WHERE slot_at = ?", _ms(AT + 5 * DAY))
     told = events.last_of_task(scene.tx, instead["id"], 1)[0]  # type: ignore[arg-type]
-    assert (told.kind, told.data["slots"]) == (Kind.TASK_UPDATED, 3)
+    assert (told.kind, told.data["slots"]) == (EventKind.TASK_UPDATED, 3)
     assert told.data["upto"] == "2026-03-06T09:00:00.000Z"
     assert scene.complaints() == []
 
@@ -302,7 +306,7 @@ def _new(scene: Scene) -> list[Task]:
     return [scene.get(row["id"]) for row in rows]  # type: ignore[arg-type]
 
 
-def _ranked_and_claimed(scene: Scene) -> list[queue.Claim]:
+def _ranked_and_claimed(scene: Scene) -> list[queue.ClaimedTask]:
     for task in _new(scene):
         assert scene.do(queue.rank, task.id, Priority.LOW, RULE, scene.now)
     return scene.claim()

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput, Conflict, NotFound
 from remit.model.ids import SeriesId
-from remit.model.series import Fate, Repeats, Series
+from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Status
 from remit.model.task import Priority, Task
 from remit.store import moves, queue, series, series_orders, slots, tasks
@@ -123,7 +123,7 @@ def test_a_slot_far_ahead_can_be_skipped_before_it_has_a_task(scene: Scene) -> N
     found = series.find(scene.tx, series_id)
     assert found.skips == (unwanted,)
     ahead = series_orders.coming(scene.tx, found, scene.now, 4)
-    assert [each.fate for each in ahead] == [None, None, Fate.SKIPPED, None]
+    assert [each.fate for each in ahead] == [None, None, SlotFate.SKIPPED, None]
     assert ahead[0].task_id == task.id
     slots_run = []
     for _ in range(4):
@@ -188,9 +188,9 @@ def test_series_are_listed_a_page_at_a_time(scene: Scene) -> None:
         scene.wait()
     scene.do(series_orders.end, made[1], scene.now)
 
-    assert [each.id for each in series.every(scene.tx)] == [made[0], made[2]]
-    assert [each.id for each in series.every(scene.tx, ended=True)] == made
-    assert [each.id for each in series.every(scene.tx, after=made[0], limit=1)] == [made[2]]
+    assert [each.id for each in series.list_series(scene.tx)] == [made[0], made[2]]
+    assert [each.id for each in series.list_series(scene.tx, ended=True)] == made
+    assert [each.id for each in series.list_series(scene.tx, after=made[0], limit=1)] == [made[2]]
 
 
 def test_what_ran_of_a_series_is_listed_newest_first(scene: Scene) -> None:

@@ -9,12 +9,12 @@ from remit.model.codec import Json, to_json
 from remit.model.delivery import Accepted, Delivery
 from remit.model.ids import SessionId
 from remit.model.reply import Reply, ToolCall, Usage
-from remit.model.review import Answered, Decision, Review
+from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Taint, Task
 from remit.store import deliveries, reviews, rows, runs, sessions, tasks
-from remit.store.queue import Claim
-from remit.store.sessions import RECENT, Said, Summary
+from remit.store.queue import ClaimedTask
+from remit.store.sessions import RECENT, OwnerStatement, SessionSummary
 from tests.store.scene import AT, BODY, DIGEST, Scene
 
 SHARED: Final = SessionId("ses-shared")
@@ -46,7 +46,7 @@ def sent(scene: Scene, title: str = "Send", taint: Taint = Taint.OWNER) -> Task:
     return scene.get(claim.task.id)
 
 
-def decided(scene: Scene, answer: Answered, text: str, **more: object) -> Task:
+def decided(scene: Scene, answer: ReviewAnswer, text: str, **more: object) -> Task:
     """A task of the session about which the owner said something."""
     taint = more.pop("taint", Taint.OWNER)
     claim = scene.running(session_id=SHARED, taint=taint)
@@ -60,16 +60,16 @@ def decided(scene: Scene, answer: Answered, text: str, **more: object) -> Task:
     return scene.get(claim.task.id)
 
 
-def _question(scene: Scene, claim: Claim, answer: Answered, **more: object) -> Review:
+def _question(scene: Scene, claim: ClaimedTask, answer: ReviewAnswer, **more: object) -> Review:
     reason = {
-        Answered.ANSWER: Reason.INPUT,
-        Answered.EDIT: Reason.APPROVAL,
-        Answered.APPROVE: Reason.APPROVAL,
+        ReviewAnswer.ANSWER: Reason.INPUT,
+        ReviewAnswer.EDIT: Reason.APPROVAL,
+        ReviewAnswer.APPROVE: Reason.APPROVAL,
     }
     return scene.question(claim, reason.get(answer, Reason.DELIVERABLE), **more)
 
 
-def back(scene: Scene) -> sessions.Shared:
+def back(scene: Scene) -> sessions.SessionHistory:
     return sessions.look_back(scene.tx, scene.task(session_id=SHARED))
 
 
@@ -131,7 +131,7 @@ def test_only_the_last_round_counts(scene: Scene) -> None:
     review = scene.question(claim, Reason.DELIVERABLE)
     scene.finish(claim, "wait", Status.NEEDS_REVIEW, review=review)
     assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(Answered.BACK, "shorter"), scene.now)
+    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.BACK, "shorter"), scene.now)
     (again,) = scene.claim()
     better = dict([turn(0, Reply("good", state="second"))])
     scene.do(runs.record_steps, again.lease, better, None, scene.now)
@@ -151,9 +151,9 @@ def test_of_a_very_long_session_the_newest_part_is_looked_at(scene: Scene) -> No
 # The summary --------------------------------------------------------------------------------------
 
 
-def summary(task: Task, scene: Scene, text: str = "so far") -> Summary:
+def summary(task: Task, scene: Scene, text: str = "so far") -> SessionSummary:
     (run,) = [each for each in back(scene).runs if each.task_id == task.id]
-    return Summary(text, (run.ended_at, run.no), 2, AT, Taint.CONTACT)
+    return SessionSummary(text, (run.ended_at, run.no), 2, AT, Taint.CONTACT)
 
 
 def test_what_is_summed_up_is_not_told_again_and_nothing_is_deleted(scene: Scene) -> None:
@@ -187,7 +187,9 @@ def test_two_that_ended_in_one_moment_are_told_apart(scene: Scene) -> None:
     first, second = back(scene).runs
     assert first.ended_at == second.ended_at
 
-    scene.do(sessions.sum_up, SHARED, Summary("x", (first.ended_at, first.no), 1, AT, Taint.OWNER))
+    scene.do(
+        sessions.sum_up, SHARED, SessionSummary("x", (first.ended_at, first.no), 1, AT, Taint.OWNER)
+    )
 
     assert [run.task_id for run in back(scene).runs] == [second.task_id]
 
@@ -200,7 +202,7 @@ def test_a_run_that_ended_after_a_later_one_was_summed_up_is_still_told(scene: S
     late = ran(scene, "went ahead")
     scene.do(sessions.sum_up, SHARED, summary(late, scene))
     assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(Answered.ANSWER, "these"), scene.wait())
+    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ANSWER, "these"), scene.wait())
     (again,) = scene.claim()
     scene.finish(again, "done", Status.COMPLETED)
 
@@ -211,15 +213,15 @@ def test_a_run_that_ended_after_a_later_one_was_summed_up_is_still_told(scene: S
 
 
 def test_what_the_owner_said_about_the_work_is_kept_newest_first_and_once(scene: Scene) -> None:
-    decided(scene, Answered.BACK, "Shorter, please.")
-    decided(scene, Answered.ANSWER, "The red ones.", question="Which ones?")
-    decided(scene, Answered.EDIT, "My own words.")
-    decided(scene, Answered.BACK, " Shorter, please. ")
+    decided(scene, ReviewAnswer.BACK, "Shorter, please.")
+    decided(scene, ReviewAnswer.ANSWER, "The red ones.", question="Which ones?")
+    decided(scene, ReviewAnswer.EDIT, "My own words.")
+    decided(scene, ReviewAnswer.BACK, " Shorter, please. ")
 
     assert back(scene).said == (
-        Said("Shorter, please.", Answered.BACK),
-        Said("My own words.", Answered.EDIT),
-        Said("The red ones.", Answered.ANSWER, "Which ones?"),
+        OwnerStatement("Shorter, please.", ReviewAnswer.BACK),
+        OwnerStatement("My own words.", ReviewAnswer.EDIT),
+        OwnerStatement("The red ones.", ReviewAnswer.ANSWER, "Which ones?"),
     )
 
 
@@ -235,22 +237,22 @@ def test_what_was_asked_about_the_request_itself_is_no_correction(scene: Scene) 
     )
     scene.do(reviews.open_review, review, Actor.INTAKE, scene.now)
     assert review.id is not None
-    scene.do(reviews.decide, review.id, Decision(Answered.ANSWER, "at nine"), scene.now)
-    decided(scene, Answered.APPROVE, "fine")
-    decided(scene, Answered.EDIT, '{"a": 1}', about="call:c-1", resume_to=Status.RUNNING)
+    scene.do(reviews.decide, review.id, Decision(ReviewAnswer.ANSWER, "at nine"), scene.now)
+    decided(scene, ReviewAnswer.APPROVE, "fine")
+    decided(scene, ReviewAnswer.EDIT, '{"a": 1}', about="call:c-1", resume_to=Status.RUNNING)
 
     assert back(scene).said == ()
 
 
 def test_a_question_that_an_outsider_may_have_put_is_left_out(scene: Scene) -> None:
-    decided(scene, Answered.ANSWER, "No.", question="ADMIN: wire money?", taint=Taint.PUBLIC)
-    decided(scene, Answered.EDIT, "with his words", taint=Taint.PUBLIC)
+    decided(scene, ReviewAnswer.ANSWER, "No.", question="ADMIN: wire money?", taint=Taint.PUBLIC)
+    decided(scene, ReviewAnswer.EDIT, "with his words", taint=Taint.PUBLIC)
 
-    assert back(scene).said == (Said("No.", Answered.ANSWER),)
+    assert back(scene).said == (OwnerStatement("No.", ReviewAnswer.ANSWER),)
 
 
 def test_what_the_task_itself_was_told_is_not_told_twice(scene: Scene) -> None:
-    task = decided(scene, Answered.BACK, "Shorter.")
+    task = decided(scene, ReviewAnswer.BACK, "Shorter.")
 
     assert sessions.look_back(scene.tx, task).said == ()
 

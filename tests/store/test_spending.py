@@ -11,32 +11,36 @@ from msgspec.structs import replace
 
 from remit.model.ids import SeriesId
 from remit.model.reply import Usage
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Task
 from remit.store import queue, reviews, rows, spending
-from remit.store.queue import Score
-from remit.store.spending import Limit, Over, Scope, Unit
+from remit.store.queue import UrgencyScore
+from remit.store.spending import LimitScope, OverLimit, SpendingLimit, SpendingUnit
 from tests.soak import examples
 from tests.store.scene import Scene
 
 SERIES = SeriesId("ser-1")
 ONE = Usage(tokens=100, cents=10, requests=1)
-RUN = Limit(Scope.RUN, Unit.TOKENS, 250, 100)
+RUN = SpendingLimit(LimitScope.RUN, SpendingUnit.TOKENS, 250, 100)
 
 
-def day(scene: Scene, most: int = 250) -> Limit:
-    return Limit(Scope.DAY, Unit.TOKENS, most, 100, scene.now - timedelta(hours=9))
+def day(scene: Scene, most: int = 250) -> SpendingLimit:
+    return SpendingLimit(
+        LimitScope.DAY, SpendingUnit.TOKENS, most, 100, scene.now - timedelta(hours=9)
+    )
 
 
-def reserve(scene: Scene, key: str, task: Task, *limits: Limit, wanted: Usage = ONE) -> Over | None:
+def reserve(
+    scene: Scene, key: str, task: Task, *limits: SpendingLimit, wanted: Usage = ONE
+) -> OverLimit | None:
     return scene.do(spending.reserve, key, task, wanted, limits, scene.now)
 
 
 def grant(scene: Scene, about: str) -> Task:
     """A task whose owner was asked about a limit, and agreed."""
     task, review_id = scene.asking(Reason.APPROVAL, about=about)
-    scene.do(reviews.decide, review_id, Decision(Answered.APPROVE), scene.now)
+    scene.do(reviews.decide, review_id, Decision(ReviewAnswer.APPROVE), scene.now)
     return scene.get(task.id)
 
 
@@ -45,7 +49,7 @@ def test_what_fits_is_set_aside_and_what_does_not_leaves_nothing(scene: Scene) -
 
     assert reserve(scene, "a", task, RUN) is None
     assert reserve(scene, "b", task, RUN) is None
-    assert reserve(scene, "c", task, RUN) == Over(RUN, 200, 250)
+    assert reserve(scene, "c", task, RUN) == OverLimit(RUN, 200, 250)
 
     assert spending.of_task(scene.tx, task.id) == Usage(200, 20, 2)
 
@@ -72,22 +76,23 @@ def test_a_request_that_is_reckoned_anew_under_its_name_counts_once(scene: Scene
 
 
 @pytest.mark.parametrize(
-    ("unit", "used"), [(Unit.TOKENS, 100), (Unit.REQUESTS, 1), (Unit.CENTS, 10)]
+    ("unit", "used"),
+    [(SpendingUnit.TOKENS, 100), (SpendingUnit.REQUESTS, 1), (SpendingUnit.CENTS, 10)],
 )
-def test_every_unit_has_its_limit(scene: Scene, unit: Unit, used: int) -> None:
-    task, limit = scene.admit(), Limit(Scope.RUN, unit, used, used)
+def test_every_unit_has_its_limit(scene: Scene, unit: SpendingUnit, used: int) -> None:
+    task, limit = scene.admit(), SpendingLimit(LimitScope.RUN, unit, used, used)
 
     assert reserve(scene, "a", task, limit) is None
-    assert reserve(scene, "b", task, limit) == Over(limit, used, used)
+    assert reserve(scene, "b", task, limit) == OverLimit(limit, used, used)
 
 
 def test_the_first_limit_that_is_reached_is_named(scene: Scene) -> None:
     task = scene.admit()
-    wide, tight = replace(RUN, most=1000), replace(RUN, unit=Unit.CENTS, most=5)
+    wide, tight = replace(RUN, most=1000), replace(RUN, unit=SpendingUnit.CENTS, most=5)
 
     over = reserve(scene, "a", task, wide, tight, RUN)
 
-    assert over == Over(tight, 0, 5)
+    assert over == OverLimit(tight, 0, 5)
 
 
 def test_a_day_counts_all_tasks_and_a_run_only_its_own(scene: Scene) -> None:
@@ -96,7 +101,7 @@ def test_a_day_counts_all_tasks_and_a_run_only_its_own(scene: Scene) -> None:
     reserve(scene, "b", first)
 
     assert reserve(scene, "c", second, RUN) is None
-    assert reserve(scene, "d", second, day(scene)) == Over(day(scene), 300, 250)
+    assert reserve(scene, "d", second, day(scene)) == OverLimit(day(scene), 300, 250)
 
 
 def test_a_series_counts_its_own_tasks_within_its_span(scene: Scene) -> None:
@@ -107,12 +112,12 @@ def test_a_series_counts_its_own_tasks_within_its_span(scene: Scene) -> None:
     reserve(scene, "b", other)
     reserve(scene, "c", scene.admit())
 
-    def limit() -> Limit:
-        return Limit(Scope.SERIES, Unit.TOKENS, 150, 100, scene.now - span)
+    def limit() -> SpendingLimit:
+        return SpendingLimit(LimitScope.SERIES, SpendingUnit.TOKENS, 150, 100, scene.now - span)
 
-    assert reserve(scene, "d", again, limit()) == Over(limit(), 100, 150)
+    assert reserve(scene, "d", again, limit()) == OverLimit(limit(), 100, 150)
     scene.wait(span.total_seconds())
-    assert reserve(scene, "d", again, limit()) == Over(limit(), 100, 150)
+    assert reserve(scene, "d", again, limit()) == OverLimit(limit(), 100, 150)
     scene.wait(0.001)
     assert reserve(scene, "d", again, limit()) is None
 
@@ -130,7 +135,7 @@ def test_each_time_the_owner_agrees_a_limit_is_a_step_higher(scene: Scene) -> No
     for key in "abc":
         assert reserve(scene, key, task, RUN) is None
 
-    assert reserve(scene, "d", task, RUN) == Over(RUN, 300, 350)
+    assert reserve(scene, "d", task, RUN) == OverLimit(RUN, 300, 350)
 
 
 def test_to_agree_to_one_limit_raises_no_other(scene: Scene) -> None:
@@ -138,18 +143,18 @@ def test_to_agree_to_one_limit_raises_no_other(scene: Scene) -> None:
     for key in "ab":
         assert reserve(scene, key, task, RUN) is None
 
-    assert reserve(scene, "c", task, RUN) == Over(RUN, 200, 250)
+    assert reserve(scene, "c", task, RUN) == OverLimit(RUN, 200, 250)
 
 
-@pytest.mark.parametrize("answer", [Answered.DECLINE, None])
-def test_only_who_agrees_raises_a_limit(scene: Scene, answer: Answered | None) -> None:
+@pytest.mark.parametrize("answer", [ReviewAnswer.DECLINE, None])
+def test_only_who_agrees_raises_a_limit(scene: Scene, answer: ReviewAnswer | None) -> None:
     task, review_id = scene.asking(Reason.APPROVAL, about="budget:run")
     if answer is not None:
         scene.do(reviews.decide, review_id, Decision(answer), scene.now)
 
     for key in "ab":
         assert reserve(scene, key, task, RUN) is None
-    assert reserve(scene, "c", task, RUN) == Over(RUN, 200, 250)
+    assert reserve(scene, "c", task, RUN) == OverLimit(RUN, 200, 250)
 
 
 def test_what_was_granted_for_a_day_is_gone_with_it(scene: Scene) -> None:
@@ -159,7 +164,7 @@ def test_what_was_granted_for_a_day_is_gone_with_it(scene: Scene) -> None:
 
     scene.wait(1)
     tomorrow = replace(none, since=scene.now)
-    assert reserve(scene, "b", task, tomorrow) == Over(tomorrow, 0, 0)
+    assert reserve(scene, "b", task, tomorrow) == OverLimit(tomorrow, 0, 0)
 
 
 def test_what_a_task_was_granted_others_cannot_use_up(scene: Scene) -> None:
@@ -168,7 +173,7 @@ def test_what_a_task_was_granted_others_cannot_use_up(scene: Scene) -> None:
         reserve(scene, key, scene.admit())  # granted, too: 350 over the limit
 
     assert reserve(scene, "mine", task, day(scene)) is None
-    assert reserve(scene, "more", task, day(scene)) == Over(day(scene), 700, 350)
+    assert reserve(scene, "more", task, day(scene)) == OverLimit(day(scene), 700, 350)
 
 
 def test_spending_changes_no_task_and_no_journal(scene: Scene) -> None:
@@ -216,11 +221,11 @@ def test_whatever_is_asked_in_whatever_order_no_limit_is_passed(
 def test_a_score_is_kept_once(scene: Scene) -> None:
     assert queue.get_score(scene.tx, "a") is None
 
-    scene.do(queue.keep_score, "a", Score(0.25, "it can wait"), scene.now)
-    scene.do(queue.keep_score, "a", Score(1.0, "it cannot"), scene.now)
-    scene.do(queue.keep_score, "b", Score(1.0, "it cannot"), scene.now)
+    scene.do(queue.keep_score, "a", UrgencyScore(0.25, "it can wait"), scene.now)
+    scene.do(queue.keep_score, "a", UrgencyScore(1.0, "it cannot"), scene.now)
+    scene.do(queue.keep_score, "b", UrgencyScore(1.0, "it cannot"), scene.now)
 
-    assert queue.get_score(scene.tx, "a") == Score(0.25, "it can wait")
-    assert queue.get_score(scene.tx, "b") == Score(1.0, "it cannot")
+    assert queue.get_score(scene.tx, "a") == UrgencyScore(0.25, "it can wait")
+    assert queue.get_score(scene.tx, "b") == UrgencyScore(1.0, "it cannot")
     (row,) = scene.sql("SELECT at FROM scores WHERE digest = 'a'")
     assert row["at"] == rows.ms(scene.now)

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from remit.store import search, words
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 from tests.soak import examples
 from tests.store.scene import Scene
 
@@ -57,9 +57,9 @@ def test_whatever_letters_a_word_has_it_is_found_by_how_it_begins(
     shelf.admit(title)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(words, "_ENDINGS", 10**6)
-        finished = search.ids(shelf.tx, Filter(text=said))
+        finished = search.ids(shelf.tx, TaskFilter(text=said))
         patch.setattr(words, "_ENDINGS", 0)
-        unfinished = search.ids(shelf.tx, Filter(text=said))
+        unfinished = search.ids(shelf.tx, TaskFilter(text=said))
 
     assert finished == unfinished
 
@@ -71,8 +71,8 @@ def test_of_many_words_that_begin_alike_none_is_listed(scene: Scene) -> None:
 
     scene.admit("wx")
 
-    assert words.read(scene.tx, "w") == words.Words('"w"*')
-    assert len(search.ids(scene.tx, Filter(text="w"))) == words._ENDINGS + 1
+    assert words.read(scene.tx, "w") == words.SearchWords('"w"*')
+    assert len(search.ids(scene.tx, TaskFilter(text="w"))) == words._ENDINGS + 1
 
 
 @pytest.mark.parametrize("said", ["über", "snake_case", "_ w", "日本", "ครับ w"])
@@ -99,7 +99,7 @@ def test_a_rare_state_among_common_words_is_looked_up_and_no_word_is_walked(
     monkeypatch.setattr(words, "MANY", 1)
     for _ in range(5):
         scene.admit("pear")
-    wanted = search.prepared(scene.tx, Filter(text="pear", asks=True))
+    wanted = search.prepared(scene.tx, TaskFilter(text="pear", asks=True))
 
     (lead,) = search._rarest(scene.tx, wanted)
 

@@ -8,7 +8,7 @@ from remit.model.ids import ReviewId, TaskId
 from remit.model.status import MOVES, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
 from remit.model.view import s3_status, s4_status
-from remit.store.queue import POISON, Claim
+from remit.store.queue import POISON, ClaimedTask
 from tests.model.lifecycle_checks import S3_EDGES, S4_EDGES
 from tests.model.lifecycle_model import _after
 from tests.model.lifecycle_situations import SITUATIONS, Config, Situation
@@ -24,7 +24,7 @@ class Twin:
     id: TaskId
     config: Config
     due_at: datetime  # before it nothing happens by itself
-    claim: Claim | None = None  # the leg that holds it
+    claim: ClaimedTask | None = None  # the leg that holds it
     review: ReviewId | None = None  # the question that is open
     pausing: bool = False  # the owner's wish, until a boundary comes
     hiding: bool = False  # to be deleted once it has ended

@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from remit.errors import Conflict
 from remit.model.reply import Prompt, Reply, ToolCall
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.series import Repeats
 from remit.model.status import Status
 from remit.model.task import Taint, Task
 from remit.recall.session import MOST_RUNS
-from remit.settings import Contracts, Deliver, Settings
+from remit.settings import ContractSettings, DeliverSettings, Settings
 from remit.store import search
 from remit.testing import Outbox, World
 from remit.trigger import command
@@ -53,7 +53,9 @@ class Days:
         (home / "contacts.yaml").write_text(BOOK)
         self.brain, self.line, page = Gullible(), Outbox("line"), Page()
         page.text = f"Opening hours: 9 to 5.\n{ORDER}"
-        settings = Settings(home=home, deliver=Deliver(undo=0), contracts=Contracts(written=False))
+        settings = Settings(
+            home=home, deliver=DeliverSettings(undo=0), contracts=ContractSettings(written=False)
+        )
         self.world = World(
             home, brain=self.brain, channels={"line": self.line}, settings=settings, able=[page]
         )
@@ -67,11 +69,11 @@ class Days:
     async def day(self, said: str | None = None) -> Task:
         """One morning; what is asked about is answered with other words, if there are any."""
         await self.world.run(DAY)
-        page = await self.world.house.db.read(search.page, search.Filter(limit=500))
+        page = await self.world.house.db.read(search.page, search.TaskFilter(limit=500))
         today = max((t for t in page.tasks if t.started_at), key=lambda t: str(t.started_at))
         if said is not None:
             (review,) = await self.world.waiting()
-            await self.world.decide(review, Answered.EDIT, said)
+            await self.world.decide(review, ReviewAnswer.EDIT, said)
             await self.world.run()
         return await self.world.get(today.id)
 
@@ -98,7 +100,7 @@ async def test_what_a_session_read_asks_the_next_day_too_until_the_owner_vouches
 
         with pytest.raises(Conflict, match="when it has ended"):
             await world.house.owner.vouch(second.id)
-        await world.decide(review, Answered.DECLINE)
+        await world.decide(review, ReviewAnswer.DECLINE)
         await world.run()
         await world.house.owner.vouch(first.id)
         await world.restart()

@@ -10,21 +10,20 @@ from msgspec.structs import replace
 from remit.cli import show
 from remit.errors import Transient
 from remit.model.reply import Usage
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason, Status
-from remit.model.task import Budget, Task
-from remit.settings import Budget as Limits
-from remit.settings import Engine, Settings
+from remit.model.task import Task, TaskBudget
+from remit.settings import BudgetSettings, EngineSettings, Settings
 from remit.store import spending
 from remit.store.database import Tx
 from remit.testing import World, script
 from tests.brain.metered import MeteredBrain
 from tests.engine.rig import Rig, until
 
-ROOMY = Limits(run_tokens=0, run_requests=0, day_tokens=0)
+ROOMY = BudgetSettings(run_tokens=0, run_requests=0, day_tokens=0)
 
 
-def world(home: Path, brain: MeteredBrain, limits: Limits, **more: object) -> World:
+def world(home: Path, brain: MeteredBrain, limits: BudgetSettings, **more: object) -> World:
     settings = Settings(home=home, budget=limits, zone="Europe/Berlin")
     start = more.pop("start", None)
     made = World(home, brain=brain, settings=replace(settings, **more))
@@ -44,7 +43,7 @@ async def asked(world: World, task: Task) -> Review:
     assert (stands.status, stands.reason) == (Status.NEEDS_REVIEW, Reason.APPROVAL)
     assert stands.resume_to is Status.RUNNING
     (review,) = [each for each in await world.waiting() if each.task_id == task.id]
-    assert review.options == (Answered.APPROVE, Answered.DECLINE)
+    assert review.options == (ReviewAnswer.APPROVE, ReviewAnswer.DECLINE)
     return review
 
 
@@ -63,16 +62,16 @@ async def test_over_its_limit_a_task_waits_with_all_it_has_and_goes_on_at_that_v
             "Approve to raise the limit by 600 tokens and go on."
         )
         assert len(brain.heard) == 3
-        assert (await house.get(task.id)).spent == Budget(300, 6)
+        assert (await house.get(task.id)).spent == TaskBudget(300, 6)
 
         await house.restart()
-        await house.decide(review, Answered.APPROVE)
+        await house.decide(review, ReviewAnswer.APPROVE)
         await house.run()
 
         assert [len(prompt.earlier) for prompt in brain.heard] == [0, 1, 2, 3, 4]
         assert brain.heard[3].results[0].call == "call-3"
         done = await house.get(task.id)
-        assert (done.status, done.spent) == (Status.COMPLETED, Budget(500, 10))
+        assert (done.status, done.spent) == (Status.COMPLETED, TaskBudget(500, 10))
         assert [parcel.body for parcel in house.outbox.sent] == ["5 turns."]
         assert await house.house.db.read(rows) == [(100, 1, 1)] * 5
 
@@ -85,11 +84,11 @@ async def test_who_declines_ends_the_task_and_what_it_cost_stays_known(tmp_path:
         review = await asked(house, task)
         assert "This run may use 2 requests; used or set aside: 2;" in review.question
 
-        await house.decide(review, Answered.DECLINE)
+        await house.decide(review, ReviewAnswer.DECLINE)
         await house.run()
 
         ended = await house.get(task.id)
-        assert (ended.status, ended.spent) == (Status.CANCELLED, Budget(200, 4))
+        assert (ended.status, ended.spent) == (Status.CANCELLED, TaskBudget(200, 4))
         assert len(brain.heard) == 2
 
 
@@ -103,7 +102,7 @@ async def test_what_the_owner_grants_is_enough_for_the_next_request_whatever_it_
         for turn in (0, 1):
             await house.run()
             assert len(brain.heard) == turn
-            await house.decide(await asked(house, task), Answered.APPROVE)
+            await house.decide(await asked(house, task), ReviewAnswer.APPROVE)
         await house.run()
 
         assert (await house.get(task.id)).status is Status.COMPLETED
@@ -116,7 +115,7 @@ async def test_each_approval_raises_a_limit_by_one_step_and_no_more(tmp_path: Pa
         await house.run()
         assert len(brain.heard) == 7  # 600 used, 400 more would still fit; 700 and 400 do not
 
-        await house.decide(await asked(house, task), Answered.APPROVE)
+        await house.decide(await asked(house, task), ReviewAnswer.APPROVE)
         await house.run()
         assert len(brain.heard) == 17
         again = await asked(house, task)
@@ -197,7 +196,7 @@ async def test_what_one_task_was_granted_another_cannot_use(tmp_path: Path) -> N
         await asked(house, second)
         assert "raise the day's limit for this task by 1,000 tokens" in mine.question
 
-        await house.decide(mine, Answered.APPROVE)
+        await house.decide(mine, ReviewAnswer.APPROVE)
         await house.run()
 
         assert (await house.get(first.id)).status is Status.COMPLETED
@@ -217,7 +216,7 @@ async def test_a_request_that_failed_counts_as_one_and_is_made_again(tmp_path: P
 async def test_a_request_that_was_interrupted_stays_counted_as_reckoned(tmp_path: Path) -> None:
     """Its vendor may charge for it. Whoever forgot it would spend it twice."""
     brain = MeteredBrain(go=asyncio.Event())
-    engine = Engine(stop_limit=1)
+    engine = EngineSettings(stop_limit=1)
     async with world(tmp_path, brain, replace(ROOMY, run_tokens=600), engine=engine) as house:
         task = await house.add("Count")
         await until(lambda: len(brain.heard) == 1)
@@ -252,7 +251,7 @@ async def test_after_a_crash_no_turn_on_record_is_paid_twice(tmp_path: Path) -> 
         assert [len(prompt.earlier) for prompt in brain.heard] == [0, 0, 1, 1, 2]
         done = await house.get(task.id)
         assert done.status is Status.COMPLETED
-        assert done.spent == Budget(4 * 100 + 400, 4 * 2 + 5)  # one was answered for nobody
+        assert done.spent == TaskBudget(4 * 100 + 400, 4 * 2 + 5)  # one was answered for nobody
         assert sorted(await house.house.db.read(rows)) == [*[(100, 1, 1)] * 4, (400, 1, 0)]
 
 
@@ -267,9 +266,9 @@ def test_show_says_what_a_task_has_cost(tmp_path: Path, capsys: pytest.CaptureFi
     show._print_facts(task, task.last_updated)
     assert "1,234 tokens, $2.05" in capsys.readouterr().out
 
-    show._print_facts(replace(task, spent=Budget(1234, 0)), task.last_updated)
+    show._print_facts(replace(task, spent=TaskBudget(1234, 0)), task.last_updated)
     assert "$" not in capsys.readouterr().out
-    show._print_facts(replace(task, spent=Budget(0, 0)), task.last_updated)
+    show._print_facts(replace(task, spent=TaskBudget(0, 0)), task.last_updated)
     assert "Cost" not in capsys.readouterr().out
 
 
@@ -279,7 +278,7 @@ async def test_an_answer_without_a_count_is_taken_at_what_was_set_aside(tmp_path
         task = await house.add("Count")
         await house.run()
 
-        assert (await house.get(task.id)).spent == Budget(400, 5)
+        assert (await house.get(task.id)).spent == TaskBudget(400, 5)
 
 
 async def test_a_task_that_is_cancelled_shows_what_it_has_cost(tmp_path: Path) -> None:
@@ -293,11 +292,11 @@ async def test_a_task_that_is_cancelled_shows_what_it_has_cost(tmp_path: Path) -
         await house.run()
 
         ended = await house.get(task.id)
-        assert (ended.status, ended.spent) == (Status.CANCELLED, Budget(100, 2))
+        assert (ended.status, ended.spent) == (Status.CANCELLED, TaskBudget(100, 2))
 
 
 async def test_a_brain_that_costs_nothing_is_not_written_down(tmp_path: Path) -> None:
-    limits = Limits(run_tokens=1, run_requests=1, day_tokens=1)
+    limits = BudgetSettings(run_tokens=1, run_requests=1, day_tokens=1)
     settings = Settings(home=tmp_path, budget=limits)
     free = script([{"reply": "<deliverable>Free.</deliverable>"}])
     async with World(tmp_path, brain=free, settings=settings) as house:
@@ -310,7 +309,7 @@ async def test_a_brain_that_costs_nothing_is_not_written_down(tmp_path: Path) ->
 
 async def test_a_brain_without_a_model_is_not_metered_either(tmp_path: Path) -> None:
     brain = MeteredBrain(metered=False)
-    async with world(tmp_path, brain, Limits(run_tokens=1)) as house:
+    async with world(tmp_path, brain, BudgetSettings(run_tokens=1)) as house:
         task = await house.add("Greet")
         await house.run()
 

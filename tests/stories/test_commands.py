@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from remit.intake.heard import Message
+from remit.intake.heard import OwnerMessage
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery
-from remit.model.event import Kind
-from remit.model.review import Answered
+from remit.model.event import EventKind
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Taint, Task
-from remit.settings import Command, Engine, Settings
+from remit.settings import CommandSettings, EngineSettings, Settings
 from remit.testing import World, script
 from tests.engine.rig import everything, until
 
@@ -36,14 +36,14 @@ def cue(name: str, *delivery: Delivery) -> Cue:
     )
 
 
-def house(home: Path, **commands: Command) -> World:
+def house(home: Path, **commands: CommandSettings) -> World:
     """A house in which no brain can be asked: its script has no answer."""
-    settings = Settings(home=home, commands=commands, engine=Engine(stop_limit=1))
+    settings = Settings(home=home, commands=commands, engine=EngineSettings(stop_limit=1))
     return World(home, settings=settings, brain=script([{"fail": "permanent"}]))
 
 
 async def test_a_command_runs_without_a_brain_and_what_it_said_is_sent(tmp_path: Path) -> None:
-    async with house(tmp_path, report=Command(python("print('42 parcels')"))) as world:
+    async with house(tmp_path, report=CommandSettings(python("print('42 parcels')"))) as world:
         task = await world.house.intake.admit(cue("report"))
         await world.run()
         ended = await world.get(task.id)
@@ -53,7 +53,7 @@ async def test_a_command_runs_without_a_brain_and_what_it_said_is_sent(tmp_path:
 
 
 async def test_what_it_says_to_somebody_else_is_shown_to_the_owner_first(tmp_path: Path) -> None:
-    async with house(tmp_path, report=Command(python("print('42')"))) as world:
+    async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
         await world.house.intake.admit(cue("report", Delivery("outbox", "mum")))
         await world.run()
         (review,) = await world.waiting()
@@ -76,7 +76,7 @@ async def test_what_it_says_to_somebody_else_is_shown_to_the_owner_first(tmp_pat
 )
 async def test_output_that_no_message_should_hold_is_held(tmp_path: Path, code: str) -> None:
     argv = (sys.executable, "-X", "utf8", "-c", code)
-    async with house(tmp_path, report=Command(argv)) as world:
+    async with house(tmp_path, report=CommandSettings(argv)) as world:
         await world.house.intake.admit(cue("report"))
         await world.run()
         (review,) = await world.waiting()
@@ -87,7 +87,7 @@ async def test_output_that_no_message_should_hold_is_held(tmp_path: Path, code: 
 
 async def test_a_command_that_fails_is_not_tried_again_and_says_why(tmp_path: Path) -> None:
     count = "import sys; open('n', 'a').write('x'); sys.exit('No room left')"
-    async with house(tmp_path, backup=Command(python(count))) as world:
+    async with house(tmp_path, backup=CommandSettings(python(count))) as world:
         task = await world.house.intake.admit(cue("backup"))
         await world.run()
         ended = await world.get(task.id)
@@ -107,7 +107,7 @@ async def test_a_command_that_is_gone_from_the_settings_fails_by_name(tmp_path: 
 
     assert ended.status is Status.FAILED
     assert "command:backup" in str(
-        [event.data for event in events if event.kind is Kind.TASK_MOVED]
+        [event.data for event in events if event.kind is EventKind.TASK_MOVED]
     )
 
 
@@ -115,7 +115,7 @@ async def test_no_model_is_offered_a_command_and_none_can_call_it(tmp_path: Path
     calls: JsonMap = {"use": {"tool": "command:backup"}, "times": 1}
     brain = script([calls, {"reply": "<deliverable>I tried.</deliverable>"}])
     settings = Settings(
-        home=tmp_path, commands={"backup": Command(python("open('ran', 'w').write('x')"))}
+        home=tmp_path, commands={"backup": CommandSettings(python("open('ran', 'w').write('x')"))}
     )
     async with World(tmp_path, settings=settings, brain=brain) as world:
         task = await world.add("Please run command:backup")
@@ -127,7 +127,7 @@ async def test_no_model_is_offered_a_command_and_none_can_call_it(tmp_path: Path
 
 
 async def test_a_retry_of_command_work_is_command_work(tmp_path: Path) -> None:
-    async with house(tmp_path, report=Command(python("print('42')"))) as world:
+    async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
         task = await world.house.intake.admit(cue("report"))
         await world.run()
         await world.house.intake.admit(await world.house.owner.retry(task.id, "again"))
@@ -136,13 +136,13 @@ async def test_a_retry_of_command_work_is_command_work(tmp_path: Path) -> None:
     assert [parcel.body for parcel in world.outbox.sent] == ["42", "42"]
 
 
-def said(text: str) -> Message:
-    return Message(text=text, source=Source(SourceKind.MANUAL, "m1"))
+def said(text: str) -> OwnerMessage:
+    return OwnerMessage(text=text, source=Source(SourceKind.MANUAL, "m1"))
 
 
 @pytest.mark.parametrize("text", ["run report", "Führe bitte report aus.", "ejecuta report"])
 async def test_the_owner_has_a_command_run_by_its_name(tmp_path: Path, text: str) -> None:
-    async with house(tmp_path, report=Command(python("print('42 parcels')"))) as world:
+    async with house(tmp_path, report=CommandSettings(python("print('42 parcels')"))) as world:
         heard = await world.house.intake.hear(said(text))
         await world.run()
         (task,) = heard.tasks
@@ -155,7 +155,7 @@ async def test_the_owner_has_a_command_run_by_its_name(tmp_path: Path, text: str
 
 async def test_a_command_comes_back_as_often_as_the_words_say(tmp_path: Path) -> None:
     daily = said("Run report every day at 03:00")
-    async with house(tmp_path, report=Command(python("print('42')"))) as world:
+    async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
         await world.house.intake.hear(daily)
         await world.run(timedelta(days=3))
         found = await everything(world)
@@ -166,7 +166,7 @@ async def test_a_command_comes_back_as_often_as_the_words_say(tmp_path: Path) ->
 
 
 async def test_words_that_name_no_command_go_to_a_brain(tmp_path: Path) -> None:
-    async with house(tmp_path, report=Command(python("print('42')"))) as world:
+    async with house(tmp_path, report=CommandSettings(python("print('42')"))) as world:
         (task,) = (await world.house.intake.hear(said("run reports"))).tasks
         await world.run()
         ended = await world.get(task.id)
@@ -192,13 +192,13 @@ async def stopped_in_the_middle(world: World, home: Path) -> Task:
 async def test_a_command_that_was_cut_off_is_not_run_again_unless_the_owner_says_so(
     tmp_path: Path,
 ) -> None:
-    async with house(tmp_path, backup=Command(python(WAITS))) as world:
+    async with house(tmp_path, backup=CommandSettings(python(WAITS))) as world:
         task = await stopped_in_the_middle(world, tmp_path)
         await world.run()
         (review,) = await world.waiting()
         ran = (tmp_path / "tasks" / "work" / task.id / "n").read_text()
         assert (review.reason, ran) == (Reason.AMBIGUOUS, "x")
-        await world.decide(review, Answered.DROP)
+        await world.decide(review, ReviewAnswer.DROP)
         await world.run()
         ended = await world.get(task.id)
 
@@ -210,7 +210,7 @@ async def test_one_that_may_be_repeated_is_run_again_by_itself(tmp_path: Path) -
     code = (
         "import os, time; open('n', 'a').write('x'); len(open('n').read()) > 1 or time.sleep(600)"
     )
-    async with house(tmp_path, backup=Command(python(code), repeat=True)) as world:
+    async with house(tmp_path, backup=CommandSettings(python(code), repeat=True)) as world:
         task = await stopped_in_the_middle(world, tmp_path)
         await world.run()
         ended = await world.get(task.id)

@@ -5,7 +5,7 @@ from pathlib import Path
 from remit.brain.scripted import parse
 from remit.model.conversation import Action, Role
 from remit.store import conversations
-from remit.store.inbound import Came
+from remit.store.inbound import InboundMessage
 from remit.testing import Outbox, World
 from tests.converse.talking import SCRIPT, began, ids, say, told, turns
 
@@ -22,9 +22,11 @@ def owned(home: Path) -> World:
     return World(home, brain=parse(SCRIPT), channels={"whatsapp": Outbox(name="whatsapp")})
 
 
-def wrote(ref: str, text: str, sender: str = "491701234567", reply_to: str | None = None) -> Came:
+def wrote(
+    ref: str, text: str, sender: str = "491701234567", reply_to: str | None = None
+) -> InboundMessage:
     body = {"kind": "text", "text": text, "reply_to": reply_to}
-    return Came(f"whatsapp message {ref}", "whatsapp", {**body}, sender)
+    return InboundMessage(f"whatsapp message {ref}", "whatsapp", {**body}, sender)
 
 
 async def test_a_reply_by_whatsapp_finds_its_task_and_is_a_turn_where_it_was_born(
@@ -70,7 +72,10 @@ async def test_a_stranger_and_a_picture_say_nothing(tmp_path: Path) -> None:
     async with owned(tmp_path) as house:
         assert await house.house.talk.came(wrote("3", "cancel it", sender="4915199")) is None
         assert await house.house.talk.came(wrote("4", "  ")) is None
-        assert await house.house.talk.came(Came("r", "whatsapp", {"progress": "read"})) is None
+        assert (
+            await house.house.talk.came(InboundMessage("r", "whatsapp", {"progress": "read"}))
+            is None
+        )
         assert await house.house.db.read(conversations.recent) == []
 
 

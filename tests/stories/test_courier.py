@@ -11,16 +11,16 @@ import pytest
 
 from remit.model.delivery import (
     Accepted,
+    DeliveryReport,
     DeliveryStatus,
     Locked,
     Parcel,
+    ProviderReport,
     Refused,
-    Report,
-    Reported,
-    Retry,
+    SendRetry,
     Unknown,
 )
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.store import audit, deliveries
@@ -84,7 +84,7 @@ async def test_a_long_text_goes_out_in_parts_in_order_each_on_its_own_row(tmp_pa
 async def test_a_text_of_the_owners_in_parts_is_not_thought_about_after_a_restart(
     tmp_path: Path,
 ) -> None:
-    line = Line("line", answers=[Accepted("1"), Retry("busy", 60)])
+    line = Line("line", answers=[Accepted("1"), SendRetry("busy", 60)])
     async with house(tmp_path, line) as world:
         task = await world.add("Tell me", channel="line", content=LONG)
         await world.run()
@@ -96,7 +96,7 @@ async def test_a_text_of_the_owners_in_parts_is_not_thought_about_after_a_restar
 
 
 async def test_a_part_that_must_wait_is_not_overtaken(tmp_path: Path) -> None:
-    line = Line("line", answers=[Accepted("1"), Retry("busy", 60)])
+    line = Line("line", answers=[Accepted("1"), SendRetry("busy", 60)])
     async with house(tmp_path, line) as world:
         await world.add("Tell me", channel="line")
         await world.run()
@@ -115,7 +115,7 @@ async def test_nothing_goes_out_behind_a_part_that_did_not(
         task = await world.add("Tell me", channel="line")
         await world.run(HOUR)
         for review in await world.waiting():
-            await world.decide(review, Answered.DROP)
+            await world.decide(review, ReviewAnswer.DROP)
         await world.run(HOUR)
 
         assert (await world.get(task.id)).status is Status.FAILED
@@ -131,7 +131,7 @@ async def test_what_is_approved_is_what_its_reader_will_see(tmp_path: Path) -> N
         (review,) = await world.waiting()
         assert review.evidence.startswith("*One\nfirst words")
         assert line.tried == []
-        await world.decide(review, Answered.APPROVE)
+        await world.decide(review, ReviewAnswer.APPROVE)
         await world.run(HOUR)
 
         assert line.sent[0].body == "*One\nfirst words"
@@ -148,7 +148,7 @@ async def test_a_locked_account_waits_for_the_owner_and_loses_nothing(tmp_path: 
         assert (review.reason, review.about) == (Reason.AUTH, "channel:line")
         assert "the token has expired" in review.question
         assert await statuses(world, task) == [DeliveryStatus.PENDING]
-        await world.decide(review, Answered.APPROVE)
+        await world.decide(review, ReviewAnswer.APPROVE)
         await world.run(HOUR)
         assert bodies(line) == ["Hi"]
         assert (await world.get(task.id)).status is Status.COMPLETED
@@ -160,7 +160,7 @@ async def test_an_account_that_stays_locked_asks_again(tmp_path: Path) -> None:
         await world.add("Tell me", channel="line", content="Hi")
         await world.run()
         (first,) = await world.waiting()
-        await world.decide(first, Answered.APPROVE)
+        await world.decide(first, ReviewAnswer.APPROVE)
         await world.run()
         (second,) = await world.waiting()
 
@@ -180,7 +180,7 @@ async def test_a_doubt_waits_for_news_then_asks_and_is_never_sent_again(tmp_path
 
         assert review.reason is Reason.AMBIGUOUS
         assert len(line.tried) == 1
-        await world.decide(review, Answered.ARRIVED)
+        await world.decide(review, ReviewAnswer.ARRIVED)
         await world.run()
         assert (await world.get(task.id)).status is Status.COMPLETED
         assert len(line.tried) == 1
@@ -200,20 +200,20 @@ async def test_a_doubt_is_cleared_by_a_channel_that_can_look(tmp_path: Path) -> 
         assert line.asked[0].key == ended.delivery[0].id
 
 
-async def report(world: World, task: Task, said: Reported) -> None:
+async def report(world: World, task: Task, said: ProviderReport) -> None:
     key = str((await world.get(task.id)).delivery[0].id)
-    await world.house.db.write(deliveries.report, Report(said, "line", key), world.now)
+    await world.house.db.write(deliveries.report, DeliveryReport(said, "line", key), world.now)
 
 
 @pytest.mark.parametrize(
     ("said", "status"),
     [
-        (Reported("wamid-1", arrived=True), Status.COMPLETED),
-        (Reported("wamid-1", arrived=False, why="not on WhatsApp"), Status.FAILED),
+        (ProviderReport("wamid-1", arrived=True), Status.COMPLETED),
+        (ProviderReport("wamid-1", arrived=False, why="not on WhatsApp"), Status.FAILED),
     ],
 )
 async def test_a_report_settles_a_doubt_at_once(
-    said: Reported, status: Status, tmp_path: Path
+    said: ProviderReport, status: Status, tmp_path: Path
 ) -> None:
     line = Line("line", answers=[Unknown("no answer")])
     async with house(tmp_path, line) as world:
@@ -233,13 +233,13 @@ async def test_a_report_that_comes_after_the_question_is_shown_and_answers_nothi
     async with house(tmp_path, line) as world:
         task = await world.add("Tell me", channel="line", content="Hi")
         await world.run(HOUR)
-        await report(world, task, Reported("wamid-1", arrived=True))
+        await report(world, task, ProviderReport("wamid-1", arrived=True))
         await world.run(HOUR)
         (review,) = await world.waiting()
 
         assert "it arrived (wamid-1)" in review.evidence
         assert (await world.get(task.id)).status is Status.NEEDS_REVIEW
-        await world.decide(review, Answered.ARRIVED)
+        await world.decide(review, ReviewAnswer.ARRIVED)
         await world.run()
         assert (await world.get(task.id)).status is Status.COMPLETED
         assert len(line.tried) == 1
@@ -248,11 +248,11 @@ async def test_a_report_that_comes_after_the_question_is_shown_and_answers_nothi
 async def test_what_was_refused_for_now_and_reported_as_arrived_is_not_sent_again(
     tmp_path: Path,
 ) -> None:
-    line = Line("line", answers=[Retry("busy", 60)])
+    line = Line("line", answers=[SendRetry("busy", 60)])
     async with house(tmp_path, line) as world:
         task = await world.add("Tell me", channel="line", content="Hi")
         await world.run(timedelta(seconds=5))
-        await report(world, task, Reported("wamid-1", arrived=True))
+        await report(world, task, ProviderReport("wamid-1", arrived=True))
         await world.run(HOUR)
 
         assert (await world.get(task.id)).status is Status.COMPLETED
@@ -266,15 +266,15 @@ async def test_a_report_said_many_times_is_one(tmp_path: Path) -> None:
         await world.run()
         before = await world.history(task.id)
         for _ in range(3):
-            await report(world, task, Reported("wamid-1", arrived=True))
+            await report(world, task, ProviderReport("wamid-1", arrived=True))
 
         assert await world.history(task.id) == before
 
 
 async def test_a_report_about_nothing_of_ours_is_left_alone(tmp_path: Path) -> None:
     async with house(tmp_path, Line("line")) as world:
-        said = Reported("wamid-1", arrived=True)
+        said = ProviderReport("wamid-1", arrived=True)
         for key in ("dlv-unknown", None):
-            told = Report(said, "line", key)
+            told = DeliveryReport(said, "line", key)
             woken = await world.house.db.write(deliveries.report, told, world.now)
             assert woken is None

@@ -14,14 +14,13 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.errors import BadInput, Conflict
-from remit.model.delivery import Answer, Delivery, DeliveryStatus, Parcel
-from remit.model.delivery import Retry as Again
+from remit.model.delivery import Answer, Delivery, DeliveryStatus, Parcel, SendRetry
 from remit.model.ids import ReviewId
 from remit.model.reply import Policy
-from remit.model.review import Answered, Decision, Review
+from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Priority, Source, SourceKind, Taint, Task
-from remit.settings import Deliver, Settings
+from remit.settings import DeliverSettings, Settings
 from remit.store import permissions
 from remit.testing import Outbox, ScriptedBrain, World, script
 from tests.soak import examples
@@ -31,7 +30,7 @@ MOVED = ANNA.replace("+491", "+666")
 SCHMIDT = '- {name: Anna Schmidt, channels: {whatsapp: "+777"}}\n'
 ALLOWED = ANNA.replace("}}", "}, policy: {whatsapp: allow}}")
 HANAN = '- {name: Hanan, role: owner, channels: {whatsapp: {id: "41@lid", address: "+100"}}}\n'
-AT_ONCE = Deliver(undo=0)
+AT_ONCE = DeliverSettings(undo=0)
 _marks = itertools.count(1)
 
 
@@ -47,7 +46,7 @@ class Phone(Outbox):
 class House(World):
     """A world with WhatsApp and a contact book."""
 
-    def __init__(self, home: Path, book: str = ANNA, deliver: Deliver = AT_ONCE) -> None:
+    def __init__(self, home: Path, book: str = ANNA, deliver: DeliverSettings = AT_ONCE) -> None:
         self.home = home
         self.whatsapp: Outbox = Phone(name="whatsapp")
         self.write(book)
@@ -80,7 +79,7 @@ class House(World):
         return review
 
     async def say(
-        self, answer: Answered, text: str | None = None, *, always: bool = False
+        self, answer: ReviewAnswer, text: str | None = None, *, always: bool = False
     ) -> Review:
         review = await self.asked()
         decision = Decision(answer, text, always=always)
@@ -99,7 +98,7 @@ class House(World):
 async def test_a_name_becomes_an_address_only_when_it_is_sent(tmp_path: Path) -> None:
     async with House(tmp_path) as house:
         task = await house.tell()
-        review = await house.say(Answered.APPROVE)
+        review = await house.say(ReviewAnswer.APPROVE)
         sent = await house.get(task.id)
 
     assert review.question == "Send this to Anna Weber (+491) on whatsapp?"
@@ -114,7 +113,7 @@ async def test_a_short_name_is_settled_when_the_task_comes_in(tmp_path: Path) ->
         house.write(
             ANNA.replace("my sister", "nobody") + SCHMIDT.replace("}}", "}, aliases: [my sister]}")
         )
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.APPROVE)
 
     assert task.delivery[0].recipient == "Anna Weber"
     assert house.went_to == ["+491"]
@@ -149,9 +148,9 @@ async def test_a_channel_that_knows_its_owner_needs_no_book_for_him(tmp_path: Pa
 async def test_whom_nobody_knows_is_asked_about_and_the_answer_counts(tmp_path: Path) -> None:
     async with House(tmp_path) as house:
         task = await house.tell("Zoe")
-        who = await house.say(Answered.ANSWER, "Zoe, of course")
-        again = await house.say(Answered.ANSWER, "+4930")
-        shown = await house.say(Answered.APPROVE)
+        who = await house.say(ReviewAnswer.ANSWER, "Zoe, of course")
+        again = await house.say(ReviewAnswer.ANSWER, "+4930")
+        shown = await house.say(ReviewAnswer.APPROVE)
         ended = await house.get(task.id)
 
     assert who.reason is again.reason is Reason.INPUT
@@ -187,13 +186,13 @@ async def test_an_address_that_is_in_the_book_is_that_persons(tmp_path: Path) ->
 async def test_an_address_that_changes_after_the_approval_is_asked_about_again(
     tmp_path: Path,
 ) -> None:
-    async with House(tmp_path, deliver=Deliver(undo=10)) as house:
+    async with House(tmp_path, deliver=DeliverSettings(undo=10)) as house:
         await house.tell()
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.APPROVE)
         house.write(MOVED)
         await house.run(timedelta(seconds=10))
         assert house.whatsapp.tried == []
-        again = await house.say(Answered.APPROVE)
+        again = await house.say(ReviewAnswer.APPROVE)
         await house.run(timedelta(seconds=10))
 
     assert "Anna Weber (+666)" in again.question
@@ -201,12 +200,12 @@ async def test_an_address_that_changes_after_the_approval_is_asked_about_again(
 
 
 async def test_another_person_under_the_same_address_is_asked_about_again(tmp_path: Path) -> None:
-    async with House(tmp_path, ANNA, Deliver(undo=10)) as house:
+    async with House(tmp_path, ANNA, DeliverSettings(undo=10)) as house:
         await house.tell()
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.APPROVE)
         house.write(ANNA.replace("Anna Weber", "Anna Klein"))  # renamed: the name leads nowhere
         await house.run(timedelta(seconds=10))
-        who = await house.say(Answered.ANSWER, "Anna Klein")
+        who = await house.say(ReviewAnswer.ANSWER, "Anna Klein")
         again = await house.asked()
 
     assert who.reason is Reason.INPUT
@@ -215,9 +214,9 @@ async def test_another_person_under_the_same_address_is_asked_about_again(tmp_pa
 
 
 async def test_a_text_written_for_one_address_does_not_go_to_another(tmp_path: Path) -> None:
-    async with House(tmp_path, deliver=Deliver(undo=10)) as house:
+    async with House(tmp_path, deliver=DeliverSettings(undo=10)) as house:
         await house.tell(text="✓ STEP 1: wrote it", taint=Taint.PUBLIC)
-        held = await house.say(Answered.EDIT, "See you at six.")
+        held = await house.say(ReviewAnswer.EDIT, "See you at six.")
         house.write(MOVED)
         await house.run(timedelta(seconds=10))
         again = await house.asked()
@@ -231,10 +230,10 @@ async def test_of_two_annas_neither_is_guessed_and_who_was_said_stays_said(tmp_p
     allowed = SCHMIDT.replace("}}", "}, policy: {whatsapp: allow}}")
     async with House(tmp_path, ANNA + allowed) as house:
         await house.tell("Anna")
-        which = await house.say(Answered.ANSWER, "Anna Weber")
+        which = await house.say(ReviewAnswer.ANSWER, "Anna Weber")
         house.write(allowed)  # now only one Anna is left, and she may be written to
         review = await house.asked()
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.APPROVE)
         still = await house.asked()
 
     assert "Anna Weber or Anna Schmidt" in which.question
@@ -255,7 +254,7 @@ class Long(Phone):
     async def send(self, parcel: Parcel) -> Answer:
         if len(self.tried) == 1:
             self.tried.append(parcel)
-            return Again("busy", 60)
+            return SendRetry("busy", 60)
         return await super().send(parcel)
 
 
@@ -264,7 +263,7 @@ async def test_the_second_part_does_not_follow_to_another_address(tmp_path: Path
     house._channels["whatsapp"] = house.whatsapp = Long(name="whatsapp")
     async with house:
         await house.tell(text="First and second")
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.APPROVE)
         house.write(MOVED)
         await house.run(timedelta(minutes=5))
         again = await house.asked()
@@ -281,7 +280,7 @@ async def test_a_book_that_cannot_be_read_sends_nothing_to_others(tmp_path: Path
         await house.run(timedelta(hours=1))
         review = await house.asked()
         house.write(ALLOWED)
-        await house.say(Answered.ANSWER, "Anna Weber")
+        await house.say(ReviewAnswer.ANSWER, "Anna Weber")
         ended = await house.get(task.id)
 
     assert "contacts.yaml, line 2" in review.question
@@ -327,7 +326,7 @@ async def _edited(home: Path, books: Sequence[Edits], *, always: bool) -> None:
                 (pair,) = [p for p in _PAIRS if f"{p[0]} ({p[1]})" in review.question]
                 house.write(_book(books[(n + 1) % len(books)]))  # between the question and the yes
                 fine.add(pair)
-                decision = Decision(Answered.APPROVE, always=always)
+                decision = Decision(ReviewAnswer.APPROVE, always=always)
                 await house.house.inbox.decide(ReviewId(str(review.id)), decision)
         await house.run(timedelta(hours=3))
     for parcel in house.whatsapp.sent:
@@ -391,7 +390,7 @@ async def test_what_has_read_other_peoples_words_asks_although_it_is_allowed(
 ) -> None:
     async with House(tmp_path, ALLOWED) as house:
         await house.tell(taint=taint)
-        review = await house.say(Answered.APPROVE)
+        review = await house.say(ReviewAnswer.APPROVE)
 
     assert review.question.startswith("The task has read what is not yours.")
     assert house.went_to == ["+491"]
@@ -416,18 +415,18 @@ async def test_always_is_kept_for_the_address_that_was_seen_and_can_be_revoked(
 ) -> None:
     async with House(tmp_path) as house:
         await house.tell(text="One")
-        await house.say(Answered.APPROVE, always=True)
+        await house.say(ReviewAnswer.APPROVE, always=True)
         await house.tell(text="Two")
         assert house.went_to == ["+491", "+491"]
 
         house.write(MOVED)
         await house.tell(text="Three")
-        moved = await house.say(Answered.APPROVE)
+        moved = await house.say(ReviewAnswer.APPROVE)
         house.write(ANNA)
         await house.house.permits.permit("my sister", "whatsapp", Policy.ASK)
         await house.tell(text="Four")
         revoked = await house.asked()
-        (kept,) = await house.house.db.read(permissions.every)
+        (kept,) = await house.house.db.read(permissions.list_permissions)
 
     assert "+666" in moved.question
     assert "+491" in revoked.question
@@ -438,16 +437,16 @@ async def test_always_is_no_answer_to_another_question(tmp_path: Path) -> None:
     async with House(tmp_path) as house:
         await house.tell("Nobody")
         other = await house.asked()
-        decision = Decision(Answered.ANSWER, "Anna Weber", always=True)
+        decision = Decision(ReviewAnswer.ANSWER, "Anna Weber", always=True)
         with pytest.raises(BadInput, match="always"):
             await house.house.inbox.decide(ReviewId(str(other.id)), decision)
 
 
 async def test_one_more_than_a_days_messages_asks_with_the_count(tmp_path: Path) -> None:
-    async with House(tmp_path, ALLOWED, Deliver(undo=0, daily_cap=2)) as house:
+    async with House(tmp_path, ALLOWED, DeliverSettings(undo=0, daily_cap=2)) as house:
         for n in range(3):
             await house.tell(text=f"No. {n}")
-        review = await house.say(Answered.APPROVE)
+        review = await house.say(ReviewAnswer.APPROVE)
         await house.tell(None, "To me, as often as it takes")
         await house.run(timedelta(days=1))
         await house.tell(text="The next day")
@@ -457,7 +456,7 @@ async def test_one_more_than_a_days_messages_asks_with_the_count(tmp_path: Path)
 
 
 async def test_many_at_once_do_not_slip_through_the_days_limit(tmp_path: Path) -> None:
-    async with House(tmp_path, ALLOWED, Deliver(undo=0, daily_cap=3)) as house:
+    async with House(tmp_path, ALLOWED, DeliverSettings(undo=0, daily_cap=3)) as house:
         at = house.now + timedelta(hours=1)
         for n in range(12):
             await house.tell(text=f"No. {n}", scheduled_for=at)
@@ -474,7 +473,7 @@ async def test_many_at_once_do_not_slip_through_the_days_limit(tmp_path: Path) -
 
 
 async def test_quiet_hours_put_off_what_is_not_urgent(tmp_path: Path) -> None:
-    quiet = Deliver(undo=0, quiet="22:00-07:00")
+    quiet = DeliverSettings(undo=0, quiet="22:00-07:00")
     async with House(tmp_path, ALLOWED, quiet) as house:
         late = datetime(2026, 3, 2, 22, 30, tzinfo=UTC)  # half past eleven in Berlin
         house.clock.jump(late)
@@ -510,7 +509,7 @@ async def test_quiet_hours_put_off_what_is_not_urgent(tmp_path: Path) -> None:
 async def test_the_quiet_ends_by_the_owners_clock_in_the_nights_it_is_changed(
     tmp_path: Path, night: datetime, ends: datetime
 ) -> None:
-    async with House(tmp_path, ALLOWED, Deliver(undo=0, quiet="22:00-07:00")) as house:
+    async with House(tmp_path, ALLOWED, DeliverSettings(undo=0, quiet="22:00-07:00")) as house:
         house.clock.jump(night)
         task = await house.tell()
         await house.run(timedelta(hours=12))
@@ -520,15 +519,15 @@ async def test_the_quiet_ends_by_the_owners_clock_in_the_nights_it_is_changed(
 
 
 async def test_what_was_approved_can_be_called_back_for_ten_seconds(tmp_path: Path) -> None:
-    async with House(tmp_path, deliver=Deliver(undo=10)) as house:
+    async with House(tmp_path, deliver=DeliverSettings(undo=10)) as house:
         task = await house.tell()
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.APPROVE)
         await house.run(timedelta(seconds=9))
         undone = await house.house.owner.undo(task.id)
         await house.run(timedelta(hours=1))
         assert (undone.status, house.whatsapp.tried) == (Status.NEEDS_REVIEW, [])
 
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.APPROVE)
         await house.run(timedelta(seconds=11))
         assert house.went_to == ["+491"]
         with pytest.raises(Conflict, match="nothing of it is about to be sent"):
@@ -538,9 +537,9 @@ async def test_what_was_approved_can_be_called_back_for_ten_seconds(tmp_path: Pa
 async def test_an_approval_can_be_called_back_before_anybody_has_looked_at_it(
     tmp_path: Path,
 ) -> None:
-    async with House(tmp_path, deliver=Deliver(undo=10)) as house:
+    async with House(tmp_path, deliver=DeliverSettings(undo=10)) as house:
         task = await house.tell()
-        await house.decide(await house.asked(), Answered.APPROVE)
+        await house.decide(await house.asked(), ReviewAnswer.APPROVE)
         undone = await house.house.owner.undo(task.id)
 
     assert undone.status is Status.NEEDS_REVIEW
@@ -548,9 +547,9 @@ async def test_an_approval_can_be_called_back_before_anybody_has_looked_at_it(
 
 
 async def test_whatever_wakes_the_task_the_ten_seconds_are_kept(tmp_path: Path) -> None:
-    async with House(tmp_path, deliver=Deliver(undo=10)) as house:
+    async with House(tmp_path, deliver=DeliverSettings(undo=10)) as house:
         task = await house.tell()
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.APPROVE)
         await house.house.owner.run_now(task.id)
         await house.run()
         assert house.whatsapp.tried == []
@@ -562,30 +561,30 @@ async def test_whatever_wakes_the_task_the_ten_seconds_are_kept(tmp_path: Path) 
 async def test_what_was_called_back_is_asked_as_before_and_can_be_written_anew(
     tmp_path: Path,
 ) -> None:
-    async with House(tmp_path, deliver=Deliver(undo=10)) as house:
+    async with House(tmp_path, deliver=DeliverSettings(undo=10)) as house:
         task = await house.tell()
         asked = await house.asked()
-        await house.decide(asked, Answered.EDIT, "Hello")
+        await house.decide(asked, ReviewAnswer.EDIT, "Hello")
         await house.house.owner.run_now(task.id)  # somebody has looked at it meanwhile
         await house.run()
         await house.house.owner.undo(task.id)
 
         again = await house.asked()
         assert (again.id, again.decision, again.draft) == (asked.id, None, "Hello")
-        await house.decide(again, Answered.EDIT, "Hello there")
+        await house.decide(again, ReviewAnswer.EDIT, "Hello there")
         await house.run(timedelta(seconds=11))
 
     assert [parcel.body for parcel in house.whatsapp.sent] == ["Hello there"]
 
 
 async def test_an_always_goes_with_the_yes_that_was_called_back(tmp_path: Path) -> None:
-    async with House(tmp_path, deliver=Deliver(undo=10)) as house:
+    async with House(tmp_path, deliver=DeliverSettings(undo=10)) as house:
         task = await house.tell()
         review = (await house.asked()).id
         assert review is not None
-        await house.house.inbox.decide(review, Decision(Answered.APPROVE, always=True))
+        await house.house.inbox.decide(review, Decision(ReviewAnswer.APPROVE, always=True))
         await house.house.owner.undo(task.id)
-        kept = await house.house.db.read(permissions.every)
+        kept = await house.house.db.read(permissions.list_permissions)
         await house.run(timedelta(hours=1))
 
     assert [each.policy for each in kept] == [Policy.ASK]
@@ -593,9 +592,9 @@ async def test_an_always_goes_with_the_yes_that_was_called_back(tmp_path: Path) 
 
 
 async def test_after_ten_seconds_it_is_too_late(tmp_path: Path) -> None:
-    async with House(tmp_path, deliver=Deliver(undo=10)) as house:
+    async with House(tmp_path, deliver=DeliverSettings(undo=10)) as house:
         task = await house.tell()
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.APPROVE)
         house.clock.advance(timedelta(seconds=10))
         with pytest.raises(Conflict, match="too late"):
             await house.house.owner.undo(task.id)

@@ -7,14 +7,14 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.model.review import Answered
-from remit.model.series import Missed, Repeats
+from remit.model.review import ReviewAnswer
+from remit.model.series import OnMissed, Repeats
 from remit.model.status import Status
-from remit.settings import Deliver, Schedule, Settings, load
+from remit.settings import DeliverSettings, ScheduleSettings, Settings, load
 from remit.store.secrets import Secrets
 from remit.testing import START, World, script
 from remit.trigger import command
-from remit.wiring.ground import WallClock
+from remit.wiring.app_context import WallClock
 from tests.engine.rig import HI, everything
 from tests.restoring import asked, restore, save
 from tests.trigger.calls import SECRET, bearer
@@ -38,12 +38,14 @@ async def repeating(world: World) -> None:
     assert len(world.outbox.sent) == 1
 
 
-@pytest.mark.parametrize("missed", Missed)
+@pytest.mark.parametrize("missed", OnMissed)
 @pytest.mark.parametrize("days", [1, 3])
 async def test_a_series_asks_once_about_the_slots_that_may_have_run(
-    tmp_path: Path, days: int, missed: Missed
+    tmp_path: Path, days: int, missed: OnMissed
 ) -> None:
-    settings = Settings(home=tmp_path, deliver=Deliver(undo=0), schedule=Schedule(missed=missed))
+    settings = Settings(
+        home=tmp_path, deliver=DeliverSettings(undo=0), schedule=ScheduleSettings(missed=missed)
+    )
     async with World(tmp_path, settings=settings) as world:
         await repeating(world)
         saved = save(world, tmp_path / "saved")
@@ -58,8 +60,8 @@ async def test_a_series_asks_once_about_the_slots_that_may_have_run(
         (review,) = await asked(world)
         assert "2026-03-03 10:00 UTC" in review.question
         # Who wants no slot that was missed is asked about the one that was there alone.
-        assert ("3 times since" in review.question) is (days == 3 and missed is not Missed.SKIP)
-        await world.decide(review, Answered.APPROVE)
+        assert ("3 times since" in review.question) is (days == 3 and missed is not OnMissed.SKIP)
+        await world.decide(review, ReviewAnswer.APPROVE)
         await world.run(HOUR)
         assert len(world.outbox.sent) == 2 + days  # once
 
@@ -78,7 +80,7 @@ async def test_who_declines_or_runs_now_what_was_held_settles_it(tmp_path: Path)
             await restore(world, saved)
             (review,) = await asked(world)
             if way == "decline":
-                await world.decide(review, Answered.DECLINE)
+                await world.decide(review, ReviewAnswer.DECLINE)
             elif way == "run now":
                 await world.house.owner.run_now(review.task_id)
             else:
@@ -123,7 +125,7 @@ async def test_what_comes_by_a_door_again_is_asked_about_before_it_runs(tmp_path
 
         for review in await asked(world):
             assert review.question.startswith("This came in between the backup of")
-            await world.decide(review, Answered.APPROVE)
+            await world.decide(review, ReviewAnswer.APPROVE)
         await world.run(HOUR)
         assert [task.status for task in await everything(world)] == [Status.COMPLETED] * 2
 

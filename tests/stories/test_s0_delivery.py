@@ -7,10 +7,10 @@ import pytest
 
 from remit.model.contract import Contract
 from remit.model.delivery import Delivery, Refused
-from remit.model.plan import Item
+from remit.model.plan import WorkItem
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Task, TaskType
-from remit.model.view import View, delivery_status, show
+from remit.model.view import JsonView, delivery_status, show
 from remit.testing import Outbox, ScriptedBrain, World, script
 
 WHATSAPP = "Plain text only. Use *bold* sparingly. Keep under 2000 chars."
@@ -40,7 +40,7 @@ async def ask(
         source=Source(SourceKind.CONVERSATION, text),
         title=text,
         text=text,
-        work=tuple(Item(line) for line in work),
+        work=tuple(WorkItem(line) for line in work),
         delivery=delivery,
         contract=contract,
     )
@@ -72,7 +72,7 @@ async def test_research_and_a_message_on_whatsapp(tmp_path: Path) -> None:
     assert ended.status is Status.COMPLETED
     assert ended.tool_output is not None
     assert WORK in ended.tool_output
-    card = show(ended, View.S3)
+    card = show(ended, JsonView.S3)
     assert card["status"] == "completed"
     assert card["work"] == [{"description": task.work[0].description, "status": "completed"}]
     assert deliveries(ended) == ["completed"]
@@ -138,7 +138,7 @@ async def test_a_refusal_waits_for_the_owner_and_sends_nothing(
     assert why in review.question
     assert review.evidence == reply
     assert out["whatsapp"].tried == []
-    assert show(held, View.S3)["status"] == "needs_review"
+    assert show(held, JsonView.S3)["status"] == "needs_review"
     assert deliveries(held) == ["needs_review"]
 
 

@@ -11,13 +11,13 @@ import pytest
 from remit.cli import log
 from remit.cli import show as card
 from remit.model.codec import JsonMap
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.ids import TaskId
 from remit.model.plan import ItemStatus
 from remit.model.reply import Prompt, Reply
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
-from remit.model.view import View, show
+from remit.model.view import JsonView, show
 from remit.ports import OnText
 from remit.testing import World, script
 from tests.engine.rig import everything
@@ -50,7 +50,7 @@ async def test_what_was_not_ticked_is_not_done(tmp_path: Path) -> None:
         await world.run()
         ended = await world.get(task.id)
 
-    ticked = [subtask["done"] for subtask in show(ended, View.S4)["subtasks"]]  # type: ignore[union-attr,index,call-overload]
+    ticked = [subtask["done"] for subtask in show(ended, JsonView.S4)["subtasks"]]  # type: ignore[union-attr,index,call-overload]
     assert ticked == [True, False, True]
 
 
@@ -105,7 +105,7 @@ class Aloud:
 
 
 async def said(world: World, task_id: TaskId) -> list[JsonMap]:
-    return [e.data for e in await world.history(task_id) if e.kind is Kind.RUN_SAID]
+    return [e.data for e in await world.history(task_id) if e.kind is EventKind.RUN_SAID]
 
 
 async def test_items_tick_while_it_thinks_for_everybody_to_see(
@@ -172,7 +172,7 @@ async def test_a_marker_in_the_message_ticks_nothing_and_is_never_sent(tmp_path:
         assert [item.status for item in held.work] == ["completed", "pending", "pending"]
         assert (review.reason, world.outbox.tried) == (Reason.DELIVERABLE, [])
         assert "a work marker" in review.question
-        await world.decide(review, Answered.EDIT, "Sea Life.")
+        await world.decide(review, ReviewAnswer.EDIT, "Sea Life.")
         await world.run()
 
     assert [parcel.body for parcel in world.outbox.sent] == ["Sea Life."]

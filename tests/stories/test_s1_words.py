@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from remit.intake.heard import Message
+from remit.intake.heard import OwnerMessage
 from remit.model.codec import JsonMap
-from remit.model.plan import Became, ItemStatus
+from remit.model.plan import ClauseOutcome, ItemStatus
 from remit.model.status import Status
 from remit.model.task import Source, SourceKind
 from remit.testing import Outbox, World, script
@@ -17,13 +17,16 @@ async def test_a_request_is_read_and_no_part_of_it_is_dropped(tmp_path: Path) ->
     words = "Research Bangkok attractions for kids, compare prices and send me the list on WhatsApp"
     brain, whatsapp = script([{"reply": LIST, "done": [1, 2]}]), Outbox("whatsapp")
     async with World(tmp_path, brain=brain, channels={"whatsapp": whatsapp}) as world:
-        message = Message(text=words, source=Source(SourceKind.MANUAL, "s1"))
+        message = OwnerMessage(text=words, source=Source(SourceKind.MANUAL, "s1"))
         (task,) = (await world.house.intake.hear(message)).tasks
         await world.run()
         ended = await world.get(task.id)
 
     assert task.request is not None
-    assert {clause.became for clause in task.request.clauses} == {Became.WORK, Became.DELIVERY}
+    assert {clause.became for clause in task.request.clauses} == {
+        ClauseOutcome.WORK,
+        ClauseOutcome.DELIVERY,
+    }
     assert ended.status is Status.COMPLETED
     assert [item.status for item in ended.work] == [ItemStatus.COMPLETED] * len(task.work)
     assert [parcel.body for parcel in whatsapp.sent] == [SAID]
@@ -33,7 +36,7 @@ async def test_a_checklist_is_worked_through_and_what_is_ticked_is_left(tmp_path
     words = "# Bangkok\n- [ ] research attractions\n- [x] book flights\n- [ ] compare prices\n"
     brain = script([{"reply": LIST, "done": [1, 2]}])
     async with World(tmp_path, brain=brain) as world:
-        message = Message(text=words, source=Source(SourceKind.MANUAL, "s1"))
+        message = OwnerMessage(text=words, source=Source(SourceKind.MANUAL, "s1"))
         (task,) = (await world.house.intake.hear(message)).tasks
         await world.run()
         ended = await world.get(task.id)
@@ -52,7 +55,7 @@ async def test_a_part_that_was_not_answered_goes_back_before_anything_is_sent(
     half: JsonMap = {"reply": "<deliverable>Lumphini Park, KidZania.</deliverable>", "times": 1}
     brain, whatsapp = script([half, {"reply": LIST}]), Outbox("whatsapp")
     async with World(tmp_path, brain=brain, channels={"whatsapp": whatsapp}) as world:
-        message = Message(text=words, source=Source(SourceKind.MANUAL, "s1"))
+        message = OwnerMessage(text=words, source=Source(SourceKind.MANUAL, "s1"))
         (task,) = (await world.house.intake.hear(message)).tasks
         await world.run()
         ended = await world.get(task.id)

@@ -4,8 +4,8 @@ from remit.model import s2
 from remit.model.codec import Json, text_of
 from remit.model.contract import ContractType, Criterion, Result
 from remit.model.delivery import Delivery
-from remit.model.event import Kind
-from remit.model.review import Answered
+from remit.model.event import EventKind
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Creator
 from tests.stories.shop.rig import ADD, Opens, results, settle, turn
@@ -121,7 +121,7 @@ async def test_advice_goes_on_with_a_notice_is_logged_and_never_called_verified(
         assert task.contract is not None
         assert (task.contract.type, task.verdict) == (ContractType.ADVISORY, None)
         events = await house.history(task)
-        told = [str(e.data["text"]) for e in events if e.kind is Kind.RUN_SAID]
+        told = [str(e.data["text"]) for e in events if e.kind is EventKind.RUN_SAID]
         assert told[0].startswith(f"Advisory task detected: “{SLOW}”. No automated verification")
         assert not [step for step in await house.steps(task) if step.startswith("verify")]
         assert "No check decides about this work" in house.hands["ada"].told[0]
@@ -171,7 +171,7 @@ async def test_a_story_of_a_prd_that_asks_for_advice_is_asked_about(shop: Opens)
         assert waits.reason is Reason.INPUT
         assert house.hands["ada"].told == []
 
-        task = await house.say(Answered.ANSWER, "advice is fine")
+        task = await house.say(ReviewAnswer.ANSWER, "advice is fine")
 
         assert task.status is Status.COMPLETED
         assert task.contract is not None

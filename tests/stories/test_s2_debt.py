@@ -11,8 +11,8 @@ from remit.cli import clock
 from remit.cli.main import run as cli
 from remit.model.codec import JsonMap
 from remit.model.contract import Contract, ContractType, Criterion, Timing
-from remit.model.debt import Book
-from remit.model.review import Answered
+from remit.model.debt import DebtBook
+from remit.model.review import ReviewAnswer
 from remit.model.task import Task
 from remit.store import debts
 from tests.stories.shop.rig import Opens, Shop, settle, turn
@@ -33,7 +33,7 @@ def good(n: int) -> JsonMap:
     return turn(f"{PRICE}n = {n}\n")
 
 
-async def book(house: Shop) -> Book:
+async def book(house: Shop) -> DebtBook:
     return await house.world.house.db.read(debts.book, "shop", house.world.now)
 
 
@@ -76,8 +76,8 @@ async def test_who_touches_such_a_file_unannounced_is_asked_after_the_work(shop:
 async def test_what_is_taken_unproven_is_owed_with_its_reason(shop: Opens) -> None:
     async with shop(ada=[TODO, TODO, good(1)], commands=QUICK) as house:
         await house.order("Fix one")
-        await house.say(Answered.DROP, "the shop opens at nine")
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.DROP, "the shop opens at nine")
+        await house.say(ReviewAnswer.APPROVE)
 
         (owed,) = (await book(house)).debts
         assert owed.failures == 2  # it failed, and was let through

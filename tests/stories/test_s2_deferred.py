@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.absent import NoBrain
+from remit.brain.no_brain import NoBrain
 from remit.cli.main import run as cli
 from remit.model.codec import JsonMap
 from remit.model.contract import (
@@ -23,16 +23,16 @@ from remit.model.contract import (
     Result,
     Timing,
 )
-from remit.model.deferred import UNMERGED, Due, told
-from remit.model.event import Kind
-from remit.model.proof import Proof, proof_of
-from remit.model.review import Answered
+from remit.model.deferred import UNMERGED, DueCriterion, deferred_sentence
+from remit.model.event import EventKind
+from remit.model.proof import ProofState, proof_of
+from remit.model.review import ReviewAnswer
 from remit.model.s2 import builder_state, results_json
 from remit.model.series import Repeats
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.store import debts, deferred
-from remit.store.debts import Ended
+from remit.store.debts import CheckedBatch
 from remit.testing import START
 from remit.trigger import command
 from tests.engine.rig import until
@@ -95,7 +95,7 @@ async def two_stories(house: Shop) -> tuple[Task, Task]:
     other = await house.give("Build two", ("shop/two.py",), contract=LATE, prd="prd.md#US-2")
     await house.world.house.owner.pause(other.id)
     one = await story(house, "one", prd="prd.md#US-1")
-    assert (proof_of(one), await late(house)) == (Proof.PENDING, 1)
+    assert (proof_of(one), await late(house)) == (ProofState.PENDING, 1)
     await house.world.house.owner.resume(other.id)
     await house.world.run()
     await settle(house, await house.world.get(other.id))
@@ -110,7 +110,7 @@ def whole(task: Task) -> Finding:
 
 
 async def late(house: Shop) -> int:
-    return len(await house.world.house.db.read(deferred.every))
+    return len(await house.world.house.db.read(deferred.list_deferred))
 
 
 async def test_two_stories_of_a_document_are_proven_by_pytest_when_both_are_merged(
@@ -131,14 +131,14 @@ async def test_two_stories_of_a_document_are_proven_by_pytest_when_both_are_merg
         assert basket.contract is not None
         times = [each.timing for each in basket.contract.criteria if each.activity == "e2e"]
         assert times == [Timing.DEFERRED]  # as the rules say for a page
-        assert proof_of(basket) is Proof.PENDING
+        assert proof_of(basket) is ProofState.PENDING
         await house.world.house.owner.resume(till.id)
         await house.world.run()
         await settle(house, await house.world.get(till.id))
 
         for task_id in (basket.id, till.id):
             task = await house.world.get(task_id)
-            assert (results(task)["e2e"], proof_of(task)) == (Result.PASS, Proof.VERIFIED)
+            assert (results(task)["e2e"], proof_of(task)) == (Result.PASS, ProofState.VERIFIED)
 
 
 async def test_a_document_is_checked_once_when_its_last_story_has_ended(late_shop: Late) -> None:
@@ -147,14 +147,14 @@ async def test_a_document_is_checked_once_when_its_last_story_has_ended(late_sho
 
         for task in (one, two):
             assert set(results(task).values()) == {Result.PASS}
-            assert proof_of(task) is Proof.VERIFIED
+            assert proof_of(task) is ProofState.VERIFIED
             assert task.verdict is not None
             assert results_json(task.verdict)["overall"] == "pass"
         assert whole(one) == whole(two)  # it ran once, for both
         last = (await house.history(one))[-1]
-        assert (last.kind, last.data["what"]) == (Kind.TASK_UPDATED, "checked later")
+        assert (last.kind, last.data["what"]) == (EventKind.TASK_UPDATED, "checked later")
         assert (last.data["group"], last.data["overall"]) == ("prd.md", "pass")
-        assert told(last.data) == "Checked on main, with prd.md: e2e passed."
+        assert deferred_sentence(last.data) == "Checked on main, with prd.md: e2e passed."
         assert (await late(house), await house.world.waiting()) == (0, [])
         assert list((house.world.house.settings.home / "worktrees").glob("*/task-*")) == []
 
@@ -165,10 +165,10 @@ async def test_what_failed_is_asked_about_once_for_all(late_shop: Late) -> None:
 
         review = await house.question()
         for task in both:
-            assert (whole(task).result, proof_of(task)) == (Result.FAIL, Proof.REFUTED)
+            assert (whole(task).result, proof_of(task)) == (Result.FAIL, ProofState.REFUTED)
             assert task.status is Status.COMPLETED
         assert review.reason is Reason.APPROVAL
-        assert review.options == (Answered.APPROVE, Answered.DECLINE)
+        assert review.options == (ReviewAnswer.APPROVE, ReviewAnswer.DECLINE)
         asked = "E2e failed on main of shop, with prd.md. Have it fixed, or leave it?"
         assert review.question == asked
         assert "sh ended with exit code 1" in review.evidence
@@ -185,7 +185,7 @@ async def test_a_yes_has_it_mended_and_what_failed_must_pass(late_shop: Late) ->
     async with late_shop(ada=[page("one", "foo = 1\n"), page("two"), mends]) as house:
         await two_stories(house)
 
-        done = await settle(house, await house.say(Answered.APPROVE))
+        done = await settle(house, await house.say(ReviewAnswer.APPROVE))
 
         assert "sh ended with exit code 1" in house.hands["ada"].told[-1]
         assert whole(done).result is Result.PASS
@@ -199,7 +199,7 @@ async def test_a_yes_has_it_mended_and_what_failed_must_pass(late_shop: Late) ->
 async def test_who_leaves_it_is_not_asked_again(late_shop: Late) -> None:
     async with late_shop(ada=[page("one")]) as house:
         await story(house, "one", prd="prd.md")
-        task = await house.say(Answered.DECLINE)
+        task = await house.say(ReviewAnswer.DECLINE)
 
         await house.world.run(timedelta(days=2))
 
@@ -212,13 +212,13 @@ async def test_a_restart_between_the_work_and_the_check_loses_nothing(late_shop:
     async with late_shop(ada=[page("one"), page("two")]) as house:
         one = await story(house, "one")
         two = await story(house, "two")
-        assert (await late(house), proof_of(one)) == (2, Proof.PENDING)
+        assert (await late(house), proof_of(one)) == (2, ProofState.PENDING)
 
         await house.world.restart()
         await house.world.run(timedelta(days=1))
 
         for task_id in (one.id, two.id):
-            assert proof_of(await house.world.get(task_id)) is Proof.VERIFIED
+            assert proof_of(await house.world.get(task_id)) is ProofState.VERIFIED
         state = builder_state([await house.world.get(one.id)], house.world.now, project="shop")
         assert '"overall": "pass"' in str(state).replace("'", '"')
 
@@ -231,11 +231,11 @@ async def test_a_day_is_checked_when_it_is_over_where_the_owner_is(
         one, two = await story(house, "one"), await story(house, "two")
 
         await house.world.run(timedelta(hours=6, minutes=59))
-        assert proof_of(await house.world.get(one.id)) is Proof.PENDING
+        assert proof_of(await house.world.get(one.id)) is ProofState.PENDING
         await house.world.run(timedelta(minutes=2))
 
         found = [await house.world.get(each.id) for each in (one, two)]
-        assert [proof_of(task) for task in found] == [Proof.VERIFIED] * 2
+        assert [proof_of(task) for task in found] == [ProofState.VERIFIED] * 2
         last = (await house.history(found[0]))[-1]
         assert last.data["group"] == "the day 2026-03-02"
 
@@ -243,9 +243,9 @@ async def test_a_day_is_checked_when_it_is_over_where_the_owner_is(
 async def test_work_that_is_not_merged_waits_for_nothing(late_shop: Late) -> None:
     async with late_shop(ada=[page("one"), page("two"), page("two")]) as house:
         await house.order("Build one", ("shop/one.py",), contract=LATE)
-        apart = await house.say(Answered.DROP)
+        apart = await house.say(ReviewAnswer.DROP)
         await house.order("Build two", ("shop/two.py",), contract=LATE)
-        declined = await house.say(Answered.DECLINE)
+        declined = await house.say(ReviewAnswer.DECLINE)
         await house.order("Build three", ("shop/two.py",), contract=LATE)
         (review,) = await house.world.waiting()
         await house.world.house.owner.cancel(review.task_id)
@@ -267,7 +267,7 @@ async def test_without_a_tool_it_is_said_at_once_and_is_no_failure(shop: Opens) 
     async with shop(ada=[page("one")], commands=QUICK) as house:
         task = await story(house, "one")
 
-        assert proof_of(task) is Proof.VERIFIED
+        assert proof_of(task) is ProofState.VERIFIED
         assert task.verdict is not None
         assert "nothing in shop says how to do e2e" in (whole(task).error or "")
         assert await late(house) == 0
@@ -295,7 +295,7 @@ async def test_the_owners_folder_is_neither_looked_at_nor_touched(late_shop: Lat
 
         await house.world.run(timedelta(days=1))
 
-        assert proof_of(await house.world.get(two.id)) is Proof.VERIFIED
+        assert proof_of(await house.world.get(two.id)) is ProofState.VERIFIED
         assert house.text() == "my own\n"
         assert git(house.repo, "symbolic-ref", "--short", "HEAD") == "mine"
 
@@ -342,14 +342,14 @@ async def test_a_series_is_answered_with_each_of_its_runs(late_shop: Late) -> No
 
         await world.run(timedelta(hours=2))
         one = await settle(house, await world.get(first.id))
-        assert proof_of(one) is Proof.REFUTED  # the second page is not there yet
-        await house.say(Answered.DECLINE)
+        assert proof_of(one) is ProofState.REFUTED  # the second page is not there yet
+        await house.say(ReviewAnswer.DECLINE)
         await world.run(timedelta(days=1))
         (review,) = await world.waiting()
         two = await settle(house, await world.get(review.task_id))
 
-        assert (two.series_id, proof_of(two)) == (one.series_id, Proof.VERIFIED)
-        assert proof_of(await world.get(one.id)) is Proof.REFUTED  # that is how it was
+        assert (two.series_id, proof_of(two)) == (one.series_id, ProofState.VERIFIED)
+        assert proof_of(await world.get(one.id)) is ProofState.REFUTED  # that is how it was
         last = (await house.history(two))[-1]
         assert last.data["group"] == "this run of the series"
 
@@ -364,9 +364,9 @@ async def test_a_cut_between_the_check_and_the_write_is_checked_again_and_writte
         task = await story(house, "one")
         house.world.clock.advance(timedelta(days=1))
         db = house.world.house.db
-        (wait,) = await db.read(deferred.every)
+        (wait,) = await db.read(deferred.list_deferred)
         found = Finding("e2e", Result.FAIL, "cut here")
-        ended = Ended(wait.batch, [(Due(wait.criterion, (wait,)), found)])
+        ended = CheckedBatch(wait.batch, [(DueCriterion(wait.criterion, (wait,)), found)])
 
         await house.world.restart()  # what was found and not written is forgotten
         await house.world.run()
@@ -404,7 +404,7 @@ async def test_a_house_at_work_notices_by_itself_that_a_group_has_ended(late_sho
 
         async def is_told() -> bool:
             house.world.clock.advance(timedelta(seconds=31))
-            return proof_of(await house.world.get(one.id)) is Proof.VERIFIED
+            return proof_of(await house.world.get(one.id)) is ProofState.VERIFIED
 
         await until(is_told)
 
@@ -421,7 +421,7 @@ async def test_who_mends_it_does_not_get_by_with_another_test(shop: Opens) -> No
         first = await house.order("Build the till", ("shop/till.html",), prd="prd.md")
         await settle(house, first)
 
-        fix = await house.say(Answered.APPROVE)
+        fix = await house.say(ReviewAnswer.APPROVE)
 
         assert "e2e/test_pages.py" in fix.instructions  # named by a program, not by the owner
         assert whole(fix).result is Result.FAIL

@@ -6,7 +6,7 @@ import pytest
 
 from remit.model.codec import JsonMap
 from remit.model.contract import ContractType, Result
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from tests.engine.rig import until
 from tests.specialist.repository import commit, git
@@ -81,13 +81,13 @@ async def test_a_change_of_tests_is_asked_about_once_and_counts_with_a_yes(shop:
         await house.order()
 
         review = await house.question()
-        assert review.options == (Answered.APPROVE, Answered.DROP, Answered.DECLINE)
+        assert review.options == (ReviewAnswer.APPROVE, ReviewAnswer.DROP, ReviewAnswer.DECLINE)
         assert "Is this change of tests/test_checkout.py, tests/test_price.py" in review.question
         assert "tests/test_checkout.py:5 test_checkout_adds_up" in review.question
         assert '+    assert written(1999) == "19.99 €"' in review.evidence
         assert "shop/price.py" not in review.evidence
 
-        task = await settle(house, await house.say(Answered.APPROVE))
+        task = await settle(house, await house.say(ReviewAnswer.APPROVE))
         assert results(task)["unit-test"] is Result.PASS
         assert "€" in house.text("tests/test_price.py")
         assert len(house.hands["ada"].told) == 1
@@ -99,7 +99,7 @@ async def test_a_change_of_tests_that_is_not_intended_goes_back(shop: Opens) -> 
     async with shop(ada=[turn(text, write=tests), turn(GOOD, write=before)]) as house:
         await house.order()
 
-        task = await settle(house, await house.say(Answered.DROP))
+        task = await settle(house, await house.say(ReviewAnswer.DROP))
 
         assert "the change of these tests is not intended" in house.hands["ada"].told[-1]
         assert results(task)["unit-test"] is Result.PASS
@@ -157,7 +157,7 @@ async def test_a_contract_that_was_changed_in_the_file_is_not_worked_to(shop: Op
             assert changed.rowcount == 1
         file.close()
 
-        task = await house.say(Answered.ARRIVED)
+        task = await house.say(ReviewAnswer.ARRIVED)
 
         assert task.status is Status.FAILED
         assert "not the one that was agreed on" in await house.why(task)
@@ -172,7 +172,7 @@ async def test_a_folder_with_work_of_its_owner_is_left_alone_with_a_sentence(sho
         await house.order()
         (house.repo / "README.md").write_text("mine\n")
 
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.APPROVE)
         again = await house.question()
         assert (
             "has changes that are not committed (README.md); commit them first." in again.question
@@ -180,7 +180,7 @@ async def test_a_folder_with_work_of_its_owner_is_left_alone_with_a_sentence(sho
         assert (house.log, house.text()) == (["more"], FILES["shop/price.py"])
 
         commit(house.repo, {"README.md": "mine\n"}, "mine")
-        task = await house.say(Answered.APPROVE)
+        task = await house.say(ReviewAnswer.APPROVE)
         assert task.status is Status.COMPLETED
         assert "was not checked together with it" in (task.result_summary or "")
         assert (house.text(), house.text("README.md")) == (GOOD, "mine\n")
@@ -192,12 +192,12 @@ async def test_work_that_no_longer_fits_is_done_anew_from_what_the_owner_has(sho
         task = await house.order()
         commit(house.repo, {"shop/price.py": mine}, "mine")
 
-        await house.say(Answered.APPROVE)
+        await house.say(ReviewAnswer.APPROVE)
         assert "does not fit with what changed since (shop/price.py)" in (
             (await house.question()).question
         )
         house.hands["ada"].then(turn(GOOD.replace("How prices are written", "How we write prices")))
-        task = await house.say(Answered.BACK, "Keep my headline.")
+        task = await house.say(ReviewAnswer.BACK, "Keep my headline.")
 
         await settle(house, task)
         assert "How we write prices" in house.text()
@@ -209,7 +209,7 @@ async def test_what_is_left_on_its_branch_is_in_the_owners_repository(shop: Open
     async with shop(ada=[turn(GOOD)]) as house:
         task = await house.order()
 
-        done = await house.say(Answered.DROP)
+        done = await house.say(ReviewAnswer.DROP)
 
         assert done.status is Status.COMPLETED
         assert git(house.repo, "show", f"remit/{task.id}:shop/price.py") == GOOD.strip()
@@ -221,10 +221,10 @@ async def test_a_link_out_of_the_folder_is_taken_by_nobody(shop: Opens) -> None:
         task = await house.order()
         assert "leads out of the folder" in (await house.question()).evidence
 
-        await house.say(Answered.DROP, "never mind")
+        await house.say(ReviewAnswer.DROP, "never mind")
         assert "leads out of the folder" in (await house.question()).question
         (house.folder(task) / "way").unlink()
-        await settle(house, await house.say(Answered.DROP, "never mind"))
+        await settle(house, await house.say(ReviewAnswer.DROP, "never mind"))
         assert house.text() == GOOD
 
 
@@ -299,7 +299,7 @@ async def test_stopped_while_everybody_has_tried_the_same_question_waits(shop: O
         await house.world.restart()
         assert await house.question() == before
         (house.folder(task) / "shop/price.py").write_text(GOOD)
-        await house.say(Answered.ARRIVED)
+        await house.say(ReviewAnswer.ARRIVED)
 
         assert len(house.hands["ada"].told) == 2
         await _ends_well(house)

@@ -12,14 +12,13 @@ from remit.errors import Permanent
 from remit.model.codec import Json
 from remit.model.contract import Finding, Result
 from remit.model.delivery import Delivery
-from remit.model.event import Kind
-from remit.model.proof import Proof, because, proof_of
-from remit.model.review import Answered
+from remit.model.event import EventKind
+from remit.model.proof import ProofState, because, proof_of
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
-from remit.settings import Budget
-from remit.settings.specialists import Kind as Whose
-from remit.settings.specialists import Specialist
-from remit.specialist.kept import where
+from remit.settings import BudgetSettings
+from remit.settings.specialists import SpecialistKind, SpecialistSettings
+from remit.specialist.saved_work import where
 from remit.store import search
 from remit.testing import script
 from remit.verify import command
@@ -43,7 +42,7 @@ async def test_what_fails_goes_back_with_the_error_and_comes_back_mended(shop: O
         assert "## What failed last time" in second
         assert "F401" in second
         assert house.text() == GOOD
-        moves = [e.data for e in await house.history(task) if e.kind is Kind.TASK_MOVED]
+        moves = [e.data for e in await house.history(task) if e.kind is EventKind.TASK_MOVED]
         assert [move["to"] for move in moves].count("verifying") == 2
 
 
@@ -169,7 +168,12 @@ async def _exhausted(house: Shop, failed: str = "lint") -> None:
 
     assert task.status is Status.NEEDS_REVIEW
     assert review.reason is Reason.VERIFICATION
-    assert review.options == (Answered.BACK, Answered.ARRIVED, Answered.DROP, Answered.DECLINE)
+    assert review.options == (
+        ReviewAnswer.BACK,
+        ReviewAnswer.ARRIVED,
+        ReviewAnswer.DROP,
+        ReviewAnswer.DECLINE,
+    )
     assert f"ada tried 2 times; last: verification failed: {failed}" in review.evidence
     assert "ben tried 2 times; last: verification failed: lint" in review.evidence
     assert str(house.folder(task)) in review.evidence
@@ -180,7 +184,7 @@ async def test_it_is_tried_again_with_the_owners_word(shop: Opens) -> None:
         await _exhausted(house, "unit-test")
         house.hands["ada"].then(turn(GOOD))
 
-        task = await house.say(Answered.BACK, "Cents are hundredths.")
+        task = await house.say(ReviewAnswer.BACK, "Cents are hundredths.")
 
         await settle(house, task)
         assert "The owner adds: Cents are hundredths." in house.hands["ada"].told[-1]
@@ -191,10 +195,10 @@ async def test_what_the_owner_does_himself_is_checked_too(shop: Opens) -> None:
     async with shop(ada=[turn(UNTIDY)], ben=[turn(UNTIDY)]) as house:
         await _exhausted(house)
 
-        task = await house.say(Answered.ARRIVED)
+        task = await house.say(ReviewAnswer.ARRIVED)
         assert "not proven yet" in (await house.question()).question
         (house.folder(task) / "shop/price.py").write_text(GOOD)
-        task = await house.say(Answered.ARRIVED)
+        task = await house.say(ReviewAnswer.ARRIVED)
 
         task = await settle(house, task)
         assert house.text() == GOOD
@@ -208,13 +212,13 @@ async def test_what_is_taken_unproven_says_so(shop: Opens) -> None:
     async with shop(ada=[turn(UNTIDY)], ben=[turn(UNTIDY)]) as house:
         await _exhausted(house)
 
-        task = await house.say(Answered.DROP, "good enough for today")
+        task = await house.say(ReviewAnswer.DROP, "good enough for today")
         assert "not verified" in (await house.question()).question
         task = await settle(house, task)
 
         assert task.result_summary == "1 file changed, not verified. Merged into main."
         assert task.tool_output == "Taken unproven: good enough for today"
-        listed = await house.world.house.db.read(search.ids, search.Filter(unverified=True))
+        listed = await house.world.house.db.read(search.ids, search.TaskFilter(unverified=True))
         assert listed == [task.id]
         assert because(task) == "lint failed; you said: good enough for today"
         assert results(task)["lint"] is Result.FAIL
@@ -238,13 +242,13 @@ async def test_work_whose_check_breaks_is_kept_when_its_owner_accepts_it(
     async with shop(ada=[turn(GOOD), turn(GOOD)]) as house:
         task = await house.order(to=to)
         if again:
-            await house.say(Answered.BACK, "try once more")
+            await house.say(ReviewAnswer.BACK, "try once more")
         assert "took longer than 600 s" in (await house.question()).question
 
-        task = await house.say(Answered.APPROVE)
+        task = await house.say(ReviewAnswer.APPROVE)
         task = await settle(house, task)
 
-        assert (house.text(), proof_of(task)) == (GOOD, Proof.UNPROVEN)
+        assert (house.text(), proof_of(task)) == (GOOD, ProofState.UNPROVEN)
         assert task.result_summary == "1 file changed, not verified. Merged into main."
         assert len(house.world.outbox.sent) == len(to)
 
@@ -257,20 +261,20 @@ async def test_what_the_owner_did_by_hand_is_accepted_though_its_check_breaks(
         task = await house.world.get(house.asked[-1].task_id)
         (house.folder(task) / "shop/price.py").write_text(GOOD)
         _breaks(monkeypatch, Permanent("no sandbox here"))
-        await house.say(Answered.ARRIVED)
+        await house.say(ReviewAnswer.ARRIVED)
         assert "no sandbox here" in (await house.question()).question
 
-        task = await house.say(Answered.APPROVE)
+        task = await house.say(ReviewAnswer.APPROVE)
         task = await settle(house, task)
 
-        assert (house.text(), proof_of(task)) == (GOOD, Proof.UNPROVEN)
+        assert (house.text(), proof_of(task)) == (GOOD, ProofState.UNPROVEN)
 
 
 async def test_what_is_abandoned_leaves_the_folder_as_it_was(shop: Opens) -> None:
     async with shop(ada=[turn(UNTIDY)], ben=[turn(UNTIDY)]) as house:
         await _exhausted(house)
 
-        task = await house.say(Answered.DECLINE)
+        task = await house.say(ReviewAnswer.DECLINE)
 
         assert task.status is Status.CANCELLED
         assert house.log == ["more"]
@@ -294,7 +298,7 @@ async def test_the_brain_works_on_the_files_and_is_told_all_again_when_it_failed
             {"reply": "DONE: it, rightly"},
         ]
     )
-    own = {"brain": Specialist(kind=Whose.BRAIN)}
+    own = {"brain": SpecialistSettings(kind=SpecialistKind.BRAIN)}
     async with shop(brain=brain, more=own) as house:
         await settle(house, await house.order())
 
@@ -306,16 +310,16 @@ async def test_the_brain_works_on_the_files_and_is_told_all_again_when_it_failed
 
 
 async def test_what_the_brain_thinks_as_a_specialist_is_paid_for_by_its_task(shop: Opens) -> None:
-    own = {"brain": Specialist(kind=Whose.BRAIN)}
-    limits = Budget(run_tokens=600, run_requests=0, day_tokens=0)
+    own = {"brain": SpecialistSettings(kind=SpecialistKind.BRAIN)}
+    limits = BudgetSettings(run_tokens=600, run_requests=0, day_tokens=0)
     async with shop(brain=MeteredBrain(turns=5), more=own, budget=limits) as house:
         task = await house.order("Investigate why checkout is slow", ())
         review = await house.question()
         assert "This run may use 600 tokens; used or set aside: 300" in review.question
-        assert review.options == (Answered.APPROVE, Answered.DECLINE)
+        assert review.options == (ReviewAnswer.APPROVE, ReviewAnswer.DECLINE)
         assert task.spent.tokens == 300
 
-        done = await house.say(Answered.APPROVE)
+        done = await house.say(ReviewAnswer.APPROVE)
 
         assert (done.status, done.spent.tokens) == (Status.COMPLETED, 800)
 
@@ -327,8 +331,8 @@ async def test_an_agent_over_the_protocol_asks_the_owner_and_goes_on_in_its_sess
     monkeypatch.setenv("FAKE_STATE", str(tmp_path / "state"))
     argv = (sys.executable, str(FAKE_AGENT))
     fake = {
-        "fake": Specialist(
-            kind=Whose.ACP,
+        "fake": SpecialistSettings(
+            kind=SpecialistKind.ACP,
             argv=argv,
             env=("FAKE_STATE",),
             writes=(str(tmp_path / "state"),),
@@ -341,7 +345,7 @@ async def test_an_agent_over_the_protocol_asks_the_owner_and_goes_on_in_its_sess
         assert "cp README.md NOTES.md" in review.evidence
 
         await house.world.restart()
-        task = await house.say(Answered.APPROVE)
+        task = await house.say(ReviewAnswer.APPROVE)
 
         await settle(house, task)
         assert house.text("NOTES.md") == README
@@ -357,7 +361,7 @@ async def test_declined_work_leaves_no_folder_and_is_not_lost(shop: Opens) -> No
         folder = house.folder(task)
         assert folder.is_dir()
 
-        task = await house.say(Answered.DECLINE)
+        task = await house.say(ReviewAnswer.DECLINE)
 
         assert task.status is Status.CANCELLED
         assert not folder.exists()
@@ -382,7 +386,7 @@ async def test_what_a_dead_process_left_standing_is_put_away_at_the_next_start(
         task = await house.order()
         folder = house.folder(task)
         review = await house.question()
-        await house.world.decide(review, Answered.DECLINE)
+        await house.world.decide(review, ReviewAnswer.DECLINE)
         unknown = folder.with_name(f"task-{'0' * 26}")
         unknown.mkdir()
         assert folder.exists()
@@ -401,6 +405,6 @@ async def test_work_that_ends_while_the_house_is_up_is_put_away_by_itself(shop: 
         await house.world.house.leftovers.start(house.world.house.journal)
         assert folder.exists()
 
-        await house.world.decide(await house.question(), Answered.DECLINE)
+        await house.world.decide(await house.question(), ReviewAnswer.DECLINE)
 
         await until(lambda: not folder.exists())

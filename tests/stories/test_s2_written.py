@@ -12,10 +12,10 @@ from remit.errors import NotFound
 from remit.model.codec import Json
 from remit.model.contract import ContractType, Overall
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Taint, Task
-from remit.settings import Settings, Tools
+from remit.settings import Settings, ToolSettings
 from remit.testing import ScriptedBrain, World, script
 from tests.brain.tooling import once, use
 
@@ -164,7 +164,7 @@ async def test_what_the_brain_said_itself_proves_nothing(says_so: Json, tmp_path
         once(use("read_file", path="notes.md"), use("read_task_log")),
         {"reply": f"<deliverable>{MADE_UP['grounded']}</deliverable>", "times": 1},
     ]
-    settings = Settings(home=tmp_path, tools=replace(Tools(), write_file=Policy.ALLOW))
+    settings = Settings(home=tmp_path, tools=replace(ToolSettings(), write_file=Policy.ALLOW))
     async with World(tmp_path, brain=script(turns * 4), able=[Reads()], settings=settings) as world:
         task = await asked(world)
 
@@ -181,7 +181,7 @@ async def test_over_a_restart_the_owner_may_still_take_it_as_it_is(tmp_path: Pat
         await world.restart()
         (review,) = await world.waiting()
 
-        await world.decide(review, Answered.APPROVE)
+        await world.decide(review, ReviewAnswer.APPROVE)
         await world.run()
 
         assert sent(world) == [MADE_UP["grounded"]]
@@ -195,7 +195,7 @@ async def test_what_was_read_in_a_leg_before_a_restart_still_counts(tmp_path: Pa
         await asked(world)
         await world.restart()
         (review,) = await world.waiting()
-        await world.decide(review, Answered.ANSWER, "yes")
+        await world.decide(review, ReviewAnswer.ANSWER, "yes")
         await world.run()
 
         assert sent(world) == [HONEST]

@@ -6,13 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 
 from remit.engine.loops import keep_logs
-from remit.journal.scribe import Scribe
+from remit.journal.scribe import TaskLogWriter
 from remit.journal.transcript import record
 from remit.model.codec import Json
 from remit.model.delivery import Refused
 from remit.model.ids import TaskId
 from remit.model.status import Status
-from remit.model.view import View, show
+from remit.model.view import JsonView, show
 from remit.testing import World, script
 from tests.engine.rig import until
 
@@ -74,7 +74,7 @@ async def test_a_retry_is_a_new_task_that_names_the_old_and_the_old_one_stays_en
 
         assert second == same != first.id
         assert (again.retry_of, again.status) == (first.id, Status.COMPLETED)
-        assert show(again, View.S3)["retryOf"] == first.id
+        assert show(again, JsonView.S3)["retryOf"] == first.id
         assert (await world.get(first.id)).status is Status.FAILED
 
 
@@ -96,7 +96,7 @@ async def test_the_log_of_a_task_is_its_events_and_can_be_written_again(tmp_path
         assert {line["type"] for line in rest} == {"event"}
         assert [line["turnNumber"] for line in lines(path)] == list(range(1, len(history) + 1))
         whole = path.read_bytes()
-        assert Scribe(logs).rebuild(later.id, history).read_bytes() == whole
+        assert TaskLogWriter(logs).rebuild(later.id, history).read_bytes() == whole
 
 
 def lines(path: Path) -> list[dict[str, object]]:

@@ -6,16 +6,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from remit.intake.heard import Message
+from remit.intake.heard import OwnerMessage
 from remit.model.ids import TaskId
 from remit.model.reply import Prompt, Reply
-from remit.model.review import Answered
-from remit.model.series import Fate, Slot
+from remit.model.review import ReviewAnswer
+from remit.model.series import Slot, SlotFate
 from remit.model.status import Status
 from remit.model.task import Source, SourceKind, Task
-from remit.settings import Deliver, Settings
+from remit.settings import DeliverSettings, Settings
 from remit.store import conversations, ledger, search
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 from remit.testing import START, World
 
 DAY: Final = timedelta(days=1)
@@ -53,7 +53,7 @@ def lessons(ran: list[Task]) -> list[str]:
 
 
 async def done(world: World) -> list[Task]:
-    page = await world.house.db.read(search.page, Filter(limit=500))
+    page = await world.house.db.read(search.page, TaskFilter(limit=500))
     ended = [task for task in page.tasks if task.status is Status.COMPLETED]
     return sorted(ended, key=lambda task: task.completed_at or START)
 
@@ -62,13 +62,13 @@ async def test_thirty_days_go_on_where_they_left_off_whatever_happens_in_between
     tmp_path: Path,
 ) -> None:
     brain = Teacher()
-    home = Settings(home=tmp_path, zone=ZONE, deliver=Deliver(undo=0))
+    home = Settings(home=tmp_path, zone=ZONE, deliver=DeliverSettings(undo=0))
     async with World(tmp_path, brain=brain, settings=home) as world:
         first = await _said(world)
         assert first.series_id is not None
         await _lived(world, brain, first)
         ran = await done(world)
-        slots = await world.house.db.read(ledger.of, first.series_id, START, world.now)
+        slots = await world.house.db.read(ledger.slots_of_series, first.series_id, START, world.now)
         talks = await world.house.db.read(conversations.called, "Scheduled Events")
         turns = await world.house.db.read(conversations.turns, talks.id) if talks else []
 
@@ -109,7 +109,7 @@ async def _lived(world: World, brain: Teacher, first: Task) -> None:
         await world.run(DAY)
         for review in await world.waiting():
             # The owner sends a result back with a word; from then on it is done so.
-            await world.decide(review, Answered.BACK, SHORTER)
+            await world.decide(review, ReviewAnswer.BACK, SHORTER)
             await world.run()
         if day % 4 == 3:
             await world.restart()
@@ -119,20 +119,20 @@ def _check_slots(slots: list[Slot]) -> None:
     """Thirty-three days have a slot each, and each slot a fate."""
     assert len(slots) == 33
     fates = [slot.fate for slot in slots]
-    assert fates.count(Fate.MISSED) == 2
-    assert fates.count(Fate.CAUGHT_UP) == 1
-    assert fates.count(Fate.SKIPPED) == 1
-    assert fates.count(Fate.RAN) == 29
+    assert fates.count(SlotFate.MISSED) == 2
+    assert fates.count(SlotFate.CAUGHT_UP) == 1
+    assert fates.count(SlotFate.SKIPPED) == 1
+    assert fates.count(SlotFate.RAN) == 29
 
 
 async def _said(world: World) -> Task:
-    message = Message(text=WANTED, source=Source(SourceKind.MANUAL, "m-1"))
+    message = OwnerMessage(text=WANTED, source=Source(SourceKind.MANUAL, "m-1"))
     (task,) = (await world.house.intake.hear(message)).tasks
     return task
 
 
 async def _coming(world: World, first: Task) -> TaskId:
-    page = await world.house.db.read(search.page, Filter(limit=500))
+    page = await world.house.db.read(search.page, TaskFilter(limit=500))
     (waits,) = [task for task in page.tasks if task.slot and task.slot > world.now]
     assert waits.series_id == first.series_id
     return waits.id

@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 import pytest
 from msgspec.structs import replace
 
-from remit.intake.heard import Message
+from remit.intake.heard import OwnerMessage
 from remit.model.codec import Json
 from remit.model.reply import Memory, Prompt, Reply
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.series import Repeats
 from remit.model.status import Status
 from remit.model.task import Source, SourceKind, Taint, Task
@@ -22,7 +22,7 @@ from remit.recall import session, words
 from remit.settings import Settings
 from remit.store import search
 from remit.store.database import Tx
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 from remit.testing import START, World, script
 from remit.trigger import command
 from tests.soak import only_in_soak
@@ -56,7 +56,7 @@ async def admitted(world: World, zone: str = ZONE, **more: object) -> Task:
 
 
 async def occurrences(world: World) -> list[Task]:
-    page = await world.house.db.read(search.page, Filter(limit=500))
+    page = await world.house.db.read(search.page, TaskFilter(limit=500))
     return sorted((task for task in page.tasks if task.slot), key=lambda task: task.slot or START)
 
 
@@ -70,7 +70,7 @@ async def test_what_the_owner_says_every_day_comes_back_by_itself_in_one_session
     async with World(tmp_path, brain=brain, settings=Settings(home=tmp_path, zone=ZONE)) as world:
         text = "Every weekday at 8:30 research the news and send it to me on the dashboard."
         heard = await world.house.intake.hear(
-            Message(text=text, source=Source(SourceKind.MANUAL, "m-1"))
+            OwnerMessage(text=text, source=Source(SourceKind.MANUAL, "m-1"))
         )
         (first,) = heard.tasks
         await world.run(7 * DAY)
@@ -124,7 +124,7 @@ async def test_one_that_waits_for_its_owner_does_not_stop_the_next(tmp_path: Pat
         await world.run(3 * DAY)
         (review,) = await world.waiting()
         before = len(world.outbox.sent)
-        await world.decide(review, Answered.ANSWER, "The Times.")
+        await world.decide(review, ReviewAnswer.ANSWER, "The Times.")
         await world.run()
         ended = [task.status for task in await occurrences(world)]
 
@@ -145,7 +145,7 @@ async def test_what_the_owner_corrected_and_what_was_sent_is_known_twenty_runs_l
         brain.text = "x" * 3_000  # too long for the channel, so the owner is asked
         await world.run(DAY)
         (review,) = await world.waiting()
-        await world.decide(review, Answered.BACK, "No celebrities, ever.")
+        await world.decide(review, ReviewAnswer.BACK, "No celebrities, ever.")
         brain.text = "Short."
         await world.run(20 * DAY)
 

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from remit.errors import AlreadyDecided
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy, ToolCall
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Taint, Task
-from remit.settings import Settings, Tools
+from remit.settings import Settings, ToolSettings
 from remit.store import search
 from remit.testing import ScriptedBrain, World, script
 from tests.brain.tooling import SENDS, once, use
@@ -24,7 +24,7 @@ def brain(*entries: Json) -> ScriptedBrain:
 
 
 def settings(home: Path, **policies: Policy) -> Settings:
-    return Settings(home=home, tools=replace(Tools(), **policies))
+    return Settings(home=home, tools=replace(ToolSettings(), **policies))
 
 
 async def asked(world: World) -> Review:
@@ -37,7 +37,7 @@ def files(world: World, task: Task) -> Path:
 
 
 async def found(world: World, text: str) -> list[Task]:
-    page = await world.house.db.read(search.page, search.Filter(text=text))
+    page = await world.house.db.read(search.page, search.TaskFilter(text=text))
     return [*page.tasks]
 
 
@@ -82,7 +82,7 @@ async def test_the_owner_is_asked_and_his_answer_is_what_the_tool_gives(tmp_path
         assert review.reason is Reason.INPUT
         assert review.question == "Which passport?\n- German\n- Thai"
 
-        await world.decide(review, Answered.ANSWER, "The German one")
+        await world.decide(review, ReviewAnswer.ANSWER, "The German one")
         await world.run()
 
         assert [parcel.body for parcel in world.outbox.sent] == ["G"]
@@ -113,9 +113,9 @@ async def test_a_call_that_must_be_asked_waits_through_a_restart_and_is_done_onc
 
         world_file.write_text("changed since")
         await world.restart()
-        await world.decide(review, Answered.APPROVE)
+        await world.decide(review, ReviewAnswer.APPROVE)
         with pytest.raises(AlreadyDecided):
-            await world.decide(review, Answered.APPROVE)
+            await world.decide(review, ReviewAnswer.APPROVE)
         await world.run()
 
         assert world_file.read_text() == "changed since"  # the allowed one ran once
@@ -126,12 +126,12 @@ async def test_a_call_that_must_be_asked_waits_through_a_restart_and_is_done_onc
 @pytest.mark.parametrize(
     ("answer", "text", "heard"),
     [
-        (Answered.DROP, "Not today.", "The owner said no. Not today."),
-        (Answered.EDIT, '{"path": "b.txt", "text": "mine"}', "b.txt is written, 4 bytes."),
+        (ReviewAnswer.DROP, "Not today.", "The owner said no. Not today."),
+        (ReviewAnswer.EDIT, '{"path": "b.txt", "text": "mine"}', "b.txt is written, 4 bytes."),
     ],
 )
 async def test_the_owner_may_say_no_or_write_other_arguments(
-    tmp_path: Path, answer: Answered, text: str, heard: str
+    tmp_path: Path, answer: ReviewAnswer, text: str, heard: str
 ) -> None:
     ready = brain(once(use("write_file", path="a.txt", text="x")), SENDS)
     chosen = settings(tmp_path, write_file=Policy.ASK)
@@ -143,7 +143,7 @@ async def test_the_owner_may_say_no_or_write_other_arguments(
 
         assert heard in ready.heard[-1]
         assert not (files(world, task) / "a.txt").exists()
-        assert (files(world, task) / "b.txt").exists() == (answer is Answered.EDIT)
+        assert (files(world, task) / "b.txt").exists() == (answer is ReviewAnswer.EDIT)
 
 
 async def test_arguments_that_cannot_be_read_are_asked_again_and_nothing_is_done(
@@ -155,7 +155,7 @@ async def test_arguments_that_cannot_be_read_are_asked_again_and_nothing_is_done
         task = await world.add("Write")
         await world.run()
         for wrong, why in (("{", "not JSON"), ("[]", "JSON object"), ('{"path": 1}', "must have")):
-            await world.decide(await asked(world), Answered.EDIT, wrong)
+            await world.decide(await asked(world), ReviewAnswer.EDIT, wrong)
             await world.run()
 
             assert why in (await asked(world)).question
@@ -183,7 +183,7 @@ async def test_a_tool_that_an_upgrade_took_away_is_not_used_even_if_it_was_appro
         await world.run()
     chosen = settings(tmp_path, write_file=Policy.DENY)
     async with World(tmp_path, brain=ready, settings=chosen) as world:
-        await world.decide(await asked(world), Answered.APPROVE)
+        await world.decide(await asked(world), ReviewAnswer.APPROVE)
         await world.run()
 
         assert "There is no tool 'write_file'" in ready.heard[-1]
@@ -200,7 +200,7 @@ async def test_a_stricter_policy_does_not_ask_about_what_is_done(tmp_path: Path)
         await world.run()
     chosen = settings(tmp_path, write_file=Policy.ASK)
     async with World(tmp_path, brain=ready, settings=chosen) as world:
-        await world.decide(await asked(world), Answered.ANSWER, "Go on")
+        await world.decide(await asked(world), ReviewAnswer.ANSWER, "Go on")
         await world.run()
 
         assert await world.waiting() == []
@@ -283,7 +283,7 @@ async def test_a_task_that_read_what_is_not_the_owners_asks_before_it_makes_anot
         assert await found(world, "Spread") == []
         assert (await world.get(task.id)).taint is Taint.PUBLIC
 
-        await world.decide(review, Answered.APPROVE)
+        await world.decide(review, ReviewAnswer.APPROVE)
         await world.run()
 
         assert [child.taint for child in await found(world, "Spread")] == [Taint.PUBLIC]
@@ -307,7 +307,7 @@ async def test_what_was_done_before_the_task_was_tainted_is_not_asked_about_agai
         questions = [each for each in await world.waiting() if each.task_id == task.id]
         assert [review.reason for review in questions] == [Reason.INPUT]
         await world.restart()
-        await world.decide(questions[0], Answered.ANSWER, "Go on")
+        await world.decide(questions[0], ReviewAnswer.ANSWER, "Go on")
         await world.run()
 
         assert [each for each in await world.waiting() if each.task_id == task.id] == []

@@ -4,30 +4,30 @@ from datetime import timedelta
 from pathlib import Path
 
 from remit.model.delivery import Delivery
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
-from remit.model.review import Answered
-from remit.model.view import View, show
+from remit.model.review import ReviewAnswer
+from remit.model.view import JsonView, show
 from tests.engine.rig import Rig, SlowBrain, SlowOutbox
 
 NODES = ["plan_step", "prioritise", "retrieve_context", "execute_tool", "generate_response"]
 
 
 async def s4(rig: Rig, task_id: TaskId) -> str:
-    return str(show(await rig.get(task_id), View.S4)["status"])
+    return str(show(await rig.get(task_id), JsonView.S4)["status"])
 
 
 async def test_the_lifecycle_of_the_specification_through_its_own_view(tmp_path: Path) -> None:
     brain, outbox = SlowBrain(), SlowOutbox()
     async with Rig(tmp_path, brain=brain, channels={"outbox": outbox}) as rig:
         task = await rig.admit("Write to Dr. Smith", delivery=[Delivery("outbox", "Dr. Smith")])
-        seen = [str(show(task, View.S4)["status"])]
+        seen = [str(show(task, JsonView.S4)["status"])]
         await brain.reached()
         seen.append(await s4(rig, task.id))
         brain.open.set()
         await rig.run(timedelta(days=2))
         seen.append(await s4(rig, task.id))
-        await rig.decide((await rig.waiting())[0], Answered.APPROVE)
+        await rig.decide((await rig.waiting())[0], ReviewAnswer.APPROVE)
         await outbox.gate.reached()
         seen.append(await s4(rig, task.id))
         outbox.gate.open.set()
@@ -36,7 +36,7 @@ async def test_the_lifecycle_of_the_specification_through_its_own_view(tmp_path:
         history = await rig.history(task.id)
 
     assert seen == ["NEW", "IN_PROGRESS", "WAITING_HITL", "IN_PROGRESS", "DONE"]
-    by = {str(e.data["to"]): e.actor.value for e in history if e.kind is Kind.TASK_MOVED}
+    by = {str(e.data["to"]): e.actor.value for e in history if e.kind is EventKind.TASK_MOVED}
     assert by["ready"] == "prioritise"
     assert by["needs_review"] == "courier"
     assert by["completed"] == "courier"
@@ -81,7 +81,7 @@ async def test_every_node_of_the_graph_is_in_the_journal_and_costs_no_write_of_i
         assert nodes(history).index("execute_tool") == 3
         done = history[-1]
         assert (done.data["to"], done.data["summary"]) == ("completed", "Hi")
-        kept = show(await rig.get(task.id), View.S4)
+        kept = show(await rig.get(task.id), JsonView.S4)
         assert kept["result_summary"] == "Hi"
         assert kept["tool_output"] == "Thought about it. <deliverable>Hi</deliverable>"
         assert rig.db.writes["record_steps"] == 2  # the work, and its proof
@@ -95,6 +95,6 @@ async def test_a_task_that_is_not_wanted_any_more_is_cancelled_with_its_reason(
         task = await rig.add("never", content="x", at=rig.now + timedelta(days=1))
         await rig.run()
         await rig.house.owner.cancel(task.id)
-        card = show(await rig.get(task.id), View.S4)
+        card = show(await rig.get(task.id), JsonView.S4)
 
         assert (card["status"], card["cancel_reason"]) == ("CANCELLED", "cancelled")

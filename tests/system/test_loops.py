@@ -16,7 +16,7 @@ from websockets.asyncio.client import connect
 from remit.brain.scripted import parse as script
 from remit.cli import up
 from remit.journal.telemetry import Telemetry
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.server.serve import serve
 from remit.settings import load
 from remit.store import conversations, events, tasks
@@ -24,7 +24,7 @@ from remit.store.database import Tx
 from remit.system.background import RECOVERED_AFTER
 from remit.testing import FrozenClock
 from remit.trigger import command
-from remit.wiring import House, opened, start, watch
+from remit.wiring import App, opened, start, watch
 from tests.engine.rig import until
 from tests.ports import free_port
 
@@ -86,7 +86,7 @@ LOOPS = {
 class Running:
     """A house in which everything runs that `remit up` runs, with a clock that is moved by hand."""
 
-    house: House
+    house: App
     clock: FrozenClock
     url: str
     client: httpx2.AsyncClient
@@ -106,7 +106,7 @@ class Running:
     async def told(self, name: str) -> list[Event]:
         """How often the journal says that a loop failed."""
         found = await self.house.db.read(events.after, 0, 10_000)
-        return [e for e in found if e.kind is Kind.LOOP_FAILED and e.data["loop"] == name]
+        return [e for e in found if e.kind is EventKind.LOOP_FAILED and e.data["loop"] == name]
 
     async def runs_again(self, name: str) -> None:
         async def ran() -> bool:
@@ -217,10 +217,10 @@ WAITED_FOR = {
     "brain/mcp/process.py:_note": "the output of a process",
     "brain/mcp/process.py:_read": "the output of a process",
     "converse/talk.py:_answer": "one turn, which stays owed until it is answered",
-    "deliver/herald.py:catch_up": "a test notice",
+    "deliver/notice_sender.py:catch_up": "a test notice",
     "engine/local.py:_leg": "one run of one task",
-    "server/seat.py:_hear": "a socket",
-    "server/seat.py:_speak": "a socket",
+    "server/live_connection.py:_hear": "a socket",
+    "server/live_connection.py:_speak": "a socket",
     "verify/sandbox.py:_read_first": "the output of a process",
     "verify/sandbox.py:_read_last": "the output of a process",
 }

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from remit.model import rrule
 from remit.model.delivery import Delivery
-from remit.model.series import Fate, Repeats, Series, Slot
+from remit.model.series import Repeats, Series, Slot, SlotFate
 from remit.model.status import Actor, Status
 from remit.model.task import Priority, Task
-from remit.settings import Schedule
+from remit.settings import ScheduleSettings
 from remit.store import ledger, moves, queue, series, slots
-from remit.store.queue import Claim
+from remit.store.queue import ClaimedTask
 from remit.trigger.repeat import following
 from tests.store.scene import RULE, Scene
 
@@ -26,9 +26,9 @@ class Days:
 
     scene: Scene
     repeats: Repeats
-    rules: Schedule = field(default_factory=Schedule)
+    rules: ScheduleSettings = field(default_factory=ScheduleSettings)
     begun: Counter[datetime] = field(default_factory=Counter)
-    at_work: list[Claim] = field(default_factory=list)
+    at_work: list[ClaimedTask] = field(default_factory=list)
     reached: datetime = field(init=False)
 
     def __post_init__(self) -> None:
@@ -83,9 +83,11 @@ class Days:
 
     def ledger(self) -> list[Slot]:
         until = self.reached + INSTANT
-        return ledger.of(self.scene.tx, self.series.id, self.repeats.first, until, 1_000_000)
+        return ledger.slots_of_series(
+            self.scene.tx, self.series.id, self.repeats.first, until, 1_000_000
+        )
 
-    def fates(self) -> list[Fate | None]:
+    def fates(self) -> list[SlotFate | None]:
         return [slot.fate for slot in self.ledger()]
 
     def ruled(self) -> list[datetime]:
@@ -102,14 +104,18 @@ class Days:
         assert ran == {at for at, times in self.begun.items() if times and at <= self.reached}
         for slot in found:
             assert slot.fate is not None or slot.task_id is not None
-            passed = slot.fate in {Fate.SKIPPED, Fate.MISSED}
+            passed = slot.fate in {SlotFate.SKIPPED, SlotFate.MISSED}
             assert passed == (slot.fate is not None and slot.started is None)
             assert bool(slot.why) == passed
 
 
 def days(
-    folder: Path, repeats: Repeats, rules: Schedule | None = None, *, now: datetime | None = None
+    folder: Path,
+    repeats: Repeats,
+    rules: ScheduleSettings | None = None,
+    *,
+    now: datetime | None = None,
 ) -> Days:
     scene = Scene(folder / "agent.db")
     scene.now = now or scene.now
-    return Days(scene, repeats, rules or Schedule())
+    return Days(scene, repeats, rules or ScheduleSettings())

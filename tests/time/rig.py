@@ -5,7 +5,7 @@ from typing import Final
 from zoneinfo import ZoneInfo
 
 from remit.trigger.calendar import occur
-from remit.trigger.calendar.words import Expansion, Limits, Slot, Window
+from remit.trigger.calendar.expansion import CalendarLimits, CalendarSlot, Expansion, TimeWindow
 
 UTC_ZONE: Final = ZoneInfo("UTC")
 
@@ -14,8 +14,8 @@ def midnight(day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
-def year(number: int = 2026) -> Window:
-    return Window(datetime(number, 1, 1, tzinfo=UTC), datetime(number + 1, 1, 1, tzinfo=UTC))
+def year(number: int = 2026) -> TimeWindow:
+    return TimeWindow(datetime(number, 1, 1, tzinfo=UTC), datetime(number + 1, 1, 1, tzinfo=UTC))
 
 
 def calendar(*parts: str) -> bytes:
@@ -31,14 +31,14 @@ def event(uid: str, *lines: str, kind: str = "VEVENT") -> str:
 
 def expand(
     raw: bytes,
-    window: Window | None = None,
+    window: TimeWindow | None = None,
     zone: ZoneInfo = UTC_ZONE,
-    limits: Limits = occur.DEFAULT,
+    limits: CalendarLimits = occur.DEFAULT,
 ) -> Expansion:
     return occur.slots(raw, window or year(), zone, limits)
 
 
-def line(slot: Slot) -> str:
+def line(slot: CalendarSlot) -> str:
     """A slot as the expectations are written: instant, key or -, flags."""
     flags = ",".join(sorted(slot.flags))
     return f"{zulu(slot.start)} {slot.key or '-'} {flags}".strip()

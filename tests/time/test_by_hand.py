@@ -7,10 +7,10 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.model.ids import SeriesId
-from remit.model.series import Fate, Missed, Overlap, Slot
+from remit.model.series import OnMissed, Overlap, Slot, SlotFate
 from remit.model.status import Status
 from remit.model.task import Task, TaskType
-from remit.settings import Deliver, Engine, Schedule, Settings
+from remit.settings import DeliverSettings, EngineSettings, ScheduleSettings, Settings
 from remit.store import ledger, series, series_orders
 from remit.store.database import Tx
 from remit.testing import START, World, script
@@ -25,7 +25,9 @@ THINKS: Final = replace(command.cue("Find news", ref="n", channel="outbox"), rep
 
 async def told(world: World, task: Task) -> list[Slot]:
     assert task.series_id is not None
-    return await world.house.db.read(ledger.of, task.series_id, START, world.now + HOUR / 2)
+    return await world.house.db.read(
+        ledger.slots_of_series, task.series_id, START, world.now + HOUR / 2
+    )
 
 
 async def test_what_is_run_by_hand_leaves_its_slot_to_the_clock(tmp_path: Path) -> None:
@@ -46,7 +48,7 @@ async def test_what_is_run_by_hand_leaves_its_slot_to_the_clock(tmp_path: Path) 
     )
     assert (done.status, done.type) == (Status.COMPLETED, TaskType.IMMEDIATE)
     assert [(slot.at, slot.fate, slot.task_id) for slot in slots] == [
-        (DAILY.first, Fate.RAN, first.id)
+        (DAILY.first, SlotFate.RAN, first.id)
     ]
     assert len(world.outbox.sent) == 2
     assert len({parcel.key for parcel in world.outbox.sent}) == 2
@@ -82,7 +84,9 @@ async def test_the_next_slot_knows_what_the_run_by_hand_came_to(tmp_path: Path) 
 
 
 async def test_what_is_due_already_is_begun_and_not_doubled(tmp_path: Path) -> None:
-    busy = Settings(home=tmp_path, deliver=Deliver(undo=0), engine=Engine(parallel=1))
+    busy = Settings(
+        home=tmp_path, deliver=DeliverSettings(undo=0), engine=EngineSettings(parallel=1)
+    )
     async with World(tmp_path, settings=busy) as world:
         first = await world.house.intake.admit(cue())
         await world.run()
@@ -111,8 +115,8 @@ async def test_a_run_by_hand_is_nothing_that_is_skipped_or_moved(tmp_path: Path)
 async def test_a_run_that_takes_too_long_is_cut_short_by_the_next_if_it_is_to_be(
     tmp_path: Path,
 ) -> None:
-    brain, rules = SlowBrain(), Schedule(overlap=Overlap.CANCEL_OTHER, missed=Missed.SKIP)
-    home = Settings(home=tmp_path, deliver=Deliver(undo=0), schedule=rules)
+    brain, rules = SlowBrain(), ScheduleSettings(overlap=Overlap.CANCEL_OTHER, missed=OnMissed.SKIP)
+    home = Settings(home=tmp_path, deliver=DeliverSettings(undo=0), schedule=rules)
     async with World(tmp_path, brain=brain, settings=home) as world:
         first = await world.house.intake.admit(THINKS)
         await world.house.repeater.catch_up()
@@ -126,7 +130,7 @@ async def test_a_run_that_takes_too_long_is_cut_short_by_the_next_if_it_is_to_be
         slots = await told(world, first)
 
         assert (await world.get(first.id)).status is Status.CANCELLED
-        assert [slot.fate for slot in slots] == [Fate.RAN, Fate.RAN]
+        assert [slot.fate for slot in slots] == [SlotFate.RAN, SlotFate.RAN]
         assert len(world.outbox.sent) == 1
 
 

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.errors import HomeLocked
-from remit.model.series import Fate, Missed, Overlap, Repeats
+from remit.model.series import OnMissed, Overlap, Repeats, SlotFate
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.settings import Deliver, Schedule, Settings
+from remit.settings import DeliverSettings, ScheduleSettings, Settings
 from remit.store import ledger, search, series, sessions, slots
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 from remit.store.sqlite import Sqlite
 from remit.testing import START, FrozenClock, World, script
 from remit.trigger.repeat import following
@@ -81,18 +81,18 @@ acts = st.tuples(
 @given(
     rule=st.sampled_from(RULES),
     zone=st.sampled_from(ZONES),
-    missed=st.sampled_from(list(Missed)),
+    missed=st.sampled_from(list(OnMissed)),
     overlap=st.sampled_from(list(Overlap)),
     lived=st.lists(acts, max_size=10),
 )
 def test_no_slot_vanishes_and_none_is_begun_twice_whatever_the_clock_does(
     rule: str,
     zone: str,
-    missed: Missed,
+    missed: OnMissed,
     overlap: Overlap,
     lived: list[tuple[Callable[[Days, int], None], int]],
 ) -> None:
-    rules = Schedule(missed=missed, overlap=overlap, most=20)
+    rules = ScheduleSettings(missed=missed, overlap=overlap, most=20)
     with TemporaryDirectory() as folder:
         made = days(Path(folder), Repeats(rule, zone, SPRING + HOUR), rules, now=SPRING)
         for act, minutes in lived:
@@ -108,7 +108,7 @@ def test_a_clock_set_back_an_hour_repeats_nothing(tmp_path: Path) -> None:
     made.scene.now -= HOUR
     made.go(2 * HOUR)
 
-    assert made.fates() == [Fate.RAN] * 6
+    assert made.fates() == [SlotFate.RAN] * 6
     assert set(made.begun.values()) == {1}
 
 
@@ -118,11 +118,11 @@ def test_a_clock_set_forward_three_days_runs_one_and_says_what_it_missed(tmp_pat
     made.scene.now += 3 * DAY + 5 * MINUTE
     made.tick()
 
-    assert Counter(made.fates()) == {Fate.RAN: 2, Fate.MISSED: 71, Fate.CAUGHT_UP: 1}
+    assert Counter(made.fates()) == {SlotFate.RAN: 2, SlotFate.MISSED: 71, SlotFate.CAUGHT_UP: 1}
 
 
 async def test_of_two_processes_only_one_opens_the_house(tmp_path: Path) -> None:
-    home = Settings(home=tmp_path, deliver=Deliver(undo=0))
+    home = Settings(home=tmp_path, deliver=DeliverSettings(undo=0))
     async with opened(home, clock=FrozenClock()):
         with pytest.raises(HomeLocked):
             async with opened(home, clock=FrozenClock()):
@@ -145,10 +145,12 @@ async def test_even_without_the_lock_two_watches_put_in_each_slot_once(tmp_path:
         ]
         await other.close()
         await world.run(MINUTE)
-        told = await world.house.db.read(ledger.of, task.series_id, START, world.now + INSTANT)
+        told = await world.house.db.read(
+            ledger.slots_of_series, task.series_id, START, world.now + INSTANT
+        )
 
     assert sorted(won) == [False, True]
-    assert [slot.fate for slot in told] == [*[Fate.MISSED] * 3, Fate.CAUGHT_UP]
+    assert [slot.fate for slot in told] == [*[SlotFate.MISSED] * 3, SlotFate.CAUGHT_UP]
     assert len(world.outbox.sent) == 1
 
 
@@ -168,5 +170,5 @@ async def test_a_run_after_the_clock_was_set_back_is_remembered_too(tmp_path: Pa
 
 
 async def _ready(world: World) -> list[Task]:
-    page = await world.house.db.read(search.page, Filter(limit=500))
+    page = await world.house.db.read(search.page, TaskFilter(limit=500))
     return [task for task in page.tasks if task.status is Status.READY]

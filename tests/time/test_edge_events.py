@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from remit.trigger.calendar import occur
-from remit.trigger.calendar.words import Window
+from remit.trigger.calendar.expansion import TimeWindow
 from tests.time.rig import line, midnight, zulu
 
 EVENTS: Final = Path(__file__).parent / "events"
@@ -32,7 +32,7 @@ class Wanted(TypedDict, total=False):
 def test_an_event_gives_the_slots_that_were_derived_by_hand(name: str) -> None:
     wanted = _wanted(name)
     zone = ZoneInfo(wanted["zone"])
-    window = Window(midnight(wanted["since"], zone), midnight(wanted["until"], zone))
+    window = TimeWindow(midnight(wanted["since"], zone), midnight(wanted["until"], zone))
     at = time.fromisoformat(wanted.get("all_day_at", "09:00"))
 
     found = occur.slots((EVENTS / f"{name}.ics").read_bytes(), window, zone, all_day_at=at)

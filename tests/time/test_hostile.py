@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.trigger.calendar.words import Flag, Limits, Window
+from remit.trigger.calendar.expansion import CalendarLimits, SlotFlag, TimeWindow
 from tests.soak import examples
 from tests.time.rig import calendar, event, expand, year
 
@@ -92,7 +92,7 @@ def test_a_hostile_line_is_refused_with_a_sentence(name: str) -> None:
 
 def test_a_count_that_must_be_walked_is_walked_only_so_far() -> None:
     rule = "RRULE:FREQ=MINUTELY;COUNT=100000;BYHOUR=3"
-    found = expand(calendar(event("bad", START, rule)), limits=Limits(steps=5_000))
+    found = expand(calendar(event("bad", START, rule)), limits=CalendarLimits(steps=5_000))
 
     _is_refused(found.refused[0].why, "ore than 5,000 steps")
     assert found.steps <= 5_001
@@ -100,7 +100,7 @@ def test_a_count_that_must_be_walked_is_walked_only_so_far() -> None:
 
 def test_many_events_that_are_each_allowed_are_refused_once_the_whole_costs_too_much() -> None:
     raw = calendar(*(event(str(n), START, "RRULE:FREQ=DAILY") for n in range(100)))
-    found = expand(raw, limits=Limits(all_steps=10_000))
+    found = expand(raw, limits=CalendarLimits(all_steps=10_000))
 
     assert len({slot.uid for slot in found.slots}) + len(found.refused) == 100
     assert len(found.refused) > 70  # a year and a few days around it fit 26 times
@@ -111,7 +111,7 @@ def test_many_events_that_are_each_allowed_are_refused_once_the_whole_costs_too_
 def test_the_whole_is_counted_where_nothing_can_be_said_ahead() -> None:
     counted = ("DTSTART:20260101T000000Z", "RRULE:FREQ=DAILY;COUNT=300")
     raw = calendar(*(event(str(n), *counted) for n in range(100)))
-    found = expand(raw, limits=Limits(all_steps=10_000))
+    found = expand(raw, limits=CalendarLimits(all_steps=10_000))
 
     assert found.steps <= 10_001
     assert len(found.refused) > 60  # 33 of them fit
@@ -121,7 +121,7 @@ def test_the_whole_is_counted_where_nothing_can_be_said_ahead() -> None:
 def test_more_slots_than_a_window_may_hold_are_refused() -> None:
     found = expand(
         calendar(event("bad", "DTSTART:20260101T000000Z", "RRULE:FREQ=HOURLY")),
-        limits=Limits(slots=1_000),
+        limits=CalendarLimits(slots=1_000),
     )
 
     _is_refused(found.refused[0].why, "at most 1,000 are taken")
@@ -144,7 +144,7 @@ def test_a_long_text_is_cut_and_says_so() -> None:
 
     (slot,) = found.slots
     assert len(slot.description) == 20_000
-    assert Flag.CUT in slot.flags
+    assert SlotFlag.CUT in slot.flags
 
 
 def test_alarms_are_passed_over_however_deep_and_many() -> None:
@@ -196,7 +196,7 @@ def test_an_event_without_a_uid_is_refused_alone() -> None:
 def test_the_ends_of_time_are_refused_not_crashed_into() -> None:
     early = event("early", "DTSTART;TZID=Asia/Tokyo:00010101T000000", "RRULE:FREQ=YEARLY;COUNT=2")
     late = event("late", "DTSTART:99991231T235959Z", "DURATION:P1000D")
-    span = Window(
+    span = TimeWindow(
         datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999, tzinfo=UTC)
     )
     found = expand(calendar(early, late), span)

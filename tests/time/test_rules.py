@@ -12,7 +12,7 @@ from dateutil import rrule as other  # type: ignore[import-untyped]
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from remit.trigger.calendar.words import Window
+from remit.trigger.calendar.expansion import TimeWindow
 from tests.soak import examples
 from tests.time.rig import calendar, event, expand, zulu
 
@@ -89,7 +89,7 @@ def test_a_rule_falls_where_another_reading_of_the_rfc_has_it(
 
     text = ";".join([f"FREQ={freq}", *(f"{name}={value}" for name, value in parts.items())])
     raw = calendar(event("a", f"DTSTART:{start:%Y%m%dT%H%M%SZ}", f"RRULE:{text}"))
-    found = expand(raw, Window(since.replace(tzinfo=UTC), until.replace(tzinfo=UTC)))
+    found = expand(raw, TimeWindow(since.replace(tzinfo=UTC), until.replace(tzinfo=UTC)))
 
     if found.refused:
         # Only what never falls may be refused here.

@@ -8,13 +8,13 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.model.delivery import Retry
-from remit.model.review import Answered
-from remit.model.series import Missed, Overlap, Repeats
+from remit.model.delivery import SendRetry
+from remit.model.review import ReviewAnswer
+from remit.model.series import OnMissed, Overlap, Repeats
 from remit.model.status import Status
-from remit.settings import Deliver, Schedule, Settings
+from remit.settings import DeliverSettings, ScheduleSettings, Settings
 from remit.store import inbox, search, series
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 from remit.testing import START, World
 from remit.trigger import command
 
@@ -40,7 +40,7 @@ async def wrong_for_two_minutes(world: World, by: timedelta, *, restarts: bool) 
 
 async def slots_run(world: World, since: datetime, until: datetime) -> Counter[datetime]:
     """How often each slot was run; one may have been by the wrong clock."""
-    page = await world.house.db.read(search.page, Filter(limit=500))
+    page = await world.house.db.read(search.page, TaskFilter(limit=500))
     done = [task.slot for task in page.tasks if task.slot and task.started_at]
     return Counter(slot for slot in done if since < slot <= until)
 
@@ -49,15 +49,17 @@ async def slots_run(world: World, since: datetime, until: datetime) -> Counter[d
 @pytest.mark.parametrize(
     ("rule", "missed"),
     [
-        *(("FREQ=DAILY", missed) for missed in Missed),
-        ("FREQ=DAILY;COUNT=30", Missed.RUN_ONCE),  # by the wrong clock it had ended
-        ("FREQ=HOURLY;INTERVAL=6", Missed.RUN_ALL),
+        *(("FREQ=DAILY", missed) for missed in OnMissed),
+        ("FREQ=DAILY;COUNT=30", OnMissed.RUN_ONCE),  # by the wrong clock it had ended
+        ("FREQ=HOURLY;INTERVAL=6", OnMissed.RUN_ALL),
     ],
 )
 async def test_a_series_goes_on_at_its_next_slot_after_the_clock_is_put_right(
-    tmp_path: Path, rule: str, missed: Missed, restarts: bool
+    tmp_path: Path, rule: str, missed: OnMissed, restarts: bool
 ) -> None:
-    settings = Settings(home=tmp_path, deliver=Deliver(undo=0), schedule=Schedule(missed=missed))
+    settings = Settings(
+        home=tmp_path, deliver=DeliverSettings(undo=0), schedule=ScheduleSettings(missed=missed)
+    )
     async with World(tmp_path, settings=settings) as world:
         await repeating(world, rule)
         await world.run(2 * DAY + 2 * HOUR)
@@ -69,7 +71,7 @@ async def test_a_series_goes_on_at_its_next_slot_after_the_clock_is_put_right(
         ran = await slots_run(world, began, world.now)
         assert len(ran) == (12 if "HOURLY" in rule else 3)  # none left out
         assert set(ran.values()) == {1}
-        (found,) = await world.house.db.read(series.every)
+        (found,) = await world.house.db.read(series.list_series)
         assert found.last - world.now <= DAY
         assert found.ended_at is None
 
@@ -89,7 +91,7 @@ async def test_tries_and_questions_wait_no_longer_than_they_would_have(tmp_path:
     async with World(tmp_path) as world:
         later = await world.add("Later", content="Later.", at=START + 2 * DAY)
         world.clock.jump(START + AHEAD)
-        world.outbox.answers = [Retry("busy", 60.0)]
+        world.outbox.answers = [SendRetry("busy", 60.0)]
         tried = await world.add("Tell", content="Hello!")
         asking = await world.add("Tell mum", content="Hello!", recipient="mum")
         await world.run()
@@ -104,7 +106,7 @@ async def test_tries_and_questions_wait_no_longer_than_they_would_have(tmp_path:
         assert review.task_id == asking.id
         assert review.later_until is not None
         assert review.later_until <= world.now
-        await world.decide(review, Answered.APPROVE)
+        await world.decide(review, ReviewAnswer.APPROVE)
         await world.run(3 * DAY)
         assert (await world.get(asking.id)).status is Status.COMPLETED
         assert (await world.get(later.id)).status is Status.COMPLETED  # a year early, and once
@@ -115,7 +117,9 @@ async def test_a_clock_that_goes_back_to_long_ago_makes_no_slot_run_twice(
     tmp_path: Path, overlap: Overlap
 ) -> None:
     """As a board without a battery starts: long ago, and right some minutes later."""
-    settings = Settings(home=tmp_path, deliver=Deliver(undo=0), schedule=Schedule(overlap=overlap))
+    settings = Settings(
+        home=tmp_path, deliver=DeliverSettings(undo=0), schedule=ScheduleSettings(overlap=overlap)
+    )
     async with World(tmp_path, settings=settings) as world:
         await repeating(world, "FREQ=DAILY")
         await world.run(5 * DAY + 2 * HOUR)

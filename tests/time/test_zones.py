@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from remit.trigger.calendar.words import Flag, Limits, Window
+from remit.trigger.calendar.expansion import CalendarLimits, SlotFlag, TimeWindow
 from tests.time.rig import calendar, event, expand
 
 # Half hours, quarters, turns at midnight, both halves of the world, Ramadan, none at all.
@@ -78,10 +78,12 @@ def test_a_daily_series_starts_once_each_day_whatever_the_clocks_do(name: str) -
     zone = ZoneInfo(name)
     for at in sorted({time(9), *(_within(turn, zone) for turn in _turns(zone))}):
         raw = calendar(event("a", f"DTSTART;TZID={name}:20251225T{at:%H%M%S}", "RRULE:FREQ=DAILY"))
-        found = expand(raw, Window(SINCE, UNTIL), zone)
+        found = expand(raw, TimeWindow(SINCE, UNTIL), zone)
 
         wanted = {meant.at: meant.turn for meant in _meant_each_day(at, zone)}
-        turns = {slot.start: "".join(slot.flags & {Flag.GAP, Flag.FOLD}) for slot in found.slots}
+        turns = {
+            slot.start: "".join(slot.flags & {SlotFlag.GAP, SlotFlag.FOLD}) for slot in found.slots
+        }
         assert turns == wanted
         assert len(turns) == len(found.slots)
         # Each day on the wall has its own, but for those that never were.
@@ -96,7 +98,7 @@ def test_an_hourly_series_starts_every_hour_that_passes(name: str) -> None:
         raw = calendar(
             event("a", f"DTSTART;TZID={name}:{first:%Y%m%dT%H%M%S}", "RRULE:FREQ=HOURLY;COUNT=48")
         )
-        found = expand(raw, Window(turn - 2 * DAY, turn + 3 * DAY), zone)
+        found = expand(raw, TimeWindow(turn - 2 * DAY, turn + 3 * DAY), zone)
 
         starts = [slot.start for slot in found.slots]
         assert starts == [turn - DAY + n * HOUR for n in range(48)]
@@ -110,15 +112,15 @@ def test_windows_that_meet_have_every_slot_in_one_of_them(name: str) -> None:
         event("b", "DTSTART:20260101T003000", "RRULE:FREQ=WEEKLY;BYDAY=SU,MO"),
         event("c", "DTSTART;VALUE=DATE:20260101", "RRULE:FREQ=DAILY;INTERVAL=3"),
     )
-    limits = Limits(slots=100_000)
-    whole = expand(raw, Window(SINCE, UNTIL), zone, limits)
+    limits = CalendarLimits(slots=100_000)
+    whole = expand(raw, TimeWindow(SINCE, UNTIL), zone, limits)
 
     edges = [SINCE + n * timedelta(days=35) for n in range(22)] + [UNTIL]
     pieces = [
         slot
         for since, until in pairwise(edges)
         if since < until
-        for slot in expand(raw, Window(since, min(until, UNTIL)), zone, limits).slots
+        for slot in expand(raw, TimeWindow(since, min(until, UNTIL)), zone, limits).slots
     ]
     assert pieces == list(whole.slots)
     assert len({(slot.uid, slot.start) for slot in pieces}) == len(pieces)

@@ -6,7 +6,7 @@ import hmac
 from datetime import UTC, datetime
 from typing import Final
 
-from remit.trigger.hook import Call
+from remit.trigger.hook import HookCall
 
 SECRET: Final = "whsec_" + base64.b64encode(b"a secret of thirty-two bytes, ok").decode()
 OTHER: Final = "whsec_" + base64.b64encode(b"another secret of the same bytes").decode()
@@ -15,7 +15,7 @@ NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 def standard(
     body: bytes, *, ident: str = "msg_1", at: datetime = NOW, secret: str = SECRET, **more: str
-) -> Call:
+) -> HookCall:
     """Signed as Standard Webhooks wants it."""
     stamp = str(int(at.timestamp()))
     key = base64.b64decode(secret.removeprefix("whsec_"))
@@ -25,17 +25,17 @@ def standard(
         "webhook-timestamp": stamp,
         "webhook-signature": "v1," + base64.b64encode(made).decode(),
     }
-    return Call({"content-type": "application/json", **signed, **more}, body)
+    return HookCall({"content-type": "application/json", **signed, **more}, body)
 
 
-def hub(body: bytes, *, secret: str = SECRET, **more: str) -> Call:
+def hub(body: bytes, *, secret: str = SECRET, **more: str) -> HookCall:
     """Signed as GitHub does it."""
     made = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     signed = {"content-type": "application/json", "x-hub-signature-256": f"sha256={made}"}
-    return Call({**signed, **more}, body)
+    return HookCall({**signed, **more}, body)
 
 
-def bearer(body: bytes, *, secret: str = SECRET, **more: str) -> Call:
-    return Call(
+def bearer(body: bytes, *, secret: str = SECRET, **more: str) -> HookCall:
+    return HookCall(
         {"content-type": "application/json", "authorization": f"Bearer {secret}", **more}, body
     )

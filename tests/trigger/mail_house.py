@@ -6,7 +6,7 @@ from typing import Final
 from remit.model.task import Task
 from remit.ports import Brain
 from remit.settings import load
-from remit.store.cues import Kept
+from remit.store.cues import StoredCue
 from remit.store.secrets import Secrets
 from remit.testing import ObedientBrain, Outbox, World
 from remit.trigger import mail, people
@@ -67,14 +67,14 @@ class MailHouse:
         settings = load({"REMIT_HOME": str(home)})
         self.world = World(home, brain=self.brain, channels={"post": self.post}, settings=settings)
 
-    async def came(self, raw: bytes) -> Kept | None:
+    async def came(self, raw: bytes) -> StoredCue | None:
         """A mail, taken in as the mailbox's watch does it; None if nothing of it is kept."""
         entrance = self.world.house.doors.entrance
         door = self.world.house.settings.doors["post"]
         arrival = entrance._sorted("post", door, mail.head(raw, US))
         if arrival is None:
             return None
-        told = people.told(arrival, mail.letter(raw, US))
+        told = people.with_mail_text(arrival, mail.letter(raw, US))
         return await entrance._take_mail("post", told)
 
     async def tasks(self) -> list[Task]:

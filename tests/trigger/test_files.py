@@ -102,7 +102,7 @@ async def test_a_file_that_is_too_large_is_told_once_and_again_when_it_has_chang
         for _ in range(5):
             assert await watch.look() == 0
         (told,) = await world.house.db.read(cues.latest)
-        assert (told.fate, told.body["name"]) == (cues.Fate.IGNORED, "b.txt")
+        assert (told.fate, told.body["name"]) == (cues.CueFate.IGNORED, "b.txt")
         assert told.why == "it has 101 bytes, and largest of this folder is 100"
         assert len(caplog.messages) == 1
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.trigger import mail_auth
-from remit.trigger.mail_auth import Sender
+from remit.trigger.mail_auth import VerifiedSender
 
 US: Final = "mx.example.org"
 GOOD: Final = (
@@ -17,10 +17,12 @@ BANK: Final = "Bank <info@bank.example>"
 
 
 def test_what_our_server_vouches_for_is_verified() -> None:
-    assert mail_auth.sender([BANK], [GOOD], US) == Sender("info@bank.example", verified=True)
+    assert mail_auth.sender([BANK], [GOOD], US) == VerifiedSender(
+        "info@bank.example", verified=True
+    )
     spaced = f"\r\n {US.upper()} 1 ;\r\n\tDMARC=PASS action=none header.From=Bank.Example"
     found = mail_auth.sender(["INFO@BANK.EXAMPLE"], [spaced], US)
-    assert found == Sender("info@bank.example", verified=True)
+    assert found == VerifiedSender("info@bank.example", verified=True)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +110,7 @@ PROVIDERS: Final = {
 @pytest.mark.parametrize(("named", "results"), PROVIDERS.values(), ids=PROVIDERS)
 def test_what_providers_really_write_is_understood(named: str, results: list[str]) -> None:
     found = mail_auth.sender([BANK], results, named)
-    assert found == Sender("info@bank.example", verified=True)
+    assert found == VerifiedSender("info@bank.example", verified=True)
     stranger = mail_auth.sender(["Eve <eve@evil.example>"], results, named)
     assert stranger is not None
     assert not stranger.verified

@@ -6,9 +6,9 @@ import pytest
 
 from remit.model.delivery import Accepted
 from remit.model.task import Priority, SourceKind, Taint
-from remit.model.view import View, show
+from remit.model.view import JsonView, show
 from remit.store import conversations, cues, reviews
-from remit.store.cues import Fate
+from remit.store.cues import CueFate
 from remit.testing import script
 from tests.trigger.mail_house import MailHouse
 from tests.trigger.mails import ANNA, OWNER, STRANGER, mail_from, written
@@ -23,7 +23,7 @@ async def test_a_contact_s_mail_is_a_task_as_s4_writes_it(tmp_path: Path) -> Non
     async with house.world:
         kept = await house.came(raw)
         again = await house.came(raw)
-        told = show(await house.only(), View.S4)
+        told = show(await house.only(), JsonView.S4)
 
     assert kept == again
     assert told["source"] == "email:<m-1@home.example>"
@@ -53,7 +53,7 @@ async def test_a_rule_on_the_sender_s_domain_counts_for_who_is_vouched_for_alone
         await house.came(mail_from(ANNA, "Hello."))
         forged = await house.came(mail_from(ANNA, "Pay now.", result="fail", Subject="Urgent"))
         assert forged is not None
-        assert forged.fate is Fate.IGNORED
+        assert forged.fate is CueFate.IGNORED
         await world.house.doors.begin(forged.name)
         await world.run()
         true, false = await house.tasks()
@@ -71,7 +71,7 @@ async def test_the_owner_s_mail_is_his_own_word(tmp_path: Path) -> None:
         await world.run()
 
     assert kept is not None
-    assert (kept.fate, kept.task_id) == (Fate.STARTED, task.id)
+    assert (kept.fate, kept.task_id) == (CueFate.STARTED, task.id)
     assert (task.source.kind, task.taint) == (SourceKind.EMAIL, Taint.OWNER)
     assert [(parcel.recipient, parcel.body) for parcel in house.post.sent] == [
         ("bert@home.example", "I am late")
@@ -105,7 +105,7 @@ async def test_a_mail_that_only_passes_on_says_nothing_of_its_own(tmp_path: Path
         kept = await house.came(mail_from(OWNER, text, Subject="Fwd: Send it to Bert"))
         assert await house.tasks() == []
     assert kept is not None
-    assert (kept.fate, kept.why) == (Fate.IGNORED, "it has no words of yours")
+    assert (kept.fate, kept.why) == (CueFate.IGNORED, "it has no words of yours")
 
 
 async def test_the_owner_s_answer_to_a_letter_finds_its_task(tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ async def test_the_owner_s_answer_to_a_letter_finds_its_task(tmp_path: Path) -> 
         kept = await house.came(mail_from(OWNER, answer, **{"In-Reply-To": "<dlv-1@example.test>"}))
         await world.house.talk.settled()
         assert kept is not None
-        assert (kept.fate, kept.task_id) == (Fate.TALKED, task.id)
+        assert (kept.fate, kept.task_id) == (CueFate.TALKED, task.id)
         place = await world.house.db.read(conversations.birthplace, task.id)
         assert place is not None
         said = await world.house.db.read(conversations.turns, place.id, 0, 50)
@@ -133,7 +133,7 @@ async def test_a_question_of_the_owner_s_is_answered_and_is_no_task(tmp_path: Pa
         await world.house.talk.settled()
         assert await house.tasks() == []
     assert kept is not None
-    assert kept.fate is Fate.TALKED
+    assert kept.fate is CueFate.TALKED
 
 
 @pytest.mark.parametrize(
@@ -156,7 +156,7 @@ async def test_whoever_is_not_surely_known_starts_nothing(
         await world.run()
         assert await house.tasks() == []
     assert kept is not None
-    assert kept.fate is Fate.IGNORED
+    assert kept.fate is CueFate.IGNORED
     assert why in kept.why
 
 
@@ -165,7 +165,7 @@ async def test_contacts_start_nothing_unless_the_owner_says_so(tmp_path: Path) -
     async with house.world as world:
         kept = await house.came(mail_from(ANNA, "Hi.", Subject="Lunch"))
         assert kept is not None
-        assert (kept.fate, kept.why) == (Fate.IGNORED, "contacts start nothing by this door")
+        assert (kept.fate, kept.why) == (CueFate.IGNORED, "contacts start nothing by this door")
         assert await house.tasks() == []
         begun = await world.house.doors.begin(kept.name)
         assert begun.task_id == (await house.only()).id
@@ -265,7 +265,7 @@ async def test_an_answer_to_the_mail_of_a_question_settles_that_question_alone(
 
     assert kept == again
     assert kept is not None
-    assert (kept.fate, kept.task_id) == (Fate.TALKED, second.task_id)
+    assert (kept.fate, kept.task_id) == (CueFate.TALKED, second.task_id)
     assert left.id == first.id
     assert review.decision is not None
     assert (review.decision.answer.value, review.decision.by) == (answer, "owner: by mail")

@@ -8,11 +8,11 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from remit.model.task import Taint
-from remit.store.calendars import Resource
-from remit.trigger.calendar.expand import Reader
+from remit.store.calendars import StoredResource
+from remit.trigger.calendar.expand import CalendarReader
 
 NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-READER: Final = Reader(
+READER: Final = CalendarReader(
     ZoneInfo("UTC"), mine=("Me@example.org", "kate@example.org"), knows="anna@example.org".__eq__
 )
 MINE: Final = (
@@ -78,7 +78,7 @@ def _event(start: str, *lines: str) -> str:
 
 
 async def _taints(body: str, *, trusted: bool = True) -> set[Taint]:
-    resource = Resource("own", "/agenda/", "/a.ics", '"1"', "a", body, NOW)
+    resource = StoredResource("own", "/agenda/", "/a.ics", '"1"', "a", body, NOW)
     found = await READER.read(resource, trusted=trusted, fresh=NOW - timedelta(days=1), now=NOW)
     assert found.starts or found.resource.why, body
     return {each.taint for each in found.starts}

@@ -8,7 +8,7 @@ import pytest
 
 from remit.cli.main import run
 from remit.settings import load
-from remit.settings.projects import Project
+from remit.settings.projects import ProjectSettings
 from tests.verify import workshop
 
 CALC = "def add(a: int, b: int) -> int:\n    return a + b\n"
@@ -205,7 +205,7 @@ def test_a_project_is_read_from_the_settings(tmp_path: Path) -> None:
 
     shop = load(settings(tmp_path, text)).projects["shop"]
 
-    assert shop == Project(
+    assert shop == ProjectSettings(
         path="/data/shop",
         specialists=("brain",),
         commands={"unit-test": ["pytest", "-k{pattern}"]},

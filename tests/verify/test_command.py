@@ -12,11 +12,11 @@ from remit.model.status import Status
 from remit.testing import START, FrozenClock
 from remit.verify import command, project
 from remit.verify.command import CommandCheck
-from remit.verify.limits import Limits
-from remit.verify.runners import Way
-from remit.verify.sandbox import Ended, Ground, Refused, Sandbox
-from remit.verify.suite_runs import Choice, words
-from remit.verify.suite_terms import Terms
+from remit.verify.limits import SandboxLimits
+from remit.verify.runners import CheckCommand
+from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxRefusal, SandboxResult
+from remit.verify.suite_runs import CaseSelection, words
+from remit.verify.suite_terms import SuiteTerms
 from tests.model.lifecycle_checks import task_in
 from tests.verify import workshop
 from tests.verify.workshop import SMALL, check, found
@@ -29,7 +29,9 @@ PYPROJECT = "[tool.ruff]\n[tool.mypy]\nstrict = true\n[tool.pytest.ini_options]\
 class CountingSandbox(Sandbox):
     runs = 0
 
-    async def run(self, argv: Sequence[str], ground: Ground) -> Ended | Refused:
+    async def run(
+        self, argv: Sequence[str], ground: SandboxFiles
+    ) -> SandboxResult | SandboxRefusal:
         self.runs += 1
         return await super().run(argv, ground)
 
@@ -96,7 +98,7 @@ async def test_the_pattern_chooses_the_tests_that_run_first_and_never_the_only_o
     assert "1 of 2 tests failed." in (one.error or "")
     assert "1 of 1 test failed (tests called other)." in (other.error or "")
 
-    quick = check(repo, terms=Terms(whole=False))
+    quick = check(repo, terms=SuiteTerms(whole=False))
     some = await quick.prove(Criterion("unit-test", "Tests", "add"), str(repo))
     assert (some.result, some.note) == (Result.PASS, "1 test passed (tests called add).")
     assert some.is_partial
@@ -154,26 +156,26 @@ async def test_a_pattern_is_a_name_or_it_is_refused(pattern: str, repo: Path) ->
     "pattern", ["x; touch y", "$(id)", "a && b", "'", '"', "a b", "--help", "*"]
 )
 def test_a_pattern_stays_part_of_one_word(pattern: str) -> None:
-    way = Way(("tool", "--only={pattern}", "end"), "tool")
+    way = CheckCommand(("tool", "--only={pattern}", "end"), "tool")
 
-    assert words(way, Choice(name=pattern)) == ("tool", f"--only={pattern}", "end")
+    assert words(way, CaseSelection(name=pattern)) == ("tool", f"--only={pattern}", "end")
 
 
 def test_a_pattern_that_stands_alone_cannot_become_an_option() -> None:
-    way = Way(("cargo", "test", "{pattern}"), "cargo")
+    way = CheckCommand(("cargo", "test", "{pattern}"), "cargo")
 
     with pytest.raises(BadInput, match="would be read as an option"):
-        words(way, Choice(name="--help"))
+        words(way, CaseSelection(name="--help"))
 
 
 def test_a_tool_that_reads_expressions_is_given_the_letters() -> None:
-    way = Way(("vitest", "--testNamePattern={regex}"), "vitest")
+    way = CheckCommand(("vitest", "--testNamePattern={regex}"), "vitest")
 
-    assert words(way, Choice(name="a.b|.*")) == ("vitest", r"--testNamePattern=a\.b\|\.\*")
+    assert words(way, CaseSelection(name="a.b|.*")) == ("vitest", r"--testNamePattern=a\.b\|\.\*")
 
 
 def test_without_a_pattern_its_word_is_left_out() -> None:
-    way = Way(("pytest", "-k{pattern}", "--junitxml={report}"), "pytest")
+    way = CheckCommand(("pytest", "-k{pattern}", "--junitxml={report}"), "pytest")
 
     assert words(way) == ("pytest", "--junitxml=/tmp/report")
 
@@ -345,7 +347,7 @@ async def test_a_worktree_is_checked_with_what_the_project_installed(
 
 async def _guarded(repo: Path, *may_change: str) -> Finding:
     base = workshop.git(repo, "rev-parse", "HEAD").strip()
-    terms = Terms(base=base, may_change=may_change)
+    terms = SuiteTerms(base=base, may_change=may_change)
     return await check(repo, terms=terms).prove(Criterion("unit-test", "Tests"), str(repo))
 
 
@@ -378,7 +380,7 @@ async def test_a_test_that_was_added_to_an_old_file_is_run_too(
     more = f"\n\ndef test_more() -> None:\n    assert add(2, 3) == {right}\n"
     (repo / "tests/test_calc.py").write_text(TEST + more)
     base = workshop.git(repo, "rev-parse", "HEAD").strip()
-    checks = check(repo, terms=Terms(base=base))
+    checks = check(repo, terms=SuiteTerms(base=base))
 
     every = await checks.prove(Criterion("unit-test", "Tests"), str(repo))
     new = await checks.prove(Criterion("unit-test", "Tests", "more"), str(repo))
@@ -404,7 +406,7 @@ async def test_no_suite_is_run_twice_on_the_same_files(repo: Path, tmp_path: Pat
         workshop.write(repo, files)
         base = workshop.git(repo, "rev-parse", "HEAD").strip()
         ways = project.read(repo, environ=workshop.environ(), base=base)
-        terms, before = Terms(base), sandbox.runs
+        terms, before = SuiteTerms(base), sandbox.runs
         check = CommandCheck(ways, sandbox, FrozenClock(START), terms=terms, kept=tmp_path / "kept")
         found = await check.prove(Criterion("unit-test", "All tests pass"), str(repo))
 
@@ -463,7 +465,7 @@ async def test_how_work_is_checked_is_read_from_before_the_work(repo: Path) -> N
 
 
 def test_the_limits_are_all_told_to_the_kernel() -> None:
-    said = " ".join(Limits().words)
+    said = " ".join(SandboxLimits().words)
 
     for word in ("--cpu=", "--data=", "--as=", "--nproc=", "--fsize=", "--nofile=", "--core=0"):
         assert word in said

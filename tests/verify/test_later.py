@@ -11,7 +11,7 @@ from remit.model.contract import (
     Verdict,
 )
 from remit.verify import flaky, report, said
-from remit.verify.suite_terms import Judged
+from remit.verify.suite_terms import CheckOutcome
 
 
 @pytest.mark.parametrize(
@@ -27,9 +27,9 @@ async def test_what_wavers_must_pass_three_times_in_a_row(
 ) -> None:
     left = list(runs)
 
-    async def once() -> Judged:
+    async def once() -> CheckOutcome:
         passes = left.pop(0) == "p"
-        return Judged(Result.PASS) if passes else Judged(Result.FAIL, "it fell over")
+        return CheckOutcome(Result.PASS) if passes else CheckOutcome(Result.FAIL, "it fell over")
 
     found, often = await flaky.settle(once)
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from remit.errors import BadInput
 from remit.model import test_files
 from remit.model.contract import Criterion, Result
-from remit.specialist.changes import Change, Kind, Snapshot
+from remit.specialist.changes import ChangeKind, FileChange, Snapshot
 from remit.verify import presets, project, project_files, reports, suite_terms
-from remit.verify.reports import CaseResult, Outcome
-from remit.verify.runners import Lacking, Way
-from remit.verify.suite_terms import Terms
+from remit.verify.reports import CaseOutcome, CaseResult
+from remit.verify.runners import CheckCommand, MissingTool
+from remit.verify.suite_terms import SuiteTerms
 from remit.verify.toolchain import Toolchain
 from tests.verify import workshop
 from tests.verify.workshop import check
@@ -104,7 +104,7 @@ def test_a_repository_shows_how_it_is_checked(
 
     way = presets.detect(project_files.in_folder(repo), Toolchain(repo, every_tool))[activity]
 
-    assert isinstance(way, Way)
+    assert isinstance(way, CheckCommand)
     words = (word for word in way.argv[1:] if not word.startswith("import os"))
     assert " ".join((Path(way.argv[0]).name, *words)) == said
 
@@ -117,7 +117,7 @@ def test_what_is_installed_in_the_project_comes_before_what_is_on_the_machine(
 
     way = presets.detect(project_files.in_folder(repo), Toolchain(repo, every_tool))["lint"]
 
-    assert isinstance(way, Way)
+    assert isinstance(way, CheckCommand)
     assert way.argv[0] == str(repo / ".venv/bin/ruff")
 
 
@@ -130,7 +130,7 @@ def test_all_type_checkers_that_are_installed_count_and_the_others_are_told(
 
     way = presets.detect(project_files.in_folder(repo), Toolchain(repo, every_tool))["typecheck"]
 
-    assert isinstance(way, Way)
+    assert isinstance(way, CheckCommand)
     assert [each.origin for each in way.every] == ["mypy", "pyright"]
     assert way.lacks == ("the project uses go, which is not installed",)
 
@@ -140,7 +140,7 @@ def test_a_tool_that_is_missing_is_named(tmp_path: Path) -> None:
 
     found = presets.detect(project_files.in_folder(repo), Toolchain(repo, {"PATH": "/nonexistent"}))
 
-    assert found["lint"] == Lacking("the project uses go, which is not installed")
+    assert found["lint"] == MissingTool("the project uses go, which is not installed")
 
 
 @given(text=st.text())
@@ -240,7 +240,9 @@ def test_settings_come_before_project_json_before_what_is_seen(
     ways = project.read(repo, environ=every_tool, given={"build": (("settings",),)})
 
     origins = [
-        way.origin for way in map(ways.of, ("typecheck", "lint", "build")) if isinstance(way, Way)
+        way.origin
+        for way in map(ways.of, ("typecheck", "lint", "build"))
+        if isinstance(way, CheckCommand)
     ]
     assert origins == ["go", "project.json", "the settings"]
 
@@ -413,7 +415,7 @@ def test_each_runner_is_read_test_by_test(
 
 
 def test_the_same_test_called_with_something_else_is_the_same_function() -> None:
-    one, other = CaseResult("test_a[1-[x]]"), CaseResult("test_a[2]", Outcome.FAILED)
+    one, other = CaseResult("test_a[1-[x]]"), CaseResult("test_a[2]", CaseOutcome.FAILED)
 
     assert one.key != other.key
     assert one.function == other.function
@@ -470,13 +472,13 @@ def test_files_that_judge_are_known_by_their_names_and_told_as_such(
     name: str, judges: bool
 ) -> None:
     assert (test_files.is_test(name) or test_files.is_runner_setting(name)) is judges
-    seen = Snapshot("", (Change(name, Kind.MODIFIED),))
+    seen = Snapshot("", (FileChange(name, ChangeKind.MODIFIED),))
     assert (seen.tests == (name,)) is judges
 
 
 def _guard(repo: Path) -> tuple[str, ...]:
     head = workshop.git(repo, "rev-parse", "HEAD").strip()
-    return suite_terms.compare(repo, Terms(base=head)).guard.told
+    return suite_terms.compare(repo, SuiteTerms(base=head)).guard.told
 
 
 def test_of_a_file_with_many_uses_only_what_steers_checks_is_guarded(tmp_path: Path) -> None:

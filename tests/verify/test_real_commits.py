@@ -14,9 +14,9 @@ from remit.plan import activities, contract
 from remit.testing import START
 from remit.verify import project
 from remit.verify.presets import ACTIVITIES
-from remit.verify.runners import Way
+from remit.verify.runners import CheckCommand
 from remit.verify.suite import files_called
-from remit.verify.suite_runs import Choice, words
+from remit.verify.suite_runs import CaseSelection, words
 from tests.verify import workshop
 
 COMMITS = json.loads((Path(__file__).parents[1] / "data" / "real_commits.json").read_text("utf-8"))
@@ -49,7 +49,7 @@ class Commit(TypedDict):
 
 
 @pytest.fixture(scope="module")
-def ways(tmp_path_factory: pytest.TempPathFactory) -> dict[str, project.Ways]:
+def ways(tmp_path_factory: pytest.TempPathFactory) -> dict[str, project.ProjectCommands]:
     """How each project is checked, where its tools are installed."""
     tools = tmp_path_factory.mktemp("tools")
     for name in TOOLS:
@@ -62,28 +62,30 @@ def ways(tmp_path_factory: pytest.TempPathFactory) -> dict[str, project.Ways]:
     return found
 
 
-def can_be_carried_out(criterion: Criterion, ways: project.Ways, changed: list[str]) -> bool:
+def can_be_carried_out(
+    criterion: Criterion, ways: project.ProjectCommands, changed: list[str]
+) -> bool:
     """Whether a tool is there for it, and its tests are chosen by a file or by a name."""
     if criterion.activity not in ACTIVITIES:
         return criterion.activity == "critic"
     way = ways.of(criterion.activity)
-    if not isinstance(way, Way):
+    if not isinstance(way, CheckCommand):
         return ways.is_idle(criterion.activity) or criterion.timing is Timing.DEFERRED
     if criterion.pattern is None or files_called(criterion.pattern, changed):
         return bool(words(way))
-    return bool(words(way, Choice(name=criterion.pattern)))
+    return bool(words(way, CaseSelection(name=criterion.pattern)))
 
 
 @pytest.mark.parametrize("commit", COMMITS, ids=lambda each: f"{each['project']} {each['commit']}")
 def test_a_real_commit_gets_the_right_contract_and_it_can_be_carried_out(
-    commit: Commit, ways: dict[str, project.Ways]
+    commit: Commit, ways: dict[str, project.ProjectCommands]
 ) -> None:
     removed = commit.get("removed", [])
     diff = "".join(
         f"diff --git a/{name} b/{name}\n{'deleted file mode 100644' * (name in removed)}\n"
         for name in commit["files"]
     )
-    asked = contract.Asked(commit["subject"], tuple(commit["files"]), diff)
+    asked = contract.ContractRequest(commit["subject"], tuple(commit["files"]), diff)
 
     drafted = contract.draft(asked, activities.default(), START)
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.verify import ground
-from remit.verify.sandbox import Ended, Ground, Refused, Sandbox
+from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxRefusal, SandboxResult
 from remit.verify.toolchain import Toolchain, installed
 from tests.verify import workshop
 from tests.verify.workshop import PYTHON, SMALL
@@ -25,7 +25,7 @@ def work(tmp_path: Path) -> Path:
 async def test_a_run_gives_its_code_and_what_it_said_on_both_streams(work: Path) -> None:
     found = await workshop.ended((SH, "-c", "cat a.txt; cat b/c.txt >&2; exit 7"), work)
 
-    assert found == Ended(7, "one\ntwo\n")
+    assert found == SandboxResult(7, "one\ntwo\n")
 
 
 async def test_a_report_comes_back_though_all_else_is_gone(work: Path) -> None:
@@ -81,10 +81,10 @@ async def test_without_bubblewrap_nothing_is_run(work: Path, tmp_path: Path) -> 
     archive.write_bytes(workshop.packed(work))
 
     found = await Sandbox(SMALL, places=(tmp_path,)).run(
-        (SH, "-c", f"touch {tmp_path}/ran"), Ground(archive, work)
+        (SH, "-c", f"touch {tmp_path}/ran"), SandboxFiles(archive, work)
     )
 
-    assert isinstance(found, Refused)
+    assert isinstance(found, SandboxRefusal)
     assert "There is no bwrap on this machine, and without a sandbox nothing is run" in found.why
     assert not (tmp_path / "ran").exists()
 
@@ -96,10 +96,10 @@ async def test_where_bubblewrap_does_not_work_nothing_is_run(work: Path, tmp_pat
     archive.write_bytes(workshop.packed(work))
 
     found = await Sandbox(SMALL, places=(tmp_path / "bin", Path("/usr/bin"))).run(
-        (SH, "-c", f"touch {tmp_path}/ran"), Ground(archive, work)
+        (SH, "-c", f"touch {tmp_path}/ran"), SandboxFiles(archive, work)
     )
 
-    assert isinstance(found, Refused)
+    assert isinstance(found, SandboxRefusal)
     assert "(bwrap: no namespaces)" in found.why
     assert not (tmp_path / "ran").exists()
 
@@ -128,10 +128,10 @@ async def test_what_is_shown_is_read_and_never_written(work: Path, tmp_path: Pat
 
     found = await Sandbox(SMALL).run(
         (SH, "-c", "cat .venv/kept; echo changed > .venv/kept; rm .venv/kept"),
-        Ground(archive, work, installed(work, (".venv",))),
+        SandboxFiles(archive, work, installed(work, (".venv",))),
     )
 
-    assert isinstance(found, Ended)
+    assert isinstance(found, SandboxResult)
     assert found.output.startswith("as it was")
     assert (shown / "kept").read_text() == "as it was"
 

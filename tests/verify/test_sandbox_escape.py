@@ -20,7 +20,7 @@ import pytest
 from msgspec.structs import replace
 
 from remit.verify import repository
-from remit.verify.sandbox import Ended
+from remit.verify.sandbox import SandboxResult
 from tests.verify import workshop
 from tests.verify.workshop import PYTHON, SMALL
 
@@ -34,7 +34,7 @@ def work(tmp_path: Path) -> Path:
     return workshop.repository(tmp_path / "outer" / "work", files)
 
 
-async def attack(name: str, work: Path, *words: str, **limits: float) -> Ended:
+async def attack(name: str, work: Path, *words: str, **limits: float) -> SandboxResult:
     """Run one of the scripts in the sandbox, from a folder it may do with as it likes."""
     shutil.copy(ESCAPE / f"{name}.py", work / "attack.py")
     argv = (str(PYTHON), "attack.py", *words)
@@ -206,7 +206,7 @@ def _listening(folder: Path, name: str) -> Iterator[tuple[int, str, list[socket.
 _FAMILIES = (socket.AF_INET, socket.AF_UNIX, socket.AF_UNIX)
 
 
-def _number(found: Ended, word: str) -> int:
+def _number(found: SandboxResult, word: str) -> int:
     """The number that a script printed after a word."""
     (line,) = [line for line in found.output.splitlines() if line.startswith(word)]
     return int(line.split()[1])

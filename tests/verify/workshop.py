@@ -16,12 +16,12 @@ from remit.model.contract import Criterion, Finding
 from remit.testing import START, FrozenClock
 from remit.verify import ground, project
 from remit.verify.command import CommandCheck
-from remit.verify.limits import Limits
-from remit.verify.sandbox import Ended, Ground, Refused, Sandbox
-from remit.verify.suite_terms import Terms
+from remit.verify.limits import SandboxLimits
+from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxRefusal, SandboxResult
+from remit.verify.suite_terms import SuiteTerms
 from remit.verify.toolchain import Toolchain
 
-SMALL: Final = Limits(seconds=60, memory=512, room=64, scratch=32, file=32)
+SMALL: Final = SandboxLimits(seconds=60, memory=512, room=64, scratch=32, file=32)
 PYTHON: Final = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
 _PYTEST: Final = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
 
@@ -61,19 +61,21 @@ def seen(folder: Path) -> dict[str, bytes]:
 
 
 async def run(
-    argv: Sequence[str], workspace: Path, limits: Limits = SMALL, archive: Path | None = None
-) -> Ended | Refused:
+    argv: Sequence[str], workspace: Path, limits: SandboxLimits = SMALL, archive: Path | None = None
+) -> SandboxResult | SandboxRefusal:
     """Run words in a sandbox on a copy of a folder."""
     files = archive or workspace.with_name(f"{workspace.name}.tar")
     with files.open("wb") as into:
         ground.pack(workspace, into, instead={}, room=limits.room)
     shown = Toolchain(workspace, {"HOME": str(Path.home())}).sees(PYTHON)
-    return await Sandbox(limits).run(argv, Ground(files, workspace, shown))
+    return await Sandbox(limits).run(argv, SandboxFiles(files, workspace, shown))
 
 
-async def ended(argv: Sequence[str], workspace: Path, limits: Limits = SMALL) -> Ended:
+async def ended(
+    argv: Sequence[str], workspace: Path, limits: SandboxLimits = SMALL
+) -> SandboxResult:
     found = await run(argv, workspace, limits)
-    assert isinstance(found, Ended), found
+    assert isinstance(found, SandboxResult), found
     return found
 
 
@@ -116,8 +118,8 @@ def check(
     *,
     workspace: Path | None = None,
     given: Mapping[str, tuple[str, ...]] | None = None,  # one command for each activity
-    terms: Terms = Terms(),  # noqa: B008 - frozen
-    limits: Limits = SMALL,
+    terms: SuiteTerms = SuiteTerms(),  # noqa: B008 - frozen
+    limits: SandboxLimits = SMALL,
 ) -> CommandCheck:
     ways = project.read(
         place,

@@ -12,28 +12,28 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.a2a import said, shapes
+from remit.a2a import requests, shapes
 from remit.errors import BadInput, Conflict, NotFound
 from remit.journal.follow import Journal
 from remit.model import ids
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import SessionId
 from remit.peer import rpc
-from remit.peer.desk import Desk, Order, Seen
+from remit.peer.agent_operations import AgentOperations, AgentOrder, AgentTaskView
 from remit.peer.permission import NotAllowed
-from remit.peer.rpc import Fault, Message
-from remit.store.agent_tasks import Wanted
+from remit.peer.rpc import RpcError, RpcMessage
+from remit.store.agent_tasks import AgentTaskFilter
 
 PATIENCE: Final = 20.0  # seconds that a message waits for its task; then it is asked for
 _CODES: Final = {
-    NotFound: said.NO_TASK,
+    NotFound: requests.NO_TASK,
     BadInput: rpc.BAD_PARAMS,
     NotAllowed: rpc.NO_REQUEST,
-    Conflict: said.NOT_DONE,
+    Conflict: requests.NOT_DONE,
 }
 
 
-class Reply(Struct, frozen=True):
+class A2aReply(Struct, frozen=True):
     """What goes back: one message, or several as they come."""
 
     status: int
@@ -42,33 +42,35 @@ class Reply(Struct, frozen=True):
 
 
 class _Asked(Struct, frozen=True):
-    desk: Desk
+    desk: AgentOperations
     journal: Journal
     params: JsonMap
 
 
-async def answer(raw: bytes, desk: Desk, journal: Journal, version: str | None) -> Reply:
+async def answer(
+    raw: bytes, desk: AgentOperations, journal: Journal, version: str | None
+) -> A2aReply:
     """Answer one message; what we did not foresee is told to the log and to nobody else."""
     ident: str | int | None = None
     try:
         message = rpc.read(raw)
         ident = message.id
-        said.check(message, version)
+        requests.check(message, version)
         return await _answered(message, _Asked(desk, journal, message.params))
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets an answer
         status = 403 if isinstance(error, NotAllowed) else 200
-        return Reply(status, rpc.error(ident, rpc.fault_of(error, _CODES)))
+        return A2aReply(status, rpc.error(ident, rpc.fault_of(error, _CODES)))
 
 
-async def _answered(message: Message, asked: _Asked) -> Reply:
+async def _answered(message: RpcMessage, asked: _Asked) -> A2aReply:
     if message.method in _FOLLOWED:
         since = await asked.journal.last()
         seen = await _FOLLOWED[message.method](asked)
-        return Reply(200, stream=_told(message, asked, seen, since))
+        return A2aReply(200, stream=_told(message, asked, seen, since))
     does = _ANSWERED.get(message.method)
     if does is None:
-        raise Fault(rpc.NO_METHOD, f"There is no method {message.method!r:.60} here.")
-    return Reply(200, rpc.result(message.id, await does(asked)))
+        raise RpcError(rpc.NO_METHOD, f"There is no method {message.method!r:.60} here.")
+    return A2aReply(200, rpc.result(message.id, await does(asked)))
 
 
 # What an agent may ask ----------------------------------------------------------------------------
@@ -78,7 +80,7 @@ async def _send(asked: _Asked) -> JsonMap:
     """Take a message on; wait a while for what comes of it, unless that is not wanted."""
     since = await asked.journal.last()
     seen = await _entrust(asked)
-    if said.sent(asked.params).waits and not shapes.rests(seen):
+    if requests.sent(asked.params).waits and not shapes.rests(seen):
         try:
             async with asyncio.timeout(PATIENCE), aclosing(_seen(asked, seen, since)) as following:
                 async for seen in following:
@@ -89,31 +91,33 @@ async def _send(asked: _Asked) -> JsonMap:
     return {"task": shapes.task(seen)}
 
 
-async def _entrust(asked: _Asked) -> Seen:
+async def _entrust(asked: _Asked) -> AgentTaskView:
     """The task that a message becomes; the same message again is the same task."""
-    message = said.sent(asked.params)
+    message = requests.sent(asked.params)
     if message.task is not None:
         await _refuse_more_words(asked, message.task)
     session = await _session(asked, message)
-    return await asked.desk.entrust(Order(text=message.text, key=message.key, session=session))
+    return await asked.desk.entrust(AgentOrder(text=message.text, key=message.key, session=session))
 
 
 async def _refuse_more_words(asked: _Asked, name: str) -> None:
     """A task takes no more words from who entrusted it: what it asks, its owner answers."""
     seen = await _own(asked, name)
     if seen.waits:
-        raise Fault(said.NOT_DONE, f"No message answers this. {seen.sentence}")
+        raise RpcError(requests.NOT_DONE, f"No message answers this. {seen.sentence}")
     sentence = f"Task {seen.task.id} is {seen.task.status} and takes no more words."
-    raise Fault(said.NOT_DONE, f"{sentence} Send a new message and name it in referenceTaskIds.")
+    raise RpcError(
+        requests.NOT_DONE, f"{sentence} Send a new message and name it in referenceTaskIds."
+    )
 
 
-async def _session(asked: _Asked, message: said.Sent) -> SessionId | None:
+async def _session(asked: _Asked, message: requests.A2aMessage) -> SessionId | None:
     """The thread it goes on with: only one of the agent's own."""
     if message.context is not None:
         session = SessionId(message.context)
-        if not await asked.desk.page(Wanted(session=session, limit=1)):
+        if not await asked.desk.page(AgentTaskFilter(session=session, limit=1)):
             sentence = f"There is no context {message.context!r:.60} of yours; leave it out."
-            raise Fault(rpc.BAD_PARAMS, sentence)
+            raise RpcError(rpc.BAD_PARAMS, sentence)
         return session
     for name in message.about:
         return (await _own(asked, name)).task.session_id
@@ -121,12 +125,12 @@ async def _session(asked: _Asked, message: said.Sent) -> SessionId | None:
 
 
 async def _get(asked: _Asked) -> JsonMap:
-    return shapes.task(await _own(asked, said.task(asked.params)))
+    return shapes.task(await _own(asked, requests.task(asked.params)))
 
 
 async def _list(asked: _Asked) -> JsonMap:
-    wish = said.listed(asked.params)
-    wanted = Wanted(
+    wish = requests.listed(asked.params)
+    wanted = AgentTaskFilter(
         statuses=tuple(shapes.statuses(wish.state)) if wish.state else (),
         session=SessionId(wish.context) if wish.context else None,
         since=wish.since,
@@ -134,7 +138,7 @@ async def _list(asked: _Asked) -> JsonMap:
         limit=wish.size + 1,
     )
     if wish.state and not wanted.statuses:
-        raise Fault(rpc.BAD_PARAMS, f"No task is ever {wish.state!r:.60}.")
+        raise RpcError(rpc.BAD_PARAMS, f"No task is ever {wish.state!r:.60}.")
     total = await asked.desk.count(replace(wanted, before=None))
     found = await asked.desk.page(wanted)
     shown = [each for each in found[: wish.size] if not wish.state or _fits(each, wish.state)]
@@ -143,47 +147,47 @@ async def _list(asked: _Asked) -> JsonMap:
     return {"tasks": listed, "nextPageToken": more, "pageSize": len(listed), "totalSize": total}
 
 
-def _fits(seen: Seen, state: str) -> bool:
+def _fits(seen: AgentTaskView, state: str) -> bool:
     return shapes.is_called(seen, state)
 
 
 async def _cancel(asked: _Asked) -> JsonMap:
-    seen = await _own(asked, said.task(asked.params))
+    seen = await _own(asked, requests.task(asked.params))
     try:
         return shapes.task(await asked.desk.cancel(seen.task.id))
     except Conflict as error:
-        raise Fault(said.NO_CANCEL, str(error)) from None
+        raise RpcError(requests.NO_CANCEL, str(error)) from None
 
 
 async def _no_push(_: _Asked) -> JsonMap:
-    raise said.no_push()
+    raise requests.no_push()
 
 
 async def _no_more_card(_: _Asked) -> JsonMap:
-    raise Fault(said.NOT_DONE, "There is one card, and it is public.")
+    raise RpcError(requests.NOT_DONE, "There is one card, and it is public.")
 
 
-async def _subscribe(asked: _Asked) -> Seen:
-    seen = await _own(asked, said.task(asked.params))
+async def _subscribe(asked: _Asked) -> AgentTaskView:
+    seen = await _own(asked, requests.task(asked.params))
     if seen.task.ended:
         sentence = f"Task {seen.task.id} is {seen.task.status}; nothing more happens to it."
-        raise Fault(said.NOT_DONE, sentence)
+        raise RpcError(requests.NOT_DONE, sentence)
     return seen
 
 
-async def _own(asked: _Asked, name: str) -> Seen:
+async def _own(asked: _Asked, name: str) -> AgentTaskView:
     """A task by whatever it is called; a name that cannot be one is not there either."""
     try:
         return await asked.desk.look(name)
     except BadInput as error:
-        raise Fault(said.NO_TASK, str(error)) from None
+        raise RpcError(requests.NO_TASK, str(error)) from None
 
 
 # Following a task ---------------------------------------------------------------------------------
 
 
 async def _told(
-    message: Message, asked: _Asked, first: Seen, since: int
+    message: RpcMessage, asked: _Asked, first: AgentTaskView, since: int
 ) -> AsyncGenerator[JsonMap, None]:
     """The task as it stands, then each change, until it rests."""
     yield rpc.result(message.id, {"task": shapes.task(first)})
@@ -200,7 +204,7 @@ async def _told(
         yield rpc.error(message.id, rpc.fault_of(error, _CODES))
 
 
-def _updates(seen: Seen) -> list[JsonMap]:
+def _updates(seen: AgentTaskView) -> list[JsonMap]:
     whose: JsonMap = {"taskId": seen.task.id, "contextId": seen.task.session_id}
     status: JsonMap = {"statusUpdate": {**whose, "status": shapes.status(seen)}}
     made = shapes.artifact(seen)
@@ -209,7 +213,9 @@ def _updates(seen: Seen) -> list[JsonMap]:
     return [{"artifactUpdate": {**whose, "artifact": made, "lastChunk": True}}, status]
 
 
-async def _seen(asked: _Asked, before: Seen, since: int) -> AsyncGenerator[Seen, None]:
+async def _seen(
+    asked: _Asked, before: AgentTaskView, since: int
+) -> AsyncGenerator[AgentTaskView, None]:
     """The task again, each time it stands otherwise."""
     was = shapes.state(before), before.sentence
     async for page in asked.journal.pages(since):
@@ -233,7 +239,7 @@ _ANSWERED: Final[Mapping[str, _Does]] = {
     "DeleteTaskPushNotificationConfig": _no_push,
     "GetExtendedAgentCard": _no_more_card,
 }
-_FOLLOWED: Final[Mapping[str, Callable[[_Asked], Awaitable[Seen]]]] = {
+_FOLLOWED: Final[Mapping[str, Callable[[_Asked], Awaitable[AgentTaskView]]]] = {
     "SendStreamingMessage": _entrust,
     "SubscribeToTask": _subscribe,
 }

@@ -8,7 +8,7 @@ from remit.model.codec import JsonMap, stamp
 from remit.model.proof import label
 from remit.model.status import Reason, Status
 from remit.model.task import Task
-from remit.peer.desk import Seen
+from remit.peer.agent_operations import AgentTaskView
 
 VERSION: Final = "1.0"
 ENDPOINT: Final = "/a2a"
@@ -60,7 +60,7 @@ def card(url: str) -> JsonMap:
     }
 
 
-def task(seen: Seen, *, artifacts: bool = True) -> JsonMap:
+def task(seen: AgentTaskView, *, artifacts: bool = True) -> JsonMap:
     found = seen.task
     told: JsonMap = {
         "id": found.id,
@@ -72,7 +72,7 @@ def task(seen: Seen, *, artifacts: bool = True) -> JsonMap:
     return {**told, "artifacts": [made]} if artifacts and made is not None else told
 
 
-def status(seen: Seen) -> JsonMap:
+def status(seen: AgentTaskView) -> JsonMap:
     at = stamp(seen.task.last_updated)
     said: JsonMap = {
         "messageId": f"{seen.task.id}@{at}",
@@ -84,7 +84,7 @@ def status(seen: Seen) -> JsonMap:
     return {"state": _STATE + state(seen), "timestamp": at, "message": said}
 
 
-def artifact(seen: Seen) -> "JsonMap | None":
+def artifact(seen: AgentTaskView) -> "JsonMap | None":
     """The deliverable; whoever reads it is told what the task has read."""
     if seen.deliverable is None:
         return None
@@ -96,14 +96,14 @@ def artifact(seen: Seen) -> "JsonMap | None":
     }
 
 
-def state(seen: Seen) -> str:
+def state(seen: AgentTaskView) -> str:
     found = seen.task
     if seen.waits:
         return "AUTH_REQUIRED" if found.reason is Reason.AUTH else "INPUT_REQUIRED"
     return "SUBMITTED" if _is_paused_unbegun(found) else _STATES[found.status]
 
 
-def rests(seen: Seen) -> bool:
+def rests(seen: AgentTaskView) -> bool:
     """Whether nothing more happens by itself."""
     return seen.task.ended or seen.waits
 
@@ -117,7 +117,7 @@ def statuses(said: str) -> Collection[Status]:
     return sorted(found | {Status.PAUSED} if name == "SUBMITTED" else found)
 
 
-def is_called(seen: Seen, said: str) -> bool:
+def is_called(seen: AgentTaskView, said: str) -> bool:
     return _STATE + state(seen) == said
 
 

@@ -16,22 +16,26 @@ from msgspec.structs import replace
 from remit.errors import StoreTrouble
 from remit.model.reply import Ask, Prompt, Usage
 from remit.model.status import Reason
-from remit.model.task import Budget, Task
+from remit.model.task import Task, TaskBudget
 from remit.ports import Clock
-from remit.settings import Budget as Limits
+from remit.settings import BudgetSettings
 from remit.store import spending
 from remit.store.database import Database
-from remit.store.spending import Limit, Over, Scope, Unit
+from remit.store.spending import LimitScope, OverLimit, SpendingLimit, SpendingUnit
 
 SERIES_SPAN: Final = timedelta(days=30)
 _PAUSE: Final = 1.0  # seconds, while the disk takes nothing
 _FAILED: Final = Usage(requests=1)  # a request without an answer: that it was made is all we know
-_KINDS: Final = {Scope.RUN: "This run", Scope.SERIES: "This series", Scope.DAY: "The day"}
-_WHEN: Final = {Scope.RUN: "", Scope.SERIES: " in 30 days", Scope.DAY: ""}
+_KINDS: Final = {
+    LimitScope.RUN: "This run",
+    LimitScope.SERIES: "This series",
+    LimitScope.DAY: "The day",
+}
+_WHEN: Final = {LimitScope.RUN: "", LimitScope.SERIES: " in 30 days", LimitScope.DAY: ""}
 
 
 @runtime_checkable
-class Metered(Protocol):
+class MeteredBrain(Protocol):
     """A brain whose thoughts cost something."""
 
     @property
@@ -41,21 +45,25 @@ class Metered(Protocol):
         """What a thought may cost at most."""
 
 
-class Paid(Protocol):
+class PaidRequest(Protocol):
     """Something that a model was asked for, with what it took."""
 
     @property
     def usage(self) -> Usage: ...
 
 
-T = TypeVar("T", bound=Paid)
+T = TypeVar("T", bound=PaidRequest)
 
 
-class Purse:
+class Budget:
     """Reserves, lets think, and settles."""
 
     def __init__(
-        self, db: Database, clock: Clock, limits: Limits, day_start: Callable[[datetime], datetime]
+        self,
+        db: Database,
+        clock: Clock,
+        limits: BudgetSettings,
+        day_start: Callable[[datetime], datetime],
     ) -> None:
         self._db = db
         self._clock = clock
@@ -88,16 +96,16 @@ class Purse:
         What cannot be paid for is not thought, and nobody is asked.
         """
         now = self._clock.now()
-        day = [limit for limit in self._of_all(now) if limit.scope is Scope.DAY]
+        day = [limit for limit in self._of_all(now) if limit.scope is LimitScope.DAY]
         over = await self._db.write(spending.reserve, key, None, estimate, day, now)
         if over is not None:
             return None
         return await self._settled(key, estimate, think)
 
-    async def spent(self, task: Task) -> Budget:
+    async def spent(self, task: Task) -> TaskBudget:
         """What a task has used in all its rounds, what is set aside included."""
         used = await self._db.read(spending.of_task, task.id)
-        return Budget(used.tokens, used.cents)
+        return TaskBudget(used.tokens, used.cents)
 
     async def _settled(self, key: str, estimate: Usage, think: Callable[[], Awaitable[T]]) -> T:
         """Think, and put what it took in place of what was set aside."""
@@ -113,7 +121,7 @@ class Purse:
 
     async def _reserve(
         self, key: str, task: Task, estimate: Usage, *, granted: bool
-    ) -> Over | None:
+    ) -> OverLimit | None:
         while True:
             now = self._clock.now()
             limits = () if granted else tuple(self._of(task, now))
@@ -127,41 +135,41 @@ class Purse:
         with suppress(StoreTrouble):
             await self._db.write(spending.settle, key, usage)
 
-    def _of(self, task: Task, now: datetime) -> Iterator[Limit]:
+    def _of(self, task: Task, now: datetime) -> Iterator[SpendingLimit]:
         """The limits that hold for a task; 0 in the settings is none."""
         ours, his = self._limits, task.budget
         run = {
-            Unit.TOKENS: ours.run_tokens or None if his.tokens is None else his.tokens,
-            Unit.REQUESTS: ours.run_requests or None,
-            Unit.CENTS: ours.run_cents or None if his.cents is None else his.cents,
+            SpendingUnit.TOKENS: ours.run_tokens or None if his.tokens is None else his.tokens,
+            SpendingUnit.REQUESTS: ours.run_requests or None,
+            SpendingUnit.CENTS: ours.run_cents or None if his.cents is None else his.cents,
         }
         for unit, most in run.items():
             if most is not None:
-                yield Limit(Scope.RUN, unit, most, most)
+                yield SpendingLimit(LimitScope.RUN, unit, most, most)
         for limit in self._of_all(now):
-            if limit.scope is not Scope.SERIES or task.series_id:
+            if limit.scope is not LimitScope.SERIES or task.series_id:
                 yield replace(limit, step=run[limit.unit] or limit.most)
 
-    def _of_all(self, now: datetime) -> Iterator[Limit]:
+    def _of_all(self, now: datetime) -> Iterator[SpendingLimit]:
         """The limits that one task does not have to itself."""
         ours, month, today = self._limits, now - SERIES_SPAN, self._day_start(now)
         for scope, unit, most, since in (
-            (Scope.SERIES, Unit.TOKENS, ours.series_tokens, month),
-            (Scope.SERIES, Unit.CENTS, ours.series_cents, month),
-            (Scope.DAY, Unit.TOKENS, ours.day_tokens, today),
-            (Scope.DAY, Unit.CENTS, ours.day_cents, today),
+            (LimitScope.SERIES, SpendingUnit.TOKENS, ours.series_tokens, month),
+            (LimitScope.SERIES, SpendingUnit.CENTS, ours.series_cents, month),
+            (LimitScope.DAY, SpendingUnit.TOKENS, ours.day_tokens, today),
+            (LimitScope.DAY, SpendingUnit.CENTS, ours.day_cents, today),
         ):
             if most:
-                yield Limit(scope, unit, most, most, since)
+                yield SpendingLimit(scope, unit, most, most, since)
 
 
-def sentence(over: Over, wanted: Usage) -> str:
+def sentence(over: OverLimit, wanted: Usage) -> str:
     """Which limit it is, what is used of it, and what it means to approve."""
     limit, unit = over.limit, over.limit.unit
     may = f"{_KINDS[limit.scope]} may use {_amount(over.most, unit)}{_WHEN[limit.scope]}"
     used = f"used or set aside: {_number(over.used, unit)}"
     next_ = f"the next request may take {_number(unit.of(wanted), unit)}"
-    whose = "the day's limit for this task" if limit.scope is Scope.DAY else "the limit"
+    whose = "the day's limit for this task" if limit.scope is LimitScope.DAY else "the limit"
     step = f"by {_amount(limit.step, unit)} " if limit.step else ""
     return f"{may}; {used}; {next_}. Approve to raise {whose} {step}and go on."
 
@@ -191,9 +199,9 @@ def _known(usage: Usage, estimate: Usage) -> Usage:
     return usage
 
 
-def _amount(number: int, unit: Unit) -> str:
-    return _number(number, unit) + ("" if unit is Unit.CENTS else f" {unit}")
+def _amount(number: int, unit: SpendingUnit) -> str:
+    return _number(number, unit) + ("" if unit is SpendingUnit.CENTS else f" {unit}")
 
 
-def _number(number: int, unit: Unit) -> str:
-    return f"${number / 100:,.2f}" if unit is Unit.CENTS else f"{number:,}"
+def _number(number: int, unit: SpendingUnit) -> str:
+    return f"${number / 100:,.2f}" if unit is SpendingUnit.CENTS else f"{number:,}"

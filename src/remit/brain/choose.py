@@ -23,7 +23,7 @@ from remit.brain.secret import Secret
 from remit.errors import BadInput
 
 
-class Role(StrEnum):
+class ModelRole(StrEnum):
     """What a model is asked for."""
 
     EXTRACT = "extract"
@@ -42,7 +42,7 @@ class Vendor(StrEnum):
     LOCAL = "local"  # a process of ours, spoken to as OpenAI's chat is
 
 
-class Wanted(Protocol):
+class BrainChoiceSettings(Protocol):
     """What `[brain]` says. Every text may be empty."""
 
     @property
@@ -65,12 +65,12 @@ class Wanted(Protocol):
     def token_limit(self) -> int: ...
 
 
-class Limits(Struct, frozen=True):
+class ModelLimits(Struct, frozen=True):
     seconds: float = 300  # one request, with all that the vendor's SDK repeats of it
     tokens: int = 16_000  # one answer
 
 
-class Model(Struct, frozen=True):
+class ModelConfig(Struct, frozen=True):
     vendor: Vendor
     name: str
     base_url: str | None  # None is the vendor's own
@@ -88,22 +88,22 @@ class Model(Struct, frozen=True):
         return f"{self.vendor}:{self.name}{place}"
 
 
-class Choice(Struct, frozen=True):
+class ModelChoice(Struct, frozen=True):
     """What was found: a model for each role, or what that role lacks."""
 
-    models: Mapping[Role, Model]
-    lacks: Mapping[Role, str]
-    limits: Limits = Limits()
+    models: Mapping[ModelRole, ModelConfig]
+    lacks: Mapping[ModelRole, str]
+    limits: ModelLimits = ModelLimits()
 
     @property
     def ready(self) -> bool:
-        return Role.THINK in self.models
+        return ModelRole.THINK in self.models
 
     @property
     def sentence(self) -> str:
         """What was found, or what to set; for people."""
         groups: dict[str, list[str]] = {}
-        for role in Role:
+        for role in ModelRole:
             says = _found(self.models[role]) if role in self.models else self.lacks[role]
             groups.setdefault(says, []).append(role)
         if len(groups) == 1:
@@ -142,36 +142,36 @@ _NOTHING: Final = (
 )
 
 
-def found(environ: Mapping[str, str], wanted: Wanted) -> Choice:
+def found(environ: Mapping[str, str], wanted: BrainChoiceSettings) -> ModelChoice:
     """Find a model for each role; a setting that cannot be read is refused by name."""
     if wanted.base_url and not wanted.model:
         raise BadInput(
             "[brain] base_url says where to ask, not whom; set model too.", field="model"
         )
-    models: dict[Role, Model] = {}
-    lacks: dict[Role, str] = {}
-    for role in Role:
+    models: dict[ModelRole, ModelConfig] = {}
+    lacks: dict[ModelRole, str] = {}
+    for role in ModelRole:
         field_, spec = _named(role, wanted)
         got = _model(field_, spec, environ, wanted) if spec else _customary(environ)
-        if isinstance(got, Model):
+        if isinstance(got, ModelConfig):
             models[role] = got
         else:
             lacks[role] = got
-    return Choice(models, lacks, Limits(wanted.time_limit, wanted.token_limit))
+    return ModelChoice(models, lacks, ModelLimits(wanted.time_limit, wanted.token_limit))
 
 
-def _named(role: Role, wanted: Wanted) -> tuple[str, str]:
+def _named(role: ModelRole, wanted: BrainChoiceSettings) -> tuple[str, str]:
     """What the settings say for a role, and the setting that says it."""
     own = {
-        Role.EXTRACT: wanted.extract,
-        Role.THINK: wanted.think,
-        Role.SCORE: wanted.score,
-        Role.SUMMARISE: wanted.summarise,
+        ModelRole.EXTRACT: wanted.extract,
+        ModelRole.THINK: wanted.think,
+        ModelRole.SCORE: wanted.score,
+        ModelRole.SUMMARISE: wanted.summarise,
     }[role]
     return (role.value, own) if own else ("model", wanted.model)
 
 
-def _customary(environ: Mapping[str, str]) -> Model | str:
+def _customary(environ: Mapping[str, str]) -> ModelConfig | str:
     """What a key in the environment comes to, without a word in the settings."""
     for habit in (_ANTHROPIC, _OPENAI, _OLLAMA):
         if habit is not _ANTHROPIC and environ.get(habit.url):
@@ -185,8 +185,8 @@ def _customary(environ: Mapping[str, str]) -> Model | str:
 
 
 def _model(
-    field_: str, spec: str, environ: Mapping[str, str], wanted: Wanted | None
-) -> Model | str:
+    field_: str, spec: str, environ: Mapping[str, str], wanted: BrainChoiceSettings | None
+) -> ModelConfig | str:
     """The model a setting names, or what it lacks."""
     habit, prefix, name = _read(field_, spec)
     ours = wanted is not None and bool(wanted.model) and _read("model", wanted.model)[0] is habit
@@ -197,7 +197,7 @@ def _model(
         key_name = wanted.key_env or ("" if wanted.base_url else key_name)
     base_url = _checked(url, prefix) if url else habit.home
     vendor = Vendor(prefix) if prefix != "openai" else _protocol(base_url)
-    model = Model(vendor, name, base_url, key_name, None)
+    model = ModelConfig(vendor, name, base_url, key_name, None)
     return _with_key(model, environ, needed=not (habit.keyless or (base_url and habit is _OPENAI)))
 
 
@@ -247,7 +247,7 @@ def _split(url: str) -> SplitResult:
     return parts
 
 
-def _with_key(model: Model, environ: Mapping[str, str], *, needed: bool) -> Model | str:
+def _with_key(model: ModelConfig, environ: Mapping[str, str], *, needed: bool) -> ModelConfig | str:
     value = environ.get(model.key_name, "").strip()
     if value and (not value.isascii() or not value.isprintable() or " " in value):
         return (
@@ -263,7 +263,7 @@ def _with_key(model: Model, environ: Mapping[str, str], *, needed: bool) -> Mode
     return model
 
 
-def _found(model: Model) -> str:
+def _found(model: ModelConfig) -> str:
     if model.vendor is Vendor.LOCAL:
         return f"{model}, on this machine; all that it writes asks you first."
     key = f", with the key in {model.key_name}" if model.key else ", without a key"

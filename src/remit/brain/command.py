@@ -19,7 +19,7 @@ from remit.errors import Permanent
 from remit.model.plan import Plan
 from remit.model.reply import Exchange, Policy, Reply, Tool, ToolCall, ToolResult
 from remit.model.task import Creator, Taint, Task
-from remit.settings import Command
+from remit.settings import CommandSettings
 
 PREFIX: Final = "command:"
 OUTPUT: Final = "output.txt"  # in the task's workspace
@@ -56,7 +56,13 @@ class CommandTool:
     """Runs one command of the settings, for the tasks that were made for it."""
 
     def __init__(
-        self, name: str, command: Command, *, work: Path, environ: Mapping[str, str], limit: float
+        self,
+        name: str,
+        command: CommandSettings,
+        *,
+        work: Path,
+        environ: Mapping[str, str],
+        limit: float,
     ) -> None:
         self.tool = Tool(PREFIX + name, f"Runs the command {name} of the settings.")
         self.warning = ""

@@ -9,9 +9,9 @@ from typing import Final
 
 from pydantic_ai import exceptions as their
 
-from remit.brain.choose import Model
+from remit.brain.choose import ModelConfig
 from remit.brain.secret import Secret
-from remit.errors import Failed, Permanent, RemitError, Transient
+from remit.errors import Permanent, RemitError, StepFailed, Transient
 from remit.model.reply import Ask
 from remit.model.status import Reason
 
@@ -56,7 +56,7 @@ _TABLE: Final[tuple[tuple[type[Exception], _Acts, str], ...]] = (
 )
 
 
-def sort(error: Exception, model: Model) -> RemitError | Ask:
+def sort(error: Exception, model: ModelConfig) -> RemitError | Ask:
     """What an error means, in a sentence that holds no secret."""
     ours = _ours(error)
     if ours is not None:
@@ -84,7 +84,7 @@ def _ours(error: BaseException | None) -> RemitError | None:
     return None
 
 
-def _failed(error: Exception, sentence: str) -> Failed:
+def _failed(error: Exception, sentence: str) -> StepFailed:
     """It may work later, unless the vendor's number says that the request itself is wrong."""
     code = error.status_code if isinstance(error, their.ModelHTTPError) else _SERVER
     if code < _SERVER and code not in _PASSING:

@@ -4,20 +4,20 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from remit.brain.budget import Paid, Purse
+from remit.brain.budget import Budget, PaidRequest
 from remit.brain.models import ModelBrain
-from remit.brain.turn import Filled
+from remit.brain.turn import FilledForm
 from remit.model.reply import Prompt, Reply
 from remit.ports import Clock
 
 T = TypeVar("T")
-P = TypeVar("P", bound=Paid)
+P = TypeVar("P", bound=PaidRequest)
 
 
-class Paying:
+class PaidBrain:
     """A model that is paid for what belongs to no task. What the day cannot pay for is None."""
 
-    def __init__(self, mind: ModelBrain, purse: Purse, clock: Clock) -> None:
+    def __init__(self, mind: ModelBrain, purse: Budget, clock: Clock) -> None:
         self._mind = mind
         self._purse = purse
         self._clock = clock
@@ -28,7 +28,7 @@ class Paying:
     async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> T | None:
         """Have a form filled in; one that is not is None too."""
         filled = await self._paid(prompt, lambda: self._mind.fill(prompt, form, session=session))
-        return filled.form if isinstance(filled, Filled) else None
+        return filled.form if isinstance(filled, FilledForm) else None
 
     async def _paid(self, prompt: Prompt, think: Callable[[], Awaitable[P]]) -> P | None:
         told = f"{self._clock.now().isoformat()} {prompt.whole}"
@@ -37,10 +37,10 @@ class Paying:
         return await self._purse.pay_for_all(key, estimate, think)
 
 
-class Filling:
+class ModelFormFiller:
     """Has a form filled in for one who knows no prompts and no sessions."""
 
-    def __init__(self, mind: Paying) -> None:
+    def __init__(self, mind: PaidBrain) -> None:
         self._mind = mind
 
     async def __call__(self, prompt: str, form: type[T], /) -> T | None:

@@ -17,7 +17,7 @@ DEFAULT_FILE: Final = """\
 """
 
 
-class Guidelines:
+class GuidelinesFile:
     """Reads the file when it has changed; while it cannot be read, the last good words hold."""
 
     def __init__(self, path: Path) -> None:

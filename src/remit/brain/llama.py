@@ -19,7 +19,7 @@ HOST: Final = "127.0.0.1"
 _BATCH: Final = 128  # tokens read at once; who hangs up is noticed between two batches
 
 
-class Order(Struct, frozen=True):
+class LoadRequest(Struct, frozen=True):
     """What to load, and how."""
 
     name: str
@@ -33,7 +33,7 @@ class Order(Struct, frozen=True):
         return json.dumps(asdict(self)).encode() + b"\n"
 
 
-class Loaded(Struct, frozen=True):
+class LoadResult(Struct, frozen=True):
     """Where the model answers, or what is wrong: with its file (`damaged`), or otherwise."""
 
     address: str = ""
@@ -41,7 +41,7 @@ class Loaded(Struct, frozen=True):
     failed: str = ""
 
     @classmethod
-    def load(cls, line: bytes) -> "Loaded":
+    def load(cls, line: bytes) -> "LoadResult":
         """What the process said; one that died said nothing."""
         return cls(**json.loads(line)) if line else cls(failed="its process ended")
 
@@ -51,7 +51,7 @@ def main() -> None:
     told = os.fdopen(os.dup(1), "wb")
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
-    server, loaded = _load(Order(**json.loads(sys.stdin.buffer.readline())))
+    server, loaded = _load(LoadRequest(**json.loads(sys.stdin.buffer.readline())))
     told.write(json.dumps(asdict(loaded)).encode() + b"\n")
     told.flush()
     if server is not None:
@@ -60,21 +60,21 @@ def main() -> None:
     os._exit(0)
 
 
-def _load(order: Order) -> tuple[object, Loaded]:
+def _load(order: LoadRequest) -> tuple[object, LoadResult]:
     try:
         with Path(order.path).open("rb") as file:
             found = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        return None, Loaded(damaged=error.strerror or type(error).__name__)
+        return None, LoadResult(damaged=error.strerror or type(error).__name__)
     if found != order.sha256:
-        return None, Loaded(damaged="its hash is not the one that is known")
+        return None, LoadResult(damaged="its hash is not the one that is known")
     try:
         return _serve(order)
     except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits is told
-        return None, Loaded(failed=f"{type(error).__name__}: {error}")
+        return None, LoadResult(failed=f"{type(error).__name__}: {error}")
 
 
-def _serve(order: Order) -> tuple[object, Loaded]:
+def _serve(order: LoadRequest) -> tuple[object, LoadResult]:
     import xllamacpp  # noqa: PLC0415 - an extra: most do without
 
     wanted = xllamacpp.CommonParams()
@@ -98,8 +98,8 @@ def _serve(order: Order) -> tuple[object, Loaded]:
     server = xllamacpp.Server(wanted)
     address = str(server.listening_address)
     if not address.startswith(f"http://{HOST}:"):
-        return None, Loaded(failed=f"it listens on {address}")
-    return server, Loaded(address)
+        return None, LoadResult(failed=f"it listens on {address}")
+    return server, LoadResult(address)
 
 
 if __name__ == "__main__":

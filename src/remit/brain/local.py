@@ -16,11 +16,18 @@ from typing import Final, NamedTuple, TypeVar
 
 from msgspec.structs import replace
 
-from remit.brain.choose import Choice, Limits, Model, Role, Vendor, Wanted
-from remit.brain.llama import Loaded, Order
+from remit.brain.choose import (
+    BrainChoiceSettings,
+    ModelChoice,
+    ModelConfig,
+    ModelLimits,
+    ModelRole,
+    Vendor,
+)
+from remit.brain.llama import LoadRequest, LoadResult
 from remit.brain.secret import Secret
-from remit.brain.turn import Filled, Line
-from remit.brain.weights import QWEN, Weights
+from remit.brain.turn import FilledForm, ModelConnection
+from remit.brain.weights import QWEN, ModelWeights
 from remit.errors import Transient
 from remit.model.reply import Ask, Prompt, Reply
 from remit.model.status import Reason
@@ -40,22 +47,22 @@ _RUNTIME: Final = "xllamacpp"
 _CHILD: Final = ("-P", "-m", "remit.brain.llama")  # -P: nothing of the current folder is loaded
 
 # Measured: with what it extracts and scores alone, one in six is right. The rules do better.
-_ABLE: Final = (Role.THINK, Role.SUMMARISE)
+_ABLE: Final = (ModelRole.THINK, ModelRole.SUMMARISE)
 _UNABLE: Final = "Rules do this; the local model is too weak for it."
 
 
-def found(folder: Path, wanted: Wanted, weights: Weights = QWEN) -> Choice:
+def found(folder: Path, wanted: BrainChoiceSettings, weights: ModelWeights = QWEN) -> ModelChoice:
     """What the local model can be asked for, or what it lacks."""
     lacks = lacking(folder, weights)
-    model = Model(Vendor.LOCAL, weights.name, None, "", None)
-    limits = Limits(wanted.time_limit, min(wanted.token_limit, MOST_TOKENS))
+    model = ModelConfig(Vendor.LOCAL, weights.name, None, "", None)
+    limits = ModelLimits(wanted.time_limit, min(wanted.token_limit, MOST_TOKENS))
     if lacks:
-        return Choice({}, dict.fromkeys(Role, lacks), limits)
-    unable: dict[Role, str] = {role: _UNABLE for role in Role if role not in _ABLE}
-    return Choice(dict.fromkeys(_ABLE, model), unable, limits)
+        return ModelChoice({}, dict.fromkeys(ModelRole, lacks), limits)
+    unable: dict[ModelRole, str] = {role: _UNABLE for role in ModelRole if role not in _ABLE}
+    return ModelChoice(dict.fromkeys(_ABLE, model), unable, limits)
 
 
-def lacking(folder: Path, weights: Weights = QWEN) -> str:
+def lacking(folder: Path, weights: ModelWeights = QWEN) -> str:
     """What must be done before the local model can think; nothing, if it can."""
     if runtime := lacks_runtime():
         return runtime
@@ -75,25 +82,25 @@ def lacks_runtime() -> str:
 
 
 class _Lines(NamedTuple):
-    free: Line
-    tagged: Line
+    free: ModelConnection
+    tagged: ModelConnection
 
 
-class LocalLine:
+class LocalModelConnection:
     """A line to the local model. One speaks at a time, and whoever waits loses no time limit."""
 
     def __init__(
-        self, folder: Path, weights: Weights, limits: Limits, *, key: str, threads: int
+        self, folder: Path, weights: ModelWeights, limits: ModelLimits, *, key: str, threads: int
     ) -> None:
         path = str(folder / weights.file)
-        self._order = Order(weights.name, path, weights.sha256, key, threads, CONTEXT)
-        self._model = Model(Vendor.LOCAL, weights.name, None, "", Secret(key))
+        self._order = LoadRequest(weights.name, path, weights.sha256, key, threads, CONTEXT)
+        self._model = ModelConfig(Vendor.LOCAL, weights.name, None, "", Secret(key))
         self._limits = limits
         self._turn = asyncio.Lock()
         self._process: asyncio.subprocess.Process | None = None
         self._open: _Lines | None = None
 
-    async def dial(self, model: Model, limits: Limits) -> Line:
+    async def dial(self, model: ModelConfig, limits: ModelLimits) -> ModelConnection:
         """The same line for every role: the weights are loaded once."""
         del model, limits
         return self
@@ -108,7 +115,7 @@ class LocalLine:
             reply = await line.say(replace(prompt, tools=()), session, on_text)
             return replace(reply, asks_first=True)
 
-    async def fill(self, prompt: Prompt, form: type[T], session: str) -> Filled[T] | Reply:
+    async def fill(self, prompt: Prompt, form: type[T], session: str) -> FilledForm[T] | Reply:
         async with self._turn:
             lines = await self._lines()
             if isinstance(lines, Ask):
@@ -142,19 +149,19 @@ class LocalLine:
             return Ask(Reason.AUTH, _damaged(self._order.path, loaded))
         raise Transient(f"The local model did not start: {loaded.failed}.")
 
-    async def _started(self) -> Loaded:
+    async def _started(self) -> LoadResult:
         process = self._process = await _spawn(_CHILD)
         assert process.stdin  # noqa: S101 - it is piped, as is the other
         assert process.stdout  # noqa: S101
         process.stdin.write(self._order.dump())
         try:
             async with asyncio.timeout(_SECONDS_TO_LOAD):
-                return Loaded.load(await process.stdout.readline())
+                return LoadResult.load(await process.stdout.readline())
         except TimeoutError:
-            return Loaded(failed=f"it took longer than {_SECONDS_TO_LOAD:.0f} s")
+            return LoadResult(failed=f"it took longer than {_SECONDS_TO_LOAD:.0f} s")
 
 
-def _damaged(path: str, loaded: Loaded) -> str:
+def _damaged(path: str, loaded: LoadResult) -> str:
     return (
         f"The weights {path} cannot be used ({loaded.damaged}). `remit brain use local` fetches "
         "them again. Then approve."
@@ -181,8 +188,11 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     await process.wait()
 
 
-def _connect(model: Model, address: str, limits: Limits) -> _Lines:
-    from remit.brain.talk import Talk  # noqa: PLC0415 - seconds, for who thinks
+def _connect(model: ModelConfig, address: str, limits: ModelLimits) -> _Lines:
+    from remit.brain.talk import SharedModelConnection  # noqa: PLC0415 - seconds, for who thinks
 
     free = replace(model, base_url=address)
-    return _Lines(Talk(free, limits), Talk(replace(free, grammar=TAGGED), limits))
+    return _Lines(
+        SharedModelConnection(free, limits),
+        SharedModelConnection(replace(free, grammar=TAGGED), limits),
+    )

@@ -11,15 +11,15 @@ from typing import TypeAlias, TypeVar
 from msgspec.structs import replace
 
 from remit.brain import price
-from remit.brain.choose import Choice, Limits, Model, Role
-from remit.brain.turn import Filled, Line
+from remit.brain.choose import ModelChoice, ModelConfig, ModelLimits, ModelRole
+from remit.brain.turn import FilledForm, ModelConnection
 from remit.model.reply import Ask, Prompt, Reply, Usage
 from remit.model.status import Reason
 from remit.ports import OnText
 
 T = TypeVar("T")
 
-Dial: TypeAlias = Callable[[Model, Limits], Awaitable[Line]]  # opens a line
+Dial: TypeAlias = Callable[[ModelConfig, ModelLimits], Awaitable[ModelConnection]]  # opens a line
 
 
 class ModelBrain:
@@ -28,15 +28,17 @@ class ModelBrain:
     It keeps no state: what an earlier run left is handed in, what this one leaves is handed back.
     """
 
-    def __init__(self, choice: Choice, role: Role = Role.THINK, dial: Dial | None = None) -> None:
+    def __init__(
+        self, choice: ModelChoice, role: ModelRole = ModelRole.THINK, dial: Dial | None = None
+    ) -> None:
         self._choice = choice
         self._role = role
         self._dial = dial or _dial
-        self._open: Line | None = None
+        self._open: ModelConnection | None = None
         self._loading = asyncio.Lock()
         self._others: list[ModelBrain] = []
 
-    def as_role(self, role: Role) -> "ModelBrain":
+    def as_role(self, role: ModelRole) -> "ModelBrain":
         """The same choice of models for another role; it hangs up when this one does."""
         self._others.append(ModelBrain(self._choice, role, self._dial))
         return self._others[-1]
@@ -86,7 +88,7 @@ class ModelBrain:
         line = await self._line(model)
         return await line.say(prompt, session, on_text)
 
-    async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> Filled[T] | Reply:
+    async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> FilledForm[T] | Reply:
         """Have a form (a dataclass or a pydantic model) filled in, or be told why it is not."""
         model = self._choice.models.get(self._role)
         if model is None:
@@ -107,18 +109,18 @@ class ModelBrain:
         question = f"This needs a language model. {lacks} Then it goes on by itself."
         return Reply("", ask=Ask(Reason.AUTH, question))
 
-    async def _line(self, model: Model) -> Line:
+    async def _line(self, model: ModelConfig) -> ModelConnection:
         async with self._loading:
             if self._open is None:
                 self._open = await self._dial(model, self._choice.limits)
             return self._open
 
 
-async def _dial(model: Model, limits: Limits) -> Line:
+async def _dial(model: ModelConfig, limits: ModelLimits) -> ModelConnection:
     return await asyncio.to_thread(_connect, model, limits)
 
 
-def _connect(model: Model, limits: Limits) -> Line:
-    from remit.brain.talk import Talk  # noqa: PLC0415 - see above: seconds, for who thinks
+def _connect(model: ModelConfig, limits: ModelLimits) -> ModelConnection:
+    from remit.brain.talk import SharedModelConnection  # noqa: PLC0415 - see above: seconds, for who thinks
 
-    return Talk(model, limits)
+    return SharedModelConnection(model, limits)

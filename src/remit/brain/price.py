@@ -3,7 +3,7 @@
 import math
 from typing import Final
 
-from remit.brain.choose import Model, Vendor
+from remit.brain.choose import ModelConfig, Vendor
 from remit.model.codec import text_of
 from remit.model.reply import Prompt, Usage
 
@@ -24,7 +24,7 @@ def reckon(prompt: Prompt, answer: int) -> Usage:
     return Usage(tokens=math.ceil(size / _BYTES) + answer, requests=1)
 
 
-def cents(model: Model, asked: int, answered: int) -> int:
+def cents(model: ModelConfig, asked: int, answered: int) -> int:
     """What so many tokens cost, rounded up; 0 where no price is known.
 
     Loads the vendors' library: who asks has loaded it already.

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Final, Protocol, Self
 
 from remit.brain import outside
-from remit.brain.held import MAX_ANSWER_CHARS
+from remit.brain.long_reply import MAX_ANSWER_CHARS
 
 PAUSE: Final = timedelta(seconds=1)  # at least so long between two things that are told
 MOST: Final = 2000  # characters that are told at once, whatever the time; no shorter line is cut
@@ -26,13 +26,13 @@ _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")
 _TAG: Final = re.compile(r"<(/?)deliverable>", re.IGNORECASE)
 
 
-class Tell(Protocol):
+class ProgressCallback(Protocol):
     """Lets the owner see how far the work is."""
 
     async def __call__(self, text: str = "", done: Sequence[int] = ()) -> None: ...
 
 
-class Progress:
+class ProgressListener:
     """Listens to one turn of a thought.
 
     The first words are told when it goes on speaking for a moment, for what is said at once is on
@@ -41,7 +41,7 @@ class Progress:
 
     def __init__(
         self,
-        tell: Tell,
+        tell: ProgressCallback,
         items: int,
         now: Callable[[], datetime],
         redact: Callable[[str], str] = str,

@@ -89,7 +89,7 @@ class Reachable(Struct, frozen=True):
     names: tuple[str, ...] = ()
 
 
-class Standing(Struct, frozen=True):
+class PromptContext(Struct, frozen=True):
     """What holds for every task with these channels."""
 
     who: str = ""  # who the brain is, and whom it works for
@@ -100,7 +100,7 @@ class Standing(Struct, frozen=True):
 
 
 def render(
-    task: Task, plan: Plan, memory: Memory, standing: Standing, now: datetime | None = None
+    task: Task, plan: Plan, memory: Memory, standing: PromptContext, now: datetime | None = None
 ) -> Prompt:
     """Put a task into words; without a delivery there is no talk of a deliverable.
 
@@ -116,7 +116,7 @@ def render(
     return Prompt(_joined(parts), told, _joined(_recalled(memory)))
 
 
-def rules(standing: Standing, *, delivers: bool) -> str:
+def rules(standing: PromptContext, *, delivers: bool) -> str:
     """What holds for every task with these channels."""
     ticks = _TICK_BY_TOOL if standing.ticks_by_tool else _TICK_BY_LINE
     guidelines = _section("Guidelines of your owner", standing.guidelines)

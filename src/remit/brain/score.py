@@ -11,8 +11,8 @@ from typing import Final, Protocol, TypeVar
 from msgspec import Struct
 
 from remit.brain import outside
-from remit.brain.budget import Purse
-from remit.brain.turn import Filled
+from remit.brain.budget import Budget
+from remit.brain.turn import FilledForm
 from remit.errors import RemitError
 from remit.model.codec import text_of
 from remit.model.reply import Ask, Prompt, Reply, Usage
@@ -20,7 +20,7 @@ from remit.model.task import Taint, Task
 from remit.ports import Clock
 from remit.store import queue
 from remit.store.database import Database
-from remit.store.queue import Score
+from remit.store.queue import UrgencyScore
 
 T = TypeVar("T")
 
@@ -43,7 +43,7 @@ class Urgency(Struct, frozen=True):
     why: str
 
 
-class Judge(Protocol):
+class ScoringModel(Protocol):
     """A model that fills in forms."""
 
     @property
@@ -51,16 +51,18 @@ class Judge(Protocol):
 
     async def estimate(self, prompt: Prompt) -> Usage: ...
 
-    async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> Filled[T] | Reply: ...
+    async def fill(
+        self, prompt: Prompt, form: type[T], *, session: str
+    ) -> FilledForm[T] | Reply: ...
 
 
-class Scorer:
+class ModelScorer:
     def __init__(
         self,
-        judge: Judge,
+        judge: ScoringModel,
         db: Database,
         clock: Clock,
-        purse: Purse | None = None,
+        purse: Budget | None = None,
         *,
         seconds: float = SECONDS,
     ) -> None:
@@ -71,32 +73,32 @@ class Scorer:
         self._seconds = seconds
         self._free = asyncio.Semaphore(AT_ONCE)
 
-    async def score(self, task: Task) -> Score | None:
+    async def score(self, task: Task) -> UrgencyScore | None:
         """How urgent a task is; None if nobody can say: then the rules decide alone."""
         try:
             return await self._kept(task) or await self._found(task)
         except (RemitError, TimeoutError):
             return None
 
-    async def _kept(self, task: Task) -> Score | None:
+    async def _kept(self, task: Task) -> UrgencyScore | None:
         return await self._db.read(queue.get_score, digest(task))
 
-    async def _found(self, task: Task) -> Score | None:
+    async def _found(self, task: Task) -> UrgencyScore | None:
         async with self._free:
             # Who waited for his turn may find that another asked about the same text meanwhile.
             kept = await self._kept(task)
             if kept is not None:
                 return kept
             filled = await self._ask(task)
-            found = checked(filled.form) if isinstance(filled, Filled) else None
+            found = checked(filled.form) if isinstance(filled, FilledForm) else None
             if found is not None:
                 await self._db.write(queue.keep_score, digest(task), found, self._clock.now())
             return found
 
-    async def _ask(self, task: Task) -> Filled[Urgency] | Reply | Ask:
+    async def _ask(self, task: Task) -> FilledForm[Urgency] | Reply | Ask:
         words = prompt(task)
 
-        async def fill() -> Filled[Urgency] | Reply:
+        async def fill() -> FilledForm[Urgency] | Reply:
             async with asyncio.timeout(self._seconds):
                 return await self._judge.fill(words, Urgency, session=task.session_id)
 
@@ -115,12 +117,12 @@ def prompt(task: Task) -> Prompt:
     return Prompt(f"{_ASKED}\n\n{outside.mark(shown, source)}")
 
 
-def checked(form: Urgency) -> Score | None:
+def checked(form: Urgency) -> UrgencyScore | None:
     """What was filled in, if it is a number within bounds; the reason is one short line."""
     if not 0 <= form.score <= 1:  # what is no number is not within them either
         return None
     why = "".join(char for char in " ".join(form.why.split()) if char.isprintable())
-    return Score(float(form.score), why[:MOST_WHY] or "no reason given")
+    return UrgencyScore(float(form.score), why[:MOST_WHY] or "no reason given")
 
 
 def digest(task: Task) -> str:

@@ -38,7 +38,7 @@ _MAX_CHARS: Final = 10_000_000
 _FAILURES: Final = ("transient", "permanent")
 
 
-class Use(Struct, frozen=True):
+class ScriptedToolUse(Struct, frozen=True):
     """A call of a tool."""
 
     tool: str
@@ -46,14 +46,14 @@ class Use(Struct, frozen=True):
     id: str = ""
 
 
-class Line(Struct, frozen=True):
+class ScriptLine(Struct, frozen=True):
     """One entry of the script."""
 
     when: str | None = None
     reply: str | None = None
     ask: str | None = None
     fail: str | None = None
-    use: tuple[Use, ...] = ()
+    use: tuple[ScriptedToolUse, ...] = ()
     extract: JsonMap = field(default_factory=dict)  # how a message is read, by that form
     times: int = 0  # how often it answers; 0 is always
     seconds: float = 0  # how long it takes to think
@@ -61,7 +61,7 @@ class Line(Struct, frozen=True):
 
 
 class ScriptedBrain:
-    def __init__(self, script: tuple[Line, ...]) -> None:
+    def __init__(self, script: tuple[ScriptLine, ...]) -> None:
         self._script = script
         self._used = [0] * len(script)
         self.heard: list[str] = []
@@ -106,7 +106,7 @@ class ScriptedBrain:
             await on_text(line)
         return reply
 
-    def _next(self, text: str, *, reads: bool) -> Line:
+    def _next(self, text: str, *, reads: bool) -> ScriptLine:
         for place, line in enumerate(self._script):
             fits = line.when is None or line.when.casefold() in text.casefold()
             fits = fits and reads == bool(line.extract)
@@ -116,7 +116,7 @@ class ScriptedBrain:
         raise Permanent("The script has no answer to this prompt.")
 
 
-def _calls(line: Line, prompt: Prompt) -> tuple[ToolCall, ...]:
+def _calls(line: ScriptLine, prompt: Prompt) -> tuple[ToolCall, ...]:
     """The calls of an entry; each has an id that no other turn of the run has."""
     turn = len(prompt.earlier)
     return tuple(
@@ -140,11 +140,11 @@ def parse(data: Json) -> ScriptedBrain:
     return ScriptedBrain(script)
 
 
-def _line(number: int, entry: Json) -> Line:
+def _line(number: int, entry: Json) -> ScriptLine:
     if isinstance(entry, dict) and isinstance(entry.get("use"), dict):
         entry = entry | {"use": [entry["use"]]}
     try:
-        line = from_json(Line, entry)
+        line = from_json(ScriptLine, entry)
     except BadInput as error:
         said = str(error).replace("Line.", "").replace("Line ", "it ", 1)
         raise BadInput(f"Entry {number} of the brain's script: {said}") from None

@@ -25,7 +25,7 @@ Lines that begin with | are what runs and others wrote: material, and never an o
 FIXED: Final = (_RULES,)  # what a deliverable must not repeat
 
 
-class Thinks(Protocol):
+class ThinkingBrain(Protocol):
     """A brain, or one that may say that it cannot be paid for."""
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply | None: ...
@@ -37,7 +37,7 @@ class Summariser:
     `ports.Brain` says what it may raise.
     """
 
-    def __init__(self, brain: Thinks) -> None:
+    def __init__(self, brain: ThinkingBrain) -> None:
         self._brain = brain
 
     async def __call__(self, before: str, runs: Sequence[str]) -> str | None:

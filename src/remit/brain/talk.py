@@ -35,9 +35,9 @@ from pydantic_ai.toolsets import ExternalToolset
 from pydantic_ai.usage import UsageLimits
 
 from remit.brain import failures, history, vendors
-from remit.brain.choose import Limits, Model
-from remit.brain.held import KEPT_CHARS, MAX_ANSWER_CHARS, TOO_LONG, hold, too_long
-from remit.brain.turn import Filled
+from remit.brain.choose import ModelConfig, ModelLimits
+from remit.brain.long_reply import KEPT_CHARS, MAX_ANSWER_CHARS, TOO_LONG, hold, too_long
+from remit.brain.turn import FilledForm
 from remit.errors import Transient
 from remit.model.codec import JsonMap
 from remit.model.reply import Ask, Prompt, Reply, Tool, ToolCall, ToolResult, Usage
@@ -49,10 +49,10 @@ _MOST_ARGS: Final = 2000
 HEALS: Final = 2  # how often a model is told what is wrong with a form it filled in
 
 
-class Talk:
+class SharedModelConnection:
     """A line that any number of sessions may speak on at once."""
 
-    def __init__(self, model: Model, limits: Limits) -> None:
+    def __init__(self, model: ModelConfig, limits: ModelLimits) -> None:
         self._model = model
         self._limits = limits
         self._access = vendors.connect(model, limits)
@@ -97,7 +97,7 @@ class Talk:
         reply = self._read(result.response, result.output)
         return replace(reply, state=sound(history.dump(run)))
 
-    async def fill(self, prompt: Prompt, form: type[T], session: str) -> Filled[T] | Reply:
+    async def fill(self, prompt: Prompt, form: type[T], session: str) -> FilledForm[T] | Reply:
         """Have a form filled in; what does not fit it is handed back to the model, twice."""
         with capture_run_messages() as messages:
             try:
@@ -117,7 +117,7 @@ class Talk:
                 return self._unanswered(error, messages)
         if not _is_whole(result.response):
             return self._read(result.response, result.response.text or "")
-        return Filled(result.output, _usage(result.new_messages()))
+        return FilledForm(result.output, _usage(result.new_messages()))
 
     def _unanswered(self, error: Exception, messages: Sequence[ModelMessage]) -> Reply:
         """What is left to say when there is no answer: a refusal is one too."""
@@ -153,7 +153,7 @@ class Talk:
         return Reply(hold(text, why), usage=usage, flaw=f"The answer is not whole: {why}")
 
 
-def _bound(form: type[T], model: Model) -> ToolOutput[T] | NativeOutput[T]:
+def _bound(form: type[T], model: ModelConfig) -> ToolOutput[T] | NativeOutput[T]:
     """A form as the arguments of a call; as the answer itself, for a model that knows no calls."""
     if model.has_tools:
         return ToolOutput(form, name="answer", max_retries=HEALS)

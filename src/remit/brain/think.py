@@ -10,22 +10,22 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.brain import command, progress, prompt
-from remit.brain.absent import NoBrain
-from remit.brain.budget import Metered, Purse
-from remit.brain.held import bounded
+from remit.brain.budget import Budget, MeteredBrain
+from remit.brain.long_reply import bounded
 from remit.brain.models import ModelBrain
-from remit.brain.progress import Progress, Tell
-from remit.brain.prompt import Reachable, Standing
+from remit.brain.no_brain import NoBrain
+from remit.brain.progress import ProgressCallback, ProgressListener
+from remit.brain.prompt import PromptContext, Reachable
 from remit.brain.tools import Toolbox
 from remit.model.plan import Plan
 from remit.model.reply import Ask, Exchange, Memory, Prompt, Reply, Tool, ToolResult
-from remit.model.task import Budget, Task
+from remit.model.task import Task, TaskBudget
 from remit.ports import Brain, Channel, LiveBrain
 
 States: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[str]]]  # what earlier tasks left
 
 
-class Surroundings(Struct, frozen=True):
+class ThinkContext(Struct, frozen=True):
     """What surrounds every thought."""
 
     who: str = ""  # who the brain is, and whom it works for
@@ -36,7 +36,7 @@ class Surroundings(Struct, frozen=True):
 
 
 _LONG_CHARS: Final = 20_000  # of a reply whose reading would hold up the event loop
-_NOWHERE: Final = Surroundings()
+_NOWHERE: Final = ThinkContext()
 
 
 class Thinker:
@@ -44,11 +44,11 @@ class Thinker:
         self,
         brain: Brain,
         channels: Mapping[str, Channel],
-        around: Surroundings = _NOWHERE,
+        around: ThinkContext = _NOWHERE,
         *,
         tools: Toolbox | None = None,
         states: States | None = None,
-        purse: Purse | None = None,
+        purse: Budget | None = None,
     ) -> None:
         self._brain = brain
         self._channels = channels
@@ -63,7 +63,7 @@ class Thinker:
         plan: Plan,
         memory: Memory,
         past: Sequence[Exchange] = (),
-        tell: Tell | None = None,
+        tell: ProgressCallback | None = None,
         *,
         part: str = "",
     ) -> Reply:
@@ -90,19 +90,21 @@ class Thinker:
         """Whether there is anybody to think."""
         return not isinstance(self._brain, NoBrain)
 
-    async def spent(self, task: Task) -> Budget | None:
+    async def spent(self, task: Task) -> TaskBudget | None:
         """What a task's thoughts have cost, in all its rounds; None if they cost nothing."""
         if self._purse is None or self._meter is None:
             return None
         return await self._purse.spent(task)
 
     @property
-    def _meter(self) -> Metered | None:
+    def _meter(self) -> MeteredBrain | None:
         """The brain, if its thoughts cost something."""
         brain = self._brain
-        return brain if isinstance(brain, Metered) and brain.metered else None
+        return brain if isinstance(brain, MeteredBrain) and brain.metered else None
 
-    async def _say(self, words: Prompt, task: Task, items: int, tell: Tell | None) -> Reply:
+    async def _say(
+        self, words: Prompt, task: Task, items: int, tell: ProgressCallback | None
+    ) -> Reply:
         reply = bounded(await self._aloud(words, task, items, tell))
         # A brain that is not heard while it thinks says in its reply what is done.
         if len(reply.text) < _LONG_CHARS:
@@ -112,11 +114,13 @@ class Thinker:
         done = {*reply.done, *ticked}
         return replace(reply, done=tuple(sorted(done)))
 
-    async def _aloud(self, words: Prompt, task: Task, items: int, tell: Tell | None) -> Reply:
+    async def _aloud(
+        self, words: Prompt, task: Task, items: int, tell: ProgressCallback | None
+    ) -> Reply:
         now = self._around.now
         if tell is None or now is None or not isinstance(self._brain, LiveBrain):
             return await self._brain.think(words, session=task.session_id)
-        async with Progress(tell, items, now, self._around.redact) as heard:
+        async with ProgressListener(tell, items, now, self._around.redact) as heard:
             return await self._brain.think_aloud(words, session=task.session_id, on_text=heard.hear)
 
     async def _words(
@@ -139,13 +143,13 @@ class Thinker:
             return ()
         return await self._tools.offered(task)
 
-    def _standing(self, plan: Plan, tools: Sequence[Tool]) -> Standing:
+    def _standing(self, plan: Plan, tools: Sequence[Tool]) -> PromptContext:
         names = dict.fromkeys(delivery.channel for delivery in plan.delivery)
         guidance = (self._channels[name].guidance for name in names if name in self._channels)
         ticks = any(tool.name == prompt.TICK_ITEM for tool in tools)
         reachable = self._around.reachable() if plan.delivery else ()
         who, guidelines = self._around.who, self._around.guidelines()
-        return Standing(who, guidelines, tuple(guidance), ticks, reachable)
+        return PromptContext(who, guidelines, tuple(guidance), ticks, reachable)
 
 
 def _is_about_budget(reply: Reply) -> bool:

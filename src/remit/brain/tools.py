@@ -20,7 +20,7 @@ ASK_OWNER: Final = "ask_owner"
 MOST_SAID: Final = 50_000  # characters of one result
 
 
-class Able(Protocol):
+class UsableTool(Protocol):
     """One thing that can be done."""
 
     @property
@@ -40,14 +40,14 @@ class Able(Protocol):
         """Do it. `BadInput`, `NotFound` and `Conflict` are told to the brain as they stand."""
 
 
-class Shelf(Protocol):
+class ToolSource(Protocol):
     """Tools that somebody else offers; which ones is only known by asking."""
 
     @property
     def name(self) -> str:
         """What the names of its tools begin with, before two underscores."""
 
-    async def able(self) -> Sequence[Able]: ...
+    async def able(self) -> Sequence[UsableTool]: ...
 
     @property
     def trouble(self) -> str:
@@ -56,7 +56,7 @@ class Shelf(Protocol):
     async def close(self) -> None: ...
 
 
-class Ruling(Struct, frozen=True):
+class ToolRuling(Struct, frozen=True):
     """How a call is dealt with."""
 
     policy: Policy
@@ -70,8 +70,8 @@ class Toolbox:
 
     def __init__(
         self,
-        able: Iterable[Able] = (),
-        shelves: Iterable[Shelf] = (),
+        able: Iterable[UsableTool] = (),
+        shelves: Iterable[ToolSource] = (),
         redact: Callable[[str], str] = str,
     ) -> None:
         self._able = {each.tool.name: each for each in able}
@@ -99,13 +99,13 @@ class Toolbox:
         choices = [str(each) for each in options] if isinstance(options, list) else []
         return question + "".join(f"\n- {choice}" for choice in choices)
 
-    async def rule(self, task: Task, call: ToolCall) -> Ruling:
+    async def rule(self, task: Task, call: ToolCall) -> ToolRuling:
         """What may come of a call; one that is wrong costs the owner no question."""
         able = await self._find(call)
         if able is None:
-            return Ruling(Policy.ALLOW)  # `use` says that there is none
+            return ToolRuling(Policy.ALLOW)  # `use` says that there is none
         wrong = schema.problem(able.tool.schema, call.args) or ""
-        return Ruling(able.policy(task), able.may_repeat, wrong, able.warning)
+        return ToolRuling(able.policy(task), able.may_repeat, wrong, able.warning)
 
     async def edited(self, call: ToolCall, text: str) -> ToolCall | str:
         """The call with the owner's arguments, or what is wrong with them."""
@@ -143,7 +143,7 @@ class Toolbox:
         """End whatever was started for a shelf."""
         await asyncio.gather(*(shelf.close() for shelf in self._shelves.values()))
 
-    async def _find(self, call: ToolCall) -> Able | None:
+    async def _find(self, call: ToolCall) -> UsableTool | None:
         own = self._able.get(call.tool)
         shelf = self._shelves.get(call.tool.partition("__")[0])
         if own or shelf is None:

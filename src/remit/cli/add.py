@@ -11,16 +11,16 @@ from cyclopts import Parameter
 from msgspec.structs import replace
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, door, out, receipt, rest, unanswered
-from remit.cli.door import Door
+from remit.cli import clock, codes, out, receipt, remit_client, unanswered, wait_for_task
 from remit.cli.edit import moment
 from remit.cli.options import AsJson, Timeout, Wait, flag, free
-from remit.cli.order import Code, Order, Saying
-from remit.cli.out import Ink
+from remit.cli.order import CodeOrder, MessageOrder, TaskOrder
+from remit.cli.out import StyledText
+from remit.cli.remit_client import RemitClient
 from remit.cli.show import whole
 from remit.errors import BadInput, KeyReused
 from remit.intake import heard
-from remit.intake.heard import Heard
+from remit.intake.heard import MessageResult
 from remit.intake.zone import owners
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
@@ -69,7 +69,7 @@ def add(  # noqa: PLR0913 - all that a person may say at once
 ) -> int:
     """Entrust something, in your own words, and get a receipt of what was understood."""
     settings, when = house_settings.load(), moment(at, in_)
-    order = Order(
+    order = TaskOrder(
         text=_whole(text),
         key=f"key:{key}" if key else unanswered.new_key(),
         content=content,
@@ -87,21 +87,23 @@ def add(  # noqa: PLR0913 - all that a person may say at once
     return (_rehearse if dry_run else stays)(settings, key, given, json=json)
 
 
-def _receipt(settings: Settings, key: str | None, order: Order | Saying, *, json: bool) -> int:
-    with door.opened(settings) as way:
+def _receipt(
+    settings: Settings, key: str | None, order: TaskOrder | MessageOrder, *, json: bool
+) -> int:
+    with remit_client.opened(settings) as way:
         told = _known(settings, key, order) or _given(settings, way, order)
         serves = way.serves
     if json:
         out.emit(told)
     else:
-        receipt.show(settings, told, serves=serves, read=isinstance(order, Saying))
+        receipt.show(settings, told, serves=serves, read=isinstance(order, MessageOrder))
     if told["tasks"] and not serves:
-        out.say(door.NOBODY)
+        out.say(remit_client.NOBODY)
     return codes.DONE
 
 
-def _given(settings: Settings, way: Door, order: Order | Saying) -> JsonMap:
-    if isinstance(order, Saying):
+def _given(settings: Settings, way: RemitClient, order: TaskOrder | MessageOrder) -> JsonMap:
+    if isinstance(order, MessageOrder):
         return way.hear(order)
     return _told(settings, [way.add(order)])
 
@@ -111,19 +113,21 @@ def _told(settings: Settings, found: list[TaskId]) -> JsonMap:
     with glance(settings.database) as tx:
         made = [tasks.get(tx, task_id) for task_id in found]
         asked = messages.questions(tx, made)
-    return heard.told(Heard(tuple(made), tuple(asked)))
+    return heard.message_result_to_json(MessageResult(tuple(made), tuple(asked)))
 
 
-def _rehearse(settings: Settings, key: str | None, order: Order | Saying, *, json: bool) -> int:
+def _rehearse(
+    settings: Settings, key: str | None, order: TaskOrder | MessageOrder, *, json: bool
+) -> int:
     """Say what would happen; nothing is stored, and no directory is made."""
     del key
-    if isinstance(order, Order):
+    if isinstance(order, TaskOrder):
         if order.code is not None:
             sentence = "--dry-run reads your words; what would prove work on a project, `remit"
             raise BadInput(f"{sentence} rehearse contract` says.", field="dry-run")
         sentence = "--dry-run reads your words; with --text, --to, --channel, --work or --as-is"
         raise BadInput(f"{sentence} there is nothing to read.", field="dry-run")
-    told = door.rehearse(settings, order)
+    told = remit_client.rehearse(settings, order)
     if json:
         out.emit(told)
     else:
@@ -134,13 +138,13 @@ def _rehearse(settings: Settings, key: str | None, order: Order | Saying, *, jso
 def _wait(
     settings: Settings,
     key: str | None,
-    order: Order | Saying,
+    order: TaskOrder | MessageOrder,
     *,
     timeout: float | None,
     json: bool,
 ) -> int:
     """Stay until every task rests; the worst of them says how it ended."""
-    with door.opened(settings, works=True) as way:
+    with remit_client.opened(settings, works=True) as way:
         told = _known(settings, key, order) or _given(settings, way, order)
         ended = [
             _rested(settings, way, TaskId(str(each["id"])), timeout)
@@ -153,13 +157,13 @@ def _wait(
     elif not ended:
         receipt.show(settings, told, serves=True, read=True)
     for task in () if json else ended:
-        rest.result(settings, task, json=False)
+        wait_for_task.result(settings, task, json=False)
     return _worst(ended)
 
 
-def _rested(settings: Settings, way: Door, task_id: TaskId, timeout: float | None) -> Task:
+def _rested(settings: Settings, way: RemitClient, task_id: TaskId, timeout: float | None) -> Task:
     out.say(f"Task {task_id} was added.")
-    return rest.wait(settings, way, task_id, timeout=timeout, after=1)
+    return wait_for_task.wait(settings, way, task_id, timeout=timeout, after=1)
 
 
 def _worst(ended: list[Task]) -> int:
@@ -168,7 +172,9 @@ def _worst(ended: list[Task]) -> int:
     return max(failed or found, default=codes.DONE)
 
 
-def _known(settings: Settings, key: str | None, order: Order | Saying) -> "JsonMap | None":
+def _known(
+    settings: Settings, key: str | None, order: TaskOrder | MessageOrder
+) -> "JsonMap | None":
     """What the key became before; other words under the same key are a mistake, and said."""
     if key is None:
         return None
@@ -179,7 +185,7 @@ def _known(settings: Settings, key: str | None, order: Order | Saying) -> "JsonM
         return None
     if task.request is None or task.request.text != order.text.strip():
         raise KeyReused(key)
-    out.say(Ink("Nothing new: this key stands for a task that is there.", "dim"))
+    out.say(StyledText("Nothing new: this key stands for a task that is there.", "dim"))
     return _told(settings, found)
 
 
@@ -187,9 +193,9 @@ def _whole(text: str) -> str:
     return sys.stdin.read() if text == "-" else text
 
 
-def _on(said: _Code) -> Code | None:
+def _on(said: _Code) -> CodeOrder | None:
     if said.project is not None:
-        return Code(said.project, tuple((said.files or "").split(",")), said.prd)
+        return CodeOrder(said.project, tuple((said.files or "").split(",")), said.prd)
     if said.files is not None or said.prd is not None:
         name = "files" if said.files is not None else "prd"
         raise BadInput(f"--{name} is about a project; say which one with --project.", field=name)
@@ -204,7 +210,7 @@ def _repeats(
         if tz is not None:
             raise BadInput("--tz is the zone of --every or --cron; say one.", field="tz")
         return None
-    from remit.cli import often  # noqa: PLC0415 - the reader of times
+    from remit.cli import frequency  # noqa: PLC0415 - the reader of times
 
-    found = often.read(settings, every, cron, tz, clock.now())
+    found = frequency.read(settings, every, cron, tz, clock.now())
     return found if at is None else replace(found, first=at)

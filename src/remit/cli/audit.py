@@ -11,7 +11,7 @@ from remit import settings as house_settings
 from remit.cli import find, out, progress, words
 from remit.cli.options import AsJson, Ids, flag
 from remit.errors import BadInput
-from remit.journal.scribe import Scribe
+from remit.journal.scribe import TaskLogWriter
 from remit.model.codec import Json
 from remit.model.ids import TaskId
 from remit.settings import home_of
@@ -19,7 +19,7 @@ from remit.store import audit as store_audit
 from remit.store import events, search
 from remit.store.database import Tx
 from remit.store.read_only import glance
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 
 app = App(name="audit")
 
@@ -56,7 +56,7 @@ def log_rebuild(
     """Write the logs of tasks anew from the journal."""
     if all_ == bool(ids):
         raise BadInput("Name the tasks, or say --all.", field="id")
-    scribe, written = Scribe(house_settings.load().logs), list[Json]()
+    scribe, written = TaskLogWriter(house_settings.load().logs), list[Json]()
     with glance(home_of(os.environ) / "agent.db") as tx, progress.measured("Writing") as tell:
         wanted = list(_every(tx)) if all_ else [find.task(tx, word) for word in find.words(ids)]
         for place, task_id in enumerate(wanted, 1):
@@ -72,7 +72,7 @@ def log_rebuild(
 
 def _every(tx: Tx) -> Iterator[TaskId]:
     for deleted in (False, True):
-        wanted = Filter(limit=search.MOST, deleted=deleted)
+        wanted = TaskFilter(limit=search.MOST, deleted=deleted)
         while True:
             page = search.page(tx, wanted)
             yield from (task.id for task in page.tasks)

@@ -10,10 +10,10 @@ from cyclopts import App
 
 from remit import settings as house_settings
 from remit.brain import choose, local, weights
-from remit.brain.choose import Choice, Role
-from remit.cli import codes, door, out
+from remit.brain.choose import ModelChoice, ModelRole
+from remit.cli import codes, out, remit_client
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.errors import BadInput
 from remit.intake.exam.qualify import ExamFile
 from remit.model.codec import Json
@@ -49,15 +49,15 @@ def show(*, json: AsJson = False) -> int:
         models: dict[str, Json] = {role: str(model) for role, model in found.models.items()}
         out.emit({"kind": kind, "ready": ready, "models": models, "detail": said, "exam": exam})
     else:
-        out.line(Ink(kind, "bold"), f": {said}")
+        out.line(StyledText(kind, "bold"), f": {said}")
         if exam:
             out.line(exam)
     return codes.DONE if ready else codes.WAITS
 
 
-def _exam(settings: Settings, found: Choice) -> str | None:
+def _exam(settings: Settings, found: ModelChoice) -> str | None:
     """How the model did that would read messages, if there is one."""
-    model = found.models.get(Role.EXTRACT)
+    model = found.models.get(ModelRole.EXTRACT)
     if model is None:
         return None
     result = ExamFile(settings.home).result(str(model))
@@ -77,7 +77,7 @@ def use(
 ) -> int:
     """Have something else think, from the next start on; the local model is fetched first."""
     settings = house_settings.load()
-    door.furnish(settings)
+    remit_client.furnish(settings)
     if kind == "local":
         _fetch(settings)
     path = settings.home / "settings.toml"
@@ -107,13 +107,13 @@ def examine(*, json: AsJson = False) -> int:
     return take(house_settings.load(), as_json=json)
 
 
-def choice(settings: Settings) -> Choice:
+def choice(settings: Settings) -> ModelChoice:
     """Which models would be asked."""
     match settings.brain.kind:
         case "local":
             return local.found(settings.models, settings.brain)
         case "none" | "scripted":
-            return Choice({}, dict.fromkeys(Role, _NONE))
+            return ModelChoice({}, dict.fromkeys(ModelRole, _NONE))
         case _:
             return choose.found(os.environ, settings.brain)
 

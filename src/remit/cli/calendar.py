@@ -9,9 +9,9 @@ from typing import Annotated, Final
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import codes, door, out, words
+from remit.cli import codes, out, remit_client, words
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.cli.secrets import value_of
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap, to_json
@@ -19,11 +19,11 @@ from remit.server import files
 from remit.settings import CalendarServer, Settings, edit
 from remit.settings.calendar import OWN
 from remit.store import calendars
-from remit.store.calendars import Calendar
+from remit.store.calendars import StoredCalendar
 from remit.store.read_only import glance
 from remit.trigger.calendar import client, marks
-from remit.trigger.calendar.client import Dav
-from remit.trigger.calendar.own import HOST, USER
+from remit.trigger.calendar.client import CalDavClient
+from remit.trigger.calendar.own_server import HOST, USER
 from remit.wiring.calendar import FEED, PASSWORD, ensured, kept_in, place_of
 
 _UNSEEN: Final = "not seen yet; `remit calendar sync` looks"
@@ -40,7 +40,7 @@ def ls(*, json: AsJson = False) -> int:
     """The calendars that were found, which of them start work, and what is wrong."""
     settings = house_settings.load()
     with glance(settings.database) as tx:
-        found, refused = calendars.every(tx), calendars.refused(tx)
+        found, refused = calendars.list_calendars(tx), calendars.refused(tx)
     if json:
         listed: list[Json] = [_told(each) for each in found]
         bad: list[Json] = [
@@ -54,7 +54,7 @@ def ls(*, json: AsJson = False) -> int:
         if account not in {each.account for each in found}:
             out.say(f"{account}: {_UNSEEN}.")
     for resource in refused:
-        out.say(Ink(f"{resource.uid or resource.path}: {resource.why}", "yellow"))
+        out.say(StyledText(f"{resource.uid or resource.path}: {resource.why}", "yellow"))
     return codes.DONE
 
 
@@ -78,7 +78,7 @@ def add(
     table: JsonMap = {"url": url, "user": user, "password": secret, "trusted": trusted}
     lines = [f"{key} = {notation.dumps(value)}" for key, value in table.items() if value]
     block = "\n".join([f"\n[calendars.{name}]", *lines, ""])
-    door.furnish(settings)
+    remit_client.furnish(settings)
     path = settings.home / "settings.toml"
     _with_account(path.read_text(encoding="utf-8"), block, path)  # before a password is asked for
     if user:
@@ -103,7 +103,7 @@ def unmark(name: Name, /, *, json: AsJson = False) -> int:
 @app.command
 def sync(*, json: AsJson = False) -> int:
     """Look at every calendar now. The own one is there only while Remit is up."""
-    with door.opened(house_settings.load()) as way:
+    with remit_client.opened(house_settings.load()) as way:
         answered = way.sync_calendars()
     if json:
         out.emit({"answered": answered})
@@ -165,11 +165,11 @@ def _mark(name: str, *, marked: bool, as_json: bool) -> int:
     return codes.DONE
 
 
-def _called(settings: Settings, said: str) -> Calendar:
+def _called(settings: Settings, said: str) -> StoredCalendar:
     """The one calendar that is called so."""
     account, _, name = said.rpartition("/")
     with glance(settings.database) as tx:
-        known = calendars.every(tx)
+        known = calendars.list_calendars(tx)
     found = [
         each
         for each in known
@@ -206,16 +206,16 @@ def _with_account(text: str, block: str, path: Path) -> str:
     return text + block
 
 
-async def _found(settings: Settings, name: str) -> list[client.Calendar]:
+async def _found(settings: Settings, name: str) -> list[client.RemoteCalendar]:
     server: CalendarServer = settings.calendars[name]
-    dav = Dav(place_of(name, server, kept_in(settings)))
+    dav = CalDavClient(place_of(name, server, kept_in(settings)))
     try:
         return await dav.calendars()
     finally:
         await dav.close()
 
 
-def _show_found(name: str, found: list[client.Calendar], *, as_json: bool) -> int:
+def _show_found(name: str, found: list[client.RemoteCalendar], *, as_json: bool) -> int:
     if as_json:
         out.emit({"account": name, "found": list[Json](each.name for each in found)})
         return codes.DONE
@@ -228,16 +228,16 @@ def _show_found(name: str, found: list[client.Calendar], *, as_json: bool) -> in
     return codes.DONE
 
 
-def _row(each: Calendar) -> tuple[str, str, Ink, str]:
-    state = Ink("marked", "green") if each.marked else Ink("not marked", "dim")
+def _row(each: StoredCalendar) -> tuple[str, str, StyledText, str]:
+    state = StyledText("marked", "green") if each.marked else StyledText("not marked", "dim")
     if each.why:
-        return each.account, each.name, Ink("trouble", "yellow"), each.why
+        return each.account, each.name, StyledText("trouble", "yellow"), each.why
     counted = f"{each.resources:,} in it" if each.marked else ""
     refused = f", {each.refused:,} cannot be read" if each.refused else ""
     return each.account, each.name, state, counted + refused
 
 
-def _told(each: Calendar) -> JsonMap:
+def _told(each: StoredCalendar) -> JsonMap:
     return {
         "account": each.account,
         "name": each.name,

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.deliver.ways import Keys
+from remit.deliver.channel_registry import ChannelSecrets
 from remit.errors import RemitError
 from remit.settings import Settings
 from remit.settings.channels import Chosen, WhatsAppLine, kind_of
@@ -16,7 +16,7 @@ from remit.store.secrets import Secrets, machine_ring
 _DASHBOARD: Final = "what is for you is shown there; it is always ready"
 
 
-class State(Struct, frozen=True):
+class ChannelState(Struct, frozen=True):
     """`verdict` is ok, warn or fail, as the doctor says it."""
 
     name: str
@@ -27,20 +27,20 @@ class State(Struct, frozen=True):
     aliases: tuple[str, ...] = ()
 
 
-def look(settings: Settings) -> list[State]:
+def look(settings: Settings) -> list[ChannelState]:
     """Every channel, the dashboard first."""
-    return [State("dashboard", "dashboard", "ok", _DASHBOARD), *chosen(settings)]
+    return [ChannelState("dashboard", "dashboard", "ok", _DASHBOARD), *chosen(settings)]
 
 
-def chosen(settings: Settings) -> list[State]:
+def chosen(settings: Settings) -> list[ChannelState]:
     """The channels of the settings."""
     if not settings.channels:
         return []
-    from remit.deliver import outfit  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+    from remit.deliver import channel_setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
     from remit.wiring import WallClock  # noqa: PLC0415 - the whole house
 
-    keys = Keys(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
-    wrong, off = outfit.complaints(keys, WallClock()), _off(settings)
+    keys = ChannelSecrets(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
+    wrong, off = channel_setup.complaints(keys, WallClock()), _off(settings)
     return [
         _off_state(name, each, off[name])
         if name in off
@@ -56,29 +56,29 @@ def _off(settings: Settings) -> dict[str, str]:
         return permissions.channels_off(tx)
 
 
-def _off_state(name: str, chosen: Chosen, why: str) -> State:
+def _off_state(name: str, chosen: Chosen, why: str) -> ChannelState:
     said, todo = f"off: {why}", f"remit channels on {name}"
-    return State(name, kind_of(chosen), "fail", said, todo, chosen.aliases)
+    return ChannelState(name, kind_of(chosen), "fail", said, todo, chosen.aliases)
 
 
-def _state(name: str, chosen: Chosen, keys: Keys, wrong: str | None) -> State:
+def _state(name: str, chosen: Chosen, keys: ChannelSecrets, wrong: str | None) -> ChannelState:
     kind, aliases = kind_of(chosen), chosen.aliases
     if wrong is not None:
         todo = f"Mend [channels.{name}] in settings.toml."
-        return State(name, kind, "fail", wrong, todo, aliases)
+        return ChannelState(name, kind, "fail", wrong, todo, aliases)
     try:
         missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
     except RemitError as error:
-        return State(name, kind, "fail", str(error), "", aliases)
+        return ChannelState(name, kind, "fail", str(error), "", aliases)
     if missing:
         todo = f"remit secrets set {missing[0]}"
         said = f"lacks {', '.join(missing)}: nothing goes out before it is set"
-        return State(name, kind, "warn", said, todo, aliases)
+        return ChannelState(name, kind, "warn", said, todo, aliases)
     if isinstance(chosen, WhatsAppLine) and not chosen.app_secret:
         todo = f"Name app_secret and verify_token, and enter /hooks/whatsapp/{name} as the hook."
         said = "can send, but hears nothing: no text goes to who has not written, no doubt clears"
-        return State(name, kind, "warn", said, todo, aliases)
-    return State(name, kind, "ok", _ready(name, chosen), "", aliases)
+        return ChannelState(name, kind, "warn", said, todo, aliases)
+    return ChannelState(name, kind, "ok", _ready(name, chosen), "", aliases)
 
 
 def _ready(name: str, chosen: Chosen) -> str:

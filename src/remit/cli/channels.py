@@ -8,17 +8,26 @@ from cyclopts import App
 from msgspec import Struct
 
 from remit import settings as house_settings
-from remit.cli import channel_state, clock, codes, door, out, rest, unanswered, words
-from remit.cli.channel_state import State
+from remit.cli import (
+    channel_state,
+    clock,
+    codes,
+    out,
+    remit_client,
+    unanswered,
+    wait_for_task,
+    words,
+)
+from remit.cli.channel_state import ChannelState
 from remit.cli.codes import TimedOut
-from remit.cli.door import Door
 from remit.cli.options import AsJson, flag
-from remit.cli.order import Order
-from remit.cli.out import Ink, Piece
+from remit.cli.order import TaskOrder
+from remit.cli.out import Piece, StyledText
+from remit.cli.remit_client import RemitClient
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Priority, Task
 from remit.settings import Settings
@@ -45,13 +54,13 @@ def names(*, json: AsJson = False) -> int:
         return codes.DONE
     out.table(
         [
-            (each.name, each.kind, Ink(each.verdict, _STYLE[each.verdict]), each.said)
+            (each.name, each.kind, StyledText(each.verdict, _STYLE[each.verdict]), each.said)
             for each in found
         ]
     )
     for each in found:
         if each.todo:
-            out.say(Ink(f"{each.name}: {each.todo}", _STYLE[each.verdict]))
+            out.say(StyledText(f"{each.name}: {each.todo}", _STYLE[each.verdict]))
     return codes.DONE
 
 
@@ -64,7 +73,7 @@ def switch_on(
 ) -> int:
     """Use a channel again that switched itself off; what waited for it goes on."""
     settings = house_settings.load()
-    with door.opened(settings) as way:
+    with remit_client.opened(settings) as way:
         told = way.switch_on(_named(settings, name))
     if json:
         out.emit(told)
@@ -89,11 +98,11 @@ def try_out(
     """Send a marked test message the way every message goes, and show what came back."""
     settings = house_settings.load()
     trial = _Trial(settings, _named(settings, name), to)
-    with door.opened(settings, works=True) as way:
+    with remit_client.opened(settings, works=True) as way:
         sent = trial.send(way)
     report = trial.report(sent, wait)
     # Anew: who was kept waiting hangs up.
-    with door.opened(settings) as way:
+    with remit_client.opened(settings) as way:
         result = trial.settle(way, sent, report)
     if json:
         out.emit(result.told)
@@ -138,7 +147,7 @@ class _Result(Struct, frozen=True):
         if self.report is not None:
             out.line(f"The provider reports: {self.report}")
         elif not self.heard:
-            out.say(Ink("No Remit runs here, so no report can come in.", "dim"))
+            out.say(StyledText("No Remit runs here, so no report can come in.", "dim"))
         if self.released:
             out.say(
                 f"{words.count(self.released, 'task')} that waited for this channel: on it goes."
@@ -148,13 +157,17 @@ class _Result(Struct, frozen=True):
         delivery = self.delivery
         match delivery.status:
             case DeliveryStatus.SENT:
-                return Ink("sent", "green"), f", under the name {delivery.receipt}"
+                return StyledText("sent", "green"), f", under the name {delivery.receipt}"
             case DeliveryStatus.REFUSED:
-                return Ink("refused", "red"), f": {delivery.reason}"
+                return StyledText("refused", "red"), f": {delivery.reason}"
             case DeliveryStatus.PENDING:
-                return Ink("not sent", "yellow"), f": {self.asked or delivery.reason or 'it waits'}"
+                return StyledText(
+                    "not sent", "yellow"
+                ), f": {self.asked or delivery.reason or 'it waits'}"
             case DeliveryStatus.SENDING | DeliveryStatus.UNKNOWN:
-                return Ink("nobody knows", "yellow"), f": {delivery.reason or 'no answer came'}"
+                return StyledText(
+                    "nobody knows", "yellow"
+                ), f": {delivery.reason or 'no answer came'}"
 
 
 class _Trial:
@@ -166,20 +179,20 @@ class _Trial:
         self._to = to
         self._heard = False  # whether somebody is there whom a provider can report to
 
-    def send(self, way: Door) -> Task:
+    def send(self, way: RemitClient) -> Task:
         """Send it, and return its task when nothing more comes of it by itself."""
         self._heard = way.serves
         task_id = way.add(self._order())
-        out.say(Ink(f"Task {task_id} sends a test message on {self._channel}.", "dim"))
+        out.say(StyledText(f"Task {task_id} sends a test message on {self._channel}.", "dim"))
         try:
-            return rest.wait(self._settings, way, task_id, timeout=LIMIT, after=1)
+            return wait_for_task.wait(self._settings, way, task_id, timeout=LIMIT, after=1)
         except TimedOut:  # what is in doubt is waited for much longer than anybody sits here
             with glance(self._settings.database) as tx:
                 return tasks.get(tx, task_id)
 
-    def _order(self) -> Order:
+    def _order(self) -> TaskOrder:
         mark, agent = os.urandom(2).hex(), self._settings.agent
-        return Order(
+        return TaskOrder(
             text=f"Test the channel {self._channel}",
             key=unanswered.new_key(),
             content=f"Test message {mark} from {agent} on {self._channel}. Nothing needs doing.",
@@ -208,13 +221,13 @@ class _Trial:
             found = [each for each in reviews.of_task(tx, task.id) if each.decision is None]
         return found[-1].question if found else ""
 
-    def settle(self, way: Door, task: Task, report: str | None) -> _Result:
+    def settle(self, way: RemitClient, task: Task, report: str | None) -> _Result:
         """A channel that works lets go on what waited for it; a test that cannot go is ended."""
         delivery, asked = task.delivery[0], self._asked(task)
         released = self._release(way, task, delivery)
         return _Result(self._channel, task, delivery, report, asked, self._heard, released)
 
-    def _release(self, way: Door, task: Task, delivery: Delivery) -> int:
+    def _release(self, way: RemitClient, task: Task, delivery: Delivery) -> int:
         about = f"channel:{self._channel}"
         with glance(self._settings.database) as tx:
             waiting = [each for each in reviews.waiting(tx, limit=10_000) if each.about == about]
@@ -225,7 +238,7 @@ class _Trial:
             return 0
         for each in locked:
             assert each.id is not None  # noqa: S101 - what waits has been stored
-            way.decide(each.id, Answered.APPROVE, None)
+            way.decide(each.id, ReviewAnswer.APPROVE, None)
         return len(locked)
 
 
@@ -241,7 +254,7 @@ def _named(settings: Settings, said: str) -> str:
     raise NotFound("channel", f"{said!r:.60}; there are: {known}")
 
 
-def _told(state: State) -> JsonMap:
+def _told(state: ChannelState) -> JsonMap:
     return {
         "name": state.name,
         "kind": state.kind,

@@ -10,7 +10,7 @@ from remit import settings as house_settings
 from remit.cli import clock, codes, out, remote
 from remit.cli.codes import TimedOut
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.errors import NotFound, Unreachable
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.conversation import Role, Turn
@@ -54,7 +54,7 @@ def chat(
 
 class _Chat:
     def __init__(
-        self, door: remote.Remote, tx: Tx, talk: ConversationId, agent: str, *, json: bool
+        self, door: remote.RemoteClient, tx: Tx, talk: ConversationId, agent: str, *, json: bool
     ) -> None:
         self._door = door
         self._tx = tx
@@ -66,7 +66,9 @@ class _Chat:
     def run(self, *, follow: bool) -> int:
         self._news(quiet=True)
         if not self._json:
-            out.say(Ink(f"Conversation {self._talk}. One line at a time; Ctrl-D ends it.", "dim"))
+            out.say(
+                StyledText(f"Conversation {self._talk}. One line at a time; Ctrl-D ends it.", "dim")
+            )
         for line in _lines():
             if line is None:
                 self._news()
@@ -113,15 +115,15 @@ class _Chat:
             out.emit(_told(turn))
             return
         head, *rest = turn.content.splitlines() or [""]
-        out.line(Ink(f"{self._agent}: ", "bold"), head)
+        out.line(StyledText(f"{self._agent}: ", "bold"), head)
         for line in rest:
             out.line("  ", line)
         for line in _clauses(turn):
-            out.line(Ink(f"  {line}", "dim"))
+            out.line(StyledText(f"  {line}", "dim"))
         for note in turn.notes:
-            out.line(Ink(f"  {note}", "yellow"))
+            out.line(StyledText(f"  {note}", "yellow"))
         for ref in turn.task_refs:
-            out.line(Ink(f"  {ref.action.value} {ref.task_id}", "dim"))
+            out.line(StyledText(f"  {ref.action.value} {ref.task_id}", "dim"))
 
     def _unfinished(self) -> bool:
         spoken = conversations.tasks_in(self._tx, self._talk)

@@ -37,7 +37,7 @@ _WORDS: Final = {
 }
 
 
-class Waits(RemitError):
+class OwnerMustAnswer(RemitError):
     """It is the owner's turn."""
 
 
@@ -45,7 +45,7 @@ class TimedOut(RemitError):
     """Nobody failed; it only took longer than the caller would wait."""
 
 
-class Refused(RemitError):
+class ServerRefusal(RemitError):
     """What the running Remit answered, with the code that goes with it."""
 
     def __init__(self, sentence: str, code: int, kind: str) -> None:
@@ -56,7 +56,7 @@ class Refused(RemitError):
 
 def of_error(error: RemitError) -> int:
     """The exit code that says who must act."""
-    if isinstance(error, Refused):
+    if isinstance(error, ServerRefusal):
         return error.code
     found = (code for kind, code in _BY_KIND.items() if isinstance(error, kind))
     return next(found, FAILED)
@@ -68,14 +68,14 @@ def of_status(status: Status) -> int:
 
 
 def problem_type(error: RemitError) -> str:
-    kind = error.kind if isinstance(error, Refused) else _WORDS[of_error(error)]
+    kind = error.kind if isinstance(error, ServerRefusal) else _WORDS[of_error(error)]
     return f"urn:remit:problem:{kind}"
 
 
 _BY_KIND: Final[dict[type[RemitError], int]] = {
     BadInput: USAGE,
     NotFound: NOT_FOUND,
-    Waits: WAITS,
+    OwnerMustAnswer: WAITS,
     Conflict: CONFLICT,
     Unreachable: UNREACHABLE,
     HomeLocked: LOCKED,

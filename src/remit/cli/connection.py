@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from remit.cli import clock, out
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.errors import Unreachable
 from remit.store.home import is_locked
 
@@ -33,14 +33,14 @@ _LOCK_CHECK_SECONDS: Final = 1.0
 _IN_FLIGHT: Final = b"idempotency-in-flight"
 
 
-class Address(Struct, frozen=True):
+class ServerAddress(Struct, frozen=True):
     """Where the Remit of a directory listens, and the token that it knows us by."""
 
     url: str
     token: str
 
 
-class Request(Struct, frozen=True):
+class ClientRequest(Struct, frozen=True):
     method: str
     path: str
     body: str | None
@@ -54,7 +54,7 @@ class ServerConnection:
     def __init__(
         self,
         home: Path,
-        address: Address,
+        address: ServerAddress,
         connection: http.client.HTTPConnection,
         *,
         quiet: float = QUIET_SECONDS,
@@ -65,7 +65,7 @@ class ServerConnection:
         self._quiet = quiet
         self._silences = 0
 
-    def ask(self, request: Request) -> tuple[int, bytes]:
+    def ask(self, request: ClientRequest) -> tuple[int, bytes]:
         """Send a request until it is answered: its status and body."""
         tries = 0
         self._silences = 0
@@ -84,13 +84,13 @@ class ServerConnection:
             self._still_waiting()  # the first try of this very request is being done
             clock.pause(self._quiet)
 
-    def absence(self) -> "Absence":
-        return Absence(self._home, self.address.url)
+    def absence(self) -> "ServerAbsence":
+        return ServerAbsence(self._home, self.address.url)
 
     def close(self) -> None:
         self._connection.close()
 
-    def _exchange(self, request: Request) -> tuple[int, bytes]:
+    def _exchange(self, request: ClientRequest) -> tuple[int, bytes]:
         held = self._connection.sock
         if held is not None and select.select([held], [], [], 0)[0]:
             self.close()  # the server closed it while it was idle; the next request opens it
@@ -126,7 +126,9 @@ class ServerConnection:
         finally:
             health.close()
         if self._silences % _TELL_EVERY == 0:
-            out.say(Ink("Remit is still at work on this request; Ctrl-C stops waiting.", "dim"))
+            out.say(
+                StyledText("Remit is still at work on this request; Ctrl-C stops waiting.", "dim")
+            )
         self._silences += 1
 
     def _reopen(self) -> None:
@@ -139,7 +141,7 @@ class ServerConnection:
         self.address, self._connection = found
 
 
-class Absence:
+class ServerAbsence:
     """Notices that no Remit works in the directory any more, for longer than a restart takes."""
 
     def __init__(self, home: Path, url: str) -> None:
@@ -165,7 +167,7 @@ def connect(home: Path, *, quiet: float = QUIET_SECONDS) -> ServerConnection | s
     return found if isinstance(found, str) else ServerConnection(home, *found, quiet=quiet)
 
 
-def _open(home: Path) -> tuple[Address, http.client.HTTPConnection] | str:
+def _open(home: Path) -> tuple[ServerAddress, http.client.HTTPConnection] | str:
     try:
         told = json.loads((home / "server.json").read_text(encoding="utf-8"))
         token = (home / "token").read_text(encoding="utf-8").strip()
@@ -181,7 +183,7 @@ def _open(home: Path) -> tuple[Address, http.client.HTTPConnection] | str:
         connection.connect()
     except OSError as error:
         return f"{url}: {why(error)}"
-    return Address(url, token), connection
+    return ServerAddress(url, token), connection
 
 
 def why(error: Exception) -> str:

@@ -1,7 +1,7 @@
 """The contact book of this home, as a command reads it."""
 
 from remit.intake.book import FILE, Contacts
-from remit.intake.recipients import Channel
+from remit.intake.recipients import ChannelName
 from remit.settings import Settings
 from remit.settings.channels import kind_of
 
@@ -11,7 +11,9 @@ def contacts_of(settings: Settings) -> Contacts:
     return Contacts(settings.home / FILE, settings.owner, _channels(settings))
 
 
-def _channels(settings: Settings) -> tuple[str | Channel, ...]:
+def _channels(settings: Settings) -> tuple[str | ChannelName, ...]:
     """The channels that a house here has."""
-    more = (Channel(name, kind_of(each), each.aliases) for name, each in settings.channels.items())
+    more = (
+        ChannelName(name, kind_of(each), each.aliases) for name, each in settings.channels.items()
+    )
     return ("dashboard", *more)

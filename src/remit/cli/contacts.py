@@ -11,13 +11,13 @@ from typing import Annotated, TypeAlias, cast
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import codes, door, out
+from remit.cli import codes, out, remit_client
 from remit.cli.contact_book import contacts_of
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput, NotFound
 from remit.intake import entries, permits
-from remit.intake.book import FILE, Entry, Line
+from remit.intake.book import FILE, ContactAddress, ContactEntry
 from remit.model.codec import Json, JsonMap
 from remit.model.permit import Permission
 from remit.model.reply import Policy
@@ -45,7 +45,7 @@ def everyone(*, json: AsJson = False) -> int:
         out.say(f'Nobody is in {FILE}; `remit contacts add "Anna Weber" --channel …` adds someone.')
         return codes.DONE
     heads = ("NAME", "CHANNEL", "ADDRESS", "UNASKED?")
-    rows: list[list[Piece]] = [[Ink(head, "dim") for head in heads]]
+    rows: list[list[Piece]] = [[StyledText(head, "dim") for head in heads]]
     for person in people:
         ways = _maps(person["channels"]) or [{}]
         rows += [_row(person, way, first=n == 0) for n, way in enumerate(ways)]
@@ -66,7 +66,7 @@ def show(name: _Name, /, *, json: AsJson = False) -> int:
         out.emit(found[0])
         return codes.DONE
     person = found[0]
-    out.line(Ink(str(person["name"]), "bold"), f"  {person['role'] or ''}")
+    out.line(StyledText(str(person["name"]), "bold"), f"  {person['role'] or ''}")
     for alias in cast("list[str]", person["aliases"]):
         out.line(f"  also {alias}")
     for way in _maps(person["channels"]):
@@ -76,7 +76,11 @@ def show(name: _Name, /, *, json: AsJson = False) -> int:
     if quiet := cast("list[str]", person["quiet"]):
         out.line(f"  gets nothing: {', '.join(quiet)}")
     for said in _maps(person["permissions"]):
-        out.line(Ink(f"  you said {said['policy']} on {said['channel']}, {said['givenAt']}", "dim"))
+        out.line(
+            StyledText(
+                f"  you said {said['policy']} on {said['channel']}, {said['givenAt']}", "dim"
+            )
+        )
     return codes.DONE
 
 
@@ -95,12 +99,12 @@ def add(
 ) -> int:
     """Put someone into the book, or add to what it says of them; the rest of it stays as it is."""
     settings = house_settings.load()
-    door.furnish(settings)
+    remit_client.furnish(settings)
     addresses, ids = _pairs(channel, "--channel"), _pairs(id_, "--id")
     for known in sorted(ids.keys() - addresses.keys()):
         raise BadInput(f"--id names {known}, and --channel gives no address on it.", field="id")
-    lines = {each: Line(address, ids.get(each)) for each, address in addresses.items()}
-    kept = entries.put(settings.home / FILE, Entry(_text(name), tuple(alias), role, lines))
+    lines = {each: ContactAddress(address, ids.get(each)) for each, address in addresses.items()}
+    kept = entries.put(settings.home / FILE, ContactEntry(_text(name), tuple(alias), role, lines))
     return _told(kept.name, f"{kept.name} is in {FILE}.", json=json)
 
 
@@ -142,7 +146,7 @@ def deny(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
 
 
 def _permit(name: str, channel: str, policy: Policy, *, json: bool) -> int:
-    with door.opened(house_settings.load()) as way:
+    with remit_client.opened(house_settings.load()) as way:
         told = way.permit(name, channel, policy)
     if json:
         out.emit(told)
@@ -155,7 +159,7 @@ def _listed(settings: Settings) -> JsonMap:
     standing: list[Permission] = []
     if settings.database.exists():
         with glance(settings.database) as tx:
-            standing = permissions.every(tx)
+            standing = permissions.list_permissions(tx)
     return permits.listed(contacts_of(settings), standing)
 
 
@@ -179,13 +183,13 @@ def _text(text: str) -> str:
 def _row(person: JsonMap, way: JsonMap, *, first: bool) -> list[Piece]:
     name = f"{person['name']}{' (you)' if person['role'] == 'owner' else ''}" if first else ""
     if not way:
-        return [name, Ink("none", "dim"), "", ""]
+        return [name, StyledText("none", "dim"), "", ""]
     return [name, str(way["channel"]), str(way["address"]), _ink(way)]
 
 
-def _ink(way: JsonMap) -> Ink:
+def _ink(way: JsonMap) -> StyledText:
     policy = str(way.get("policy") or "ask")
-    return Ink(policy, _COLOURS[policy])
+    return StyledText(policy, _COLOURS[policy])
 
 
 def _maps(told: Json) -> list[JsonMap]:

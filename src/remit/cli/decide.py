@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.cli import door, editor, find, out, question, rest
+from remit.cli import editor, find, out, question, remit_client, wait_for_task
 from remit.cli.options import AsJson, Timeout, Wait, flag, free
-from remit.cli.tally import Tally
+from remit.cli.tally import CommandTally
 from remit.errors import BadInput
 from remit.model.ids import ReviewId
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.settings import Settings
 from remit.store.read_only import glance
 
@@ -42,7 +42,7 @@ def approve(  # noqa: PLR0913 - each is a flag
         text = _edited(settings, ids[0])
     elif text_file is not None:
         text = _read(text_file)
-    answered = Answered.APPROVE if text is None else Answered.EDIT
+    answered = ReviewAnswer.APPROVE if text is None else ReviewAnswer.EDIT
     return _settle(ids, answered, text, always=always, wait=wait, timeout=timeout, json=json)
 
 
@@ -54,7 +54,7 @@ def back(
     json: AsJson = False,
 ) -> int:
     """Have it done again, with a word on what is wrong."""
-    return _settle(ids, Answered.BACK, message, wait=wait, timeout=timeout, json=json)
+    return _settle(ids, ReviewAnswer.BACK, message, wait=wait, timeout=timeout, json=json)
 
 
 def answer(
@@ -67,7 +67,7 @@ def answer(
     json: AsJson = False,
 ) -> int:
     """Answer what was asked."""
-    return _settle((id,), Answered.ANSWER, text, wait=wait, timeout=timeout, json=json)
+    return _settle((id,), ReviewAnswer.ANSWER, text, wait=wait, timeout=timeout, json=json)
 
 
 def decline(
@@ -76,17 +76,17 @@ def decline(
     json: AsJson = False,
 ) -> int:
     """Stop the task; nothing is sent."""
-    return _settle(ids, Answered.DECLINE, message, json=json)
+    return _settle(ids, ReviewAnswer.DECLINE, message, json=json)
 
 
 def arrived(*ids: _Refs, json: AsJson = False) -> int:
     """The doubtful message got there; or you did the work yourself."""
-    return _settle(ids, Answered.ARRIVED, json=json)
+    return _settle(ids, ReviewAnswer.ARRIVED, json=json)
 
 
 def resend(*ids: _Refs, json: AsJson = False) -> int:
     """Send the doubtful message again; it may arrive twice."""
-    return _settle(ids, Answered.RESEND, json=json)
+    return _settle(ids, ReviewAnswer.RESEND, json=json)
 
 
 def drop(
@@ -95,12 +95,12 @@ def drop(
     json: AsJson = False,
 ) -> int:
     """Leave the doubtful delivery out, take work unproven, or leave it on its branch."""
-    return _settle(ids, Answered.DROP, message, json=json)
+    return _settle(ids, ReviewAnswer.DROP, message, json=json)
 
 
 def _settle(  # noqa: PLR0913 - as many as the flags
     ids: tuple[str, ...],
-    answered: Answered,
+    answered: ReviewAnswer,
     text: str | None = None,
     *,
     always: bool = False,
@@ -108,15 +108,15 @@ def _settle(  # noqa: PLR0913 - as many as the flags
     timeout: float | None = None,
     json: bool,
 ) -> int:
-    tally = Tally(house_settings.load(), json)
+    tally = CommandTally(house_settings.load(), json)
     with glance(tally.settings.database) as tx:
         found = tally.each(find.words(ids), partial(question.find, tx), str)
     if not found:
         return tally.end()
-    with door.opened(tally.settings, works=wait) as way:
+    with remit_client.opened(tally.settings, works=wait) as way:
 
         def one(review: Review) -> None:
-            after = rest.events_so_far(tally.settings, review.task_id)
+            after = wait_for_task.events_so_far(tally.settings, review.task_id)
             way.decide(ReviewId(str(review.id)), answered, text, always=always)
             if wait:
                 tally.waited(way, review.task_id, timeout=timeout, after=after)
@@ -124,8 +124,8 @@ def _settle(  # noqa: PLR0913 - as many as the flags
                 tally.told(review.task_id)
 
         tally.each(found, one, lambda review: str(review.id))
-        if tally.shown and not (way.serves or wait or answered is Answered.DECLINE):
-            out.say(door.NOBODY)
+        if tally.shown and not (way.serves or wait or answered is ReviewAnswer.DECLINE):
+            out.say(remit_client.NOBODY)
     return tally.end()
 
 

@@ -14,7 +14,7 @@ from typing import Final, NamedTuple, cast
 from remit import settings as house_settings
 from remit.cli import clock, out, progress, remote, words
 from remit.cli.options import AsJson
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.errors import RemitError, StoreCorrupt
 from remit.model.codec import Json, JsonMap
 from remit.settings import Settings
@@ -26,7 +26,7 @@ _TOO_LITTLE: Final = 50_000_000
 _STYLE: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
 
 
-class Finding(NamedTuple):
+class DoctorFinding(NamedTuple):
     part: str
     verdict: str  # ok, warn or fail
     said: str
@@ -43,23 +43,23 @@ def doctor(*, json: AsJson = False) -> int:
         out.emit({"healthy": not failed, "checks": parts})
         return int(failed)
     for each in found:
-        verdict = Ink(f"{each.verdict:<5}", _STYLE[each.verdict])
-        out.line(verdict, Ink(f"{each.part:<11}", "dim"), each.said)
+        verdict = StyledText(f"{each.verdict:<5}", _STYLE[each.verdict])
+        out.line(verdict, StyledText(f"{each.part:<11}", "dim"), each.said)
         if each.todo:
-            out.line(" " * 16, Ink(each.todo, _STYLE[each.verdict]))
+            out.line(" " * 16, StyledText(each.todo, _STYLE[each.verdict]))
     return int(failed)
 
 
-def _look() -> Iterator[Finding]:
-    yield Finding("python", "ok", f"{platform.python_version()}, {sys.executable}")
+def _look() -> Iterator[DoctorFinding]:
+    yield DoctorFinding("python", "ok", f"{platform.python_version()}, {sys.executable}")
     yield _sqlite()
     try:
         settings = house_settings.load()
     except RemitError as error:
-        yield Finding("settings", "fail", str(error), "Mend it; nothing starts before that.")
+        yield DoctorFinding("settings", "fail", str(error), "Mend it; nothing starts before that.")
         settings = Settings(home=house_settings.home_of(os.environ))
     else:
-        yield Finding("settings", "ok", "read without complaint")
+        yield DoctorFinding("settings", "ok", "read without complaint")
     for check in (_home, _database, _brain, _server, _space, _time, _zone, _contacts, _rules):
         yield check(settings)
     yield from _background(settings)
@@ -72,25 +72,27 @@ def _look() -> Iterator[Finding]:
         yield from _workshop(settings)
 
 
-def _sqlite() -> Finding:
+def _sqlite() -> DoctorFinding:
     version = tuple(int(part) for part in read_only.SQLITE.split("."))
     if version < _OLDEST_SQLITE:
         todo = "Use a Python that was built with SQLite 3.39 or newer."
-        return Finding("sqlite", "fail", f"{read_only.SQLITE} is too old", todo)
-    return Finding("sqlite", "ok", read_only.SQLITE)
+        return DoctorFinding("sqlite", "fail", f"{read_only.SQLITE} is too old", todo)
+    return DoctorFinding("sqlite", "ok", read_only.SQLITE)
 
 
-def _home(settings: Settings) -> Finding:
+def _home(settings: Settings) -> DoctorFinding:
     if not settings.home.exists():
-        return Finding("home", "ok", f"{settings.home} is not there yet; `remit up` makes it")
+        return DoctorFinding("home", "ok", f"{settings.home} is not there yet; `remit up` makes it")
     if not os.access(settings.home, os.W_OK | os.X_OK):
         todo = f"Give it to yourself: chown -R $USER {settings.home}"
-        return Finding("home", "fail", f"{settings.home} cannot be written", todo)
+        return DoctorFinding("home", "fail", f"{settings.home} cannot be written", todo)
     open_to_others = [path for path in _private(settings) if path.exists() and _shared(path)]
     if open_to_others:
         names = " ".join(str(path) for path in open_to_others)
-        return Finding("home", "warn", "others on this machine may read it", f"chmod go= {names}")
-    return Finding("home", "ok", f"{settings.home}, for your eyes alone")
+        return DoctorFinding(
+            "home", "warn", "others on this machine may read it", f"chmod go= {names}"
+        )
+    return DoctorFinding("home", "ok", f"{settings.home}, for your eyes alone")
 
 
 def _private(settings: Settings) -> tuple[Path, ...]:
@@ -101,44 +103,48 @@ def _shared(path: Path) -> bool:
     return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
 
 
-def _database(settings: Settings) -> Finding:
+def _database(settings: Settings) -> DoctorFinding:
     path = settings.database
     if not path.exists():
-        return Finding("database", "ok", "not there yet; the first task makes it")
+        return DoctorFinding("database", "ok", "not there yet; the first task makes it")
     try:
         read_only.check(path)
     except RemitError as error:
         damaged = isinstance(error, StoreCorrupt)
         todo = "`remit restore` puts the newest backup in place." if damaged else ""
-        return Finding("database", "fail", str(error), todo)
+        return DoctorFinding("database", "fail", str(error), todo)
     with read_only.glance(path) as tx:
         told = events.last(tx)
     size, schema = path.stat().st_size / 1e6, len(home.migrations())
     said = f"whole, {words.count(told, 'event')}, {size:,.1f} MB, schema {schema}"
-    return Finding("database", "ok", said)
+    return DoctorFinding("database", "ok", said)
 
 
-def _brain(settings: Settings) -> Finding:
+def _brain(settings: Settings) -> DoctorFinding:
     kind = settings.brain.kind
     if kind == "none":
         todo = "Set one under [brain] in settings.toml."
-        return Finding("brain", "warn", "none: what needs thinking waits for you", todo)
+        return DoctorFinding("brain", "warn", "none: what needs thinking waits for you", todo)
     from remit.cli import brain  # noqa: PLC0415 - the whole house, for this one part
     from remit.wiring import brain_of  # noqa: PLC0415
 
     try:
         brain_of(settings)
         if kind == "scripted":
-            return Finding("brain", "ok", kind)
+            return DoctorFinding("brain", "ok", kind)
         choice = brain.choice(settings)
     except RemitError as error:
-        return Finding("brain", "fail", str(error), "Mend [brain] in settings.toml or its file.")
+        return DoctorFinding(
+            "brain", "fail", str(error), "Mend [brain] in settings.toml or its file."
+        )
     if choice.ready:
-        return Finding("brain", "ok", choice.sentence)
-    return Finding("brain", "warn", "none: what needs thinking waits for you", choice.sentence)
+        return DoctorFinding("brain", "ok", choice.sentence)
+    return DoctorFinding(
+        "brain", "warn", "none: what needs thinking waits for you", choice.sentence
+    )
 
 
-def _money(settings: Settings) -> Finding:
+def _money(settings: Settings) -> DoctorFinding:
     """A limit in money is only as good as the prices that are known."""
     from remit.brain import price  # noqa: PLC0415 - seconds, for who limits money
     from remit.cli import brain  # noqa: PLC0415
@@ -149,24 +155,26 @@ def _money(settings: Settings) -> Finding:
         models = set()  # said above
     unknown = sorted({str(each) for each in models if not price.cents(each, 10**6, 10**6)})
     if not unknown:
-        return Finding("budget", "ok", "money is limited; each request is rounded up to a cent")
+        return DoctorFinding(
+            "budget", "ok", "money is limited; each request is rounded up to a cent"
+        )
     said = f"money is limited, but nobody knows the price of {', '.join(unknown)}"
     todo = "Limit tokens and requests under [budget]; what has no price counts as free."
-    return Finding("budget", "warn", said, todo)
+    return DoctorFinding("budget", "warn", said, todo)
 
 
-def _server(settings: Settings) -> Finding:
+def _server(settings: Settings) -> DoctorFinding:
     if not home.is_locked(settings.home):
-        return Finding("server", "ok", "not running; `remit up` starts it")
+        return DoctorFinding("server", "ok", "not running; `remit up` starts it")
     found = remote.reach(settings.home)
     if isinstance(found, str):
         todo = "If it is just starting, look again; else stop that process and run `remit up`."
-        return Finding("server", "fail", f"a Remit holds {settings.home}, but {found}", todo)
+        return DoctorFinding("server", "fail", f"a Remit holds {settings.home}, but {found}", todo)
     found.close()
-    return Finding("server", "ok", f"running, listens on {found.url}")
+    return DoctorFinding("server", "ok", f"running, listens on {found.url}")
 
 
-def _background(settings: Settings) -> Iterator[Finding]:
+def _background(settings: Settings) -> Iterator[DoctorFinding]:
     """The loops of the Remit that runs here, if one does and answers."""
     found = remote.reach(settings.home) if home.is_locked(settings.home) else ""
     if isinstance(found, str):
@@ -174,7 +182,9 @@ def _background(settings: Settings) -> Iterator[Finding]:
     try:
         loops = cast("list[JsonMap]", found.background()["loops"])
     except RemitError as error:
-        yield Finding("background", "fail", str(error), "Stop that process and run `remit up`.")
+        yield DoctorFinding(
+            "background", "fail", str(error), "Stop that process and run `remit up`."
+        )
         return
     finally:
         found.close()
@@ -182,103 +192,105 @@ def _background(settings: Settings) -> Iterator[Finding]:
     for each in failing:
         said = f"{each['name']} failed {each['failures']} times in a row: {each['error']}"
         todo = "It is tried again by itself. If it stays so, restart `remit up` and read its log."
-        yield Finding("background", "fail", said, todo)
+        yield DoctorFinding("background", "fail", said, todo)
     if not failing:
-        yield Finding("background", "ok", f"{words.count(len(loops), 'loop')} at work")
+        yield DoctorFinding("background", "ok", f"{words.count(len(loops), 'loop')} at work")
 
 
-def _space(settings: Settings) -> Finding:
+def _space(settings: Settings) -> DoctorFinding:
     folder = settings.home if settings.home.exists() else Path.home()
     free = shutil.disk_usage(folder).free
     said = f"{free / 1e9:,.1f} GB free"
     if free < _TOO_LITTLE:
-        return Finding("disk", "fail", said, "Make room; Remit cannot write for long.")
-    return Finding("disk", "warn" if free < _LITTLE else "ok", said)
+        return DoctorFinding("disk", "fail", said, "Make room; Remit cannot write for long.")
+    return DoctorFinding("disk", "warn" if free < _LITTLE else "ok", said)
 
 
-def _time(settings: Settings) -> Finding:
+def _time(settings: Settings) -> DoctorFinding:
     now, last = clock.now(), []
     with suppress(RemitError), read_only.glance(settings.database) as tx:
         last = events.after(tx, events.last(tx) - 1, 1)
     said = f"{words.local(now)} {now.astimezone():%Z}"
     if last and last[0].at > now:
         todo = "Set the machine's clock; times in the journal would go back."
-        return Finding("clock", "warn", f"{said}, before the last entry of the journal", todo)
-    return Finding("clock", "ok", said)
+        return DoctorFinding("clock", "warn", f"{said}, before the last entry of the journal", todo)
+    return DoctorFinding("clock", "ok", said)
 
 
-def _zone(settings: Settings) -> Finding:
+def _zone(settings: Settings) -> DoctorFinding:
     from remit.intake.zone import owners  # noqa: PLC0415 - as long as the rest, for one line
 
     found = owners(settings.zone, os.environ)
-    return Finding("zone", "ok", f"{found.zone.key}, {found.since}")
+    return DoctorFinding("zone", "ok", f"{found.zone.key}, {found.since}")
 
 
-def _contacts(settings: Settings) -> Finding:
+def _contacts(settings: Settings) -> DoctorFinding:
     from remit.intake import book  # noqa: PLC0415 - as above
 
     path = settings.home / book.FILE
     if not path.exists():
-        return Finding("contacts", "ok", f"nobody yet; they stand in {path.name}")
+        return DoctorFinding("contacts", "ok", f"nobody yet; they stand in {path.name}")
     try:
         known = book.load(path)
     except RemitError as error:
-        return Finding("contacts", "fail", str(error), "Mend that line; the last good book stays.")
-    return Finding("contacts", "ok", words.count(len(known), "contact"))
+        return DoctorFinding(
+            "contacts", "fail", str(error), "Mend that line; the last good book stays."
+        )
+    return DoctorFinding("contacts", "ok", words.count(len(known), "contact"))
 
 
-def _rules(settings: Settings) -> Finding:
+def _rules(settings: Settings) -> DoctorFinding:
     from remit.cli import rules  # noqa: PLC0415 - as above
 
     try:
         found = rules.in_file(settings)
     except RemitError as error:
         todo = "Mend that line; until then the last good rules hold, or those that come with Remit."
-        return Finding("rules", "fail", str(error), todo)
+        return DoctorFinding("rules", "fail", str(error), todo)
     said = f"{words.count(len(found.rules), 'rule')} of priority"
-    return Finding("rules", "ok", f"{said}, in {found.file}" if found.file else said)
+    return DoctorFinding("rules", "ok", f"{said}, in {found.file}" if found.file else said)
 
 
-def _told(settings: Settings) -> Iterator[Finding]:
+def _told(settings: Settings) -> Iterator[DoctorFinding]:
     """How the owner is told of things, and how the calendars stand."""
     from remit.cli import notice_state  # noqa: PLC0415 - as above
 
     now = clock.now()
     for each in notice_state.every_calendar(settings, now):
-        yield Finding("calendar", each.verdict, each.said, each.todo)
+        yield DoctorFinding("calendar", each.verdict, each.said, each.todo)
     for each in notice_state.ways(settings, now):
-        yield Finding("notices", each.verdict, each.said, each.todo)
+        yield DoctorFinding("notices", each.verdict, each.said, each.todo)
 
 
-def _workshop(settings: Settings) -> Iterator[Finding]:
+def _workshop(settings: Settings) -> Iterator[DoctorFinding]:
     """Where code is worked on, by whom, and whether it can be checked."""
     import asyncio  # noqa: PLC0415 - as above
 
-    from remit.specialist import census  # noqa: PLC0415
+    from remit.specialist import specialist_health  # noqa: PLC0415
     from remit.verify.sandbox import Sandbox  # noqa: PLC0415
     from remit.wiring.kinds import kinds  # noqa: PLC0415
 
     wrong = asyncio.run(Sandbox().trouble())
-    yield Finding("sandbox", "fail" if wrong else "ok", wrong or "checks run in it, shut off")
+    yield DoctorFinding("sandbox", "fail" if wrong else "ok", wrong or "checks run in it, shut off")
     thinks = _brain(settings).verdict == "ok"
     known = settings.projects, settings.specialists, kinds(settings)
-    for each in census.projects(*known, thinks=thinks):
-        yield Finding("project", each.verdict, each.whole, each.todo)
-    for each in census.specialists(settings.specialists, os.environ.get("PATH")):
-        yield Finding("specialist", each.verdict, each.whole, each.todo)
+    for each in specialist_health.projects(*known, thinks=thinks):
+        yield DoctorFinding("project", each.verdict, each.whole, each.todo)
+    for each in specialist_health.specialists(settings.specialists, os.environ.get("PATH")):
+        yield DoctorFinding("specialist", each.verdict, each.whole, each.todo)
 
 
-def _doors(settings: Settings) -> Iterator[Finding]:
+def _doors(settings: Settings) -> Iterator[DoctorFinding]:
     """How work comes in from others."""
     from remit.cli import door_state  # noqa: PLC0415 - as above
 
-    for each in door_state.every(settings, clock.now() - timedelta(days=1)):
-        yield Finding("door", each.verdict, f"{each.name}: {each.said}", each.todo)
+    for each in door_state.door_states(settings, clock.now() - timedelta(days=1)):
+        yield DoctorFinding("door", each.verdict, f"{each.name}: {each.said}", each.todo)
 
 
-def _channels(settings: Settings) -> Iterator[Finding]:
+def _channels(settings: Settings) -> Iterator[DoctorFinding]:
     from remit.cli import channel_state  # noqa: PLC0415 - as above
 
     for each in channel_state.chosen(settings):
         said = f"{each.name} ({each.kind}): {each.said}"
-        yield Finding("channel", each.verdict, said, each.todo)
+        yield DoctorFinding("channel", each.verdict, said, each.todo)

@@ -9,14 +9,14 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.deliver.ways import Keys
+from remit.deliver.channel_registry import ChannelSecrets
 from remit.errors import RemitError
 from remit.model.codec import JsonMap
 from remit.settings import Settings
-from remit.settings.channels import Post
-from remit.settings.doors import START, Door, Folder, Hook
+from remit.settings.channels import EmailSettings
+from remit.settings.doors import START, FolderSettings, HookSettings, InboundRule
 from remit.store import cues
-from remit.store.cues import Fate, Kept
+from remit.store.cues import CueFate, StoredCue
 from remit.store.read_only import glance
 from remit.store.secrets import Secrets, machine_ring
 
@@ -24,7 +24,7 @@ _OPEN: Final = 0o022  # others may write there
 _LATEST: Final = 500  # of what came, among which the owner's last mail is looked for
 
 
-class State(Struct, frozen=True):
+class DoorState(Struct, frozen=True):
     """`verdict` is ok, warn or fail, as the doctor says it."""
 
     name: str
@@ -33,26 +33,26 @@ class State(Struct, frozen=True):
     todo: str = ""
 
 
-def every(settings: Settings, since: datetime) -> Iterator[State]:
+def door_states(settings: Settings, since: datetime) -> Iterator[DoorState]:
     """Each door of the settings, with what came by it since a moment."""
     if not (settings.hooks or settings.doors or settings.folders):
         return
-    tally: dict[str, dict[Fate, int]] = {}
+    tally: dict[str, dict[CueFate, int]] = {}
     marks: dict[str, JsonMap] = {}
-    latest: list[Kept] = []
+    latest: list[StoredCue] = []
     unkept: dict[str, int] = {}
     # A file that is damaged, or older than this program, is said to be so elsewhere.
     with suppress(RemitError), glance(settings.database) as tx:
         tally, unkept = cues.tally(tx, since), cues.unkept(tx)
         marks = {name: cues.mark(tx, name) for name in settings.doors}
         latest = cues.latest(tx, _LATEST) if settings.doors else []
-    keys = Keys(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
+    keys = ChannelSecrets(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
     for name, hook in settings.hooks.items():
         yield _hook(name, hook, keys, _came(f"hook:{name}", tally, unkept))
     for name, door in settings.doors.items():
         channel, came = settings.channels[name], _came(name, tally, unkept)
-        if not isinstance(channel, Post):
-            yield State(name, "ok", f"{_who(door)}; {came}")
+        if not isinstance(channel, EmailSettings):
+            yield DoorState(name, "ok", f"{_who(door)}; {came}")
             continue
         doubt = _unbelieved([each for each in latest if each.door == name], channel.owner)
         yield doubt or _mailbox(name, door, marks.get(name, {}), came)
@@ -60,55 +60,55 @@ def every(settings: Settings, since: datetime) -> Iterator[State]:
         yield _folder(name, folder, _came(f"folder:{name}", tally, unkept))
 
 
-def _hook(name: str, hook: Hook, keys: Keys, came: str) -> State:
+def _hook(name: str, hook: HookSettings, keys: ChannelSecrets, came: str) -> DoorState:
     try:
         missing = not keys.get(hook.secret)
     except RemitError as error:
-        return State(f"hook {name}", "fail", str(error))
+        return DoorState(f"hook {name}", "fail", str(error))
     if missing:
         said = f"lacks {hook.secret}: every call is refused"
-        return State(f"hook {name}", "warn", said, f"remit hooks rotate {name}")
-    return State(f"hook {name}", "ok", f"/hooks/in/{name}; {came}")
+        return DoorState(f"hook {name}", "warn", said, f"remit hooks rotate {name}")
+    return DoorState(f"hook {name}", "ok", f"/hooks/in/{name}; {came}")
 
 
-def _who(door: Door) -> str:
+def _who(door: InboundRule) -> str:
     return "contacts may start work" if door.contacts == START else "only you start work"
 
 
-def _unbelieved(latest: Sequence[Kept], owner: str) -> State | None:
+def _unbelieved(latest: Sequence[StoredCue], owner: str) -> DoorState | None:
     """The newest mail in the owner's name, if it was not believed to be the owner's."""
     mine = (each for each in latest if owner and each.sender == owner.casefold())
     newest = next(mine, None)
     if newest is None or newest.body.get("verified") is not False:
         return None
     said = f"a mail in your name was not believed: {newest.why}"
-    return State(newest.door, "warn", said, f"authserv_id stands in [doors.{newest.door}].")
+    return DoorState(newest.door, "warn", said, f"authserv_id stands in [doors.{newest.door}].")
 
 
-def _mailbox(name: str, door: Door, mark: JsonMap, came: str) -> State:
+def _mailbox(name: str, door: InboundRule, mark: JsonMap, came: str) -> DoorState:
     who = _who(door)
     if not door.authserv_id:
         said = "nobody is believed to be who he says, not even you: authserv_id is not set"
         todo = f"Name your mail server, as its Authentication-Results do, in [doors.{name}]."
-        return State(name, "warn", said, todo)
+        return DoorState(name, "warn", said, todo)
     if why := mark.get("why"):
-        return State(name, "warn", str(why), "Look at its address and password.")
+        return DoorState(name, "warn", str(why), "Look at its address and password.")
     if not mark.get("mark"):
-        return State(name, "ok", f"{who}; not read yet; `remit up` does")
-    return State(name, "ok", f"{who}; {came}")
+        return DoorState(name, "ok", f"{who}; not read yet; `remit up` does")
+    return DoorState(name, "ok", f"{who}; {came}")
 
 
-def _folder(name: str, folder: Folder, came: str) -> State:
+def _folder(name: str, folder: FolderSettings, came: str) -> DoorState:
     called, path = f"folder {name}", Path(folder.path)
     if not path.is_dir():
-        return State(called, "warn", f"{path} is no folder", "Make it; it is looked for again.")
+        return DoorState(called, "warn", f"{path} is no folder", "Make it; it is looked for again.")
     if folder.trusted and path.stat().st_mode & _OPEN:
         said = f"{path} is trusted, but others on this machine may write there"
-        return State(called, "warn", said, f"chmod go-w {path}, or trusted = false")
-    return State(called, "ok", f"{path}; {came}")
+        return DoorState(called, "warn", said, f"chmod go-w {path}, or trusted = false")
+    return DoorState(called, "ok", f"{path}; {came}")
 
 
-def _came(door: str, tally: dict[str, dict[Fate, int]], unkept: dict[str, int]) -> str:
+def _came(door: str, tally: dict[str, dict[CueFate, int]], unkept: dict[str, int]) -> str:
     found = tally.get(door, {})
     parts = [f"{count:,} {fate.value}" for fate, count in found.items()]
     said = f"in a day {', '.join(parts)}" if parts else "nothing came in a day"

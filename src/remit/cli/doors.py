@@ -6,24 +6,24 @@ from typing import Annotated, Final
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, door, door_state, out, words
+from remit.cli import clock, codes, door_state, out, remit_client, words
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap, stamp
 from remit.store import cues
-from remit.store.cues import Fate, Kept
+from remit.store.cues import CueFate, StoredCue
 from remit.store.read_only import glance
 
 _DAY: Final = timedelta(days=1)
 _STYLE: Final = {"ok": "green", "warn": "yellow", "fail": "red"}
 _MOST: Final = 500
 _FATES: Final = {
-    Fate.WAITING: "yellow",
-    Fate.STARTED: "green",
-    Fate.TALKED: "green",
-    Fate.IGNORED: "dim",
-    Fate.OVER: "yellow",
+    CueFate.WAITING: "yellow",
+    CueFate.STARTED: "green",
+    CueFate.TALKED: "green",
+    CueFate.IGNORED: "dim",
+    CueFate.OVER: "yellow",
 }
 
 app = App(name="doors")
@@ -34,7 +34,7 @@ app = App(name="doors")
 def ls(*, json: AsJson = False) -> int:
     """Every door of the settings: how it stands, and what came by it in a day."""
     settings, now = house_settings.load(), clock.now()
-    found = list(door_state.every(settings, now - _DAY))
+    found = list(door_state.door_states(settings, now - _DAY))
     if json:
         told: list[Json] = [
             {"door": each.name, "verdict": each.verdict, "said": each.said, "todo": each.todo}
@@ -45,9 +45,11 @@ def ls(*, json: AsJson = False) -> int:
     if not found:
         out.say("There is none: `remit hooks add NAME`, or [doors] and [folders] in settings.toml.")
     for each in found:
-        out.line(Ink(f"{each.verdict:<5}", _STYLE[each.verdict]), f"{each.name}: {each.said}")
+        out.line(
+            StyledText(f"{each.verdict:<5}", _STYLE[each.verdict]), f"{each.name}: {each.said}"
+        )
         if each.todo:
-            out.line(" " * 5, Ink(each.todo, "dim"))
+            out.line(" " * 5, StyledText(each.todo, "dim"))
     return codes.DONE
 
 
@@ -81,7 +83,7 @@ def start(
     json: AsJson = False,
 ) -> int:
     """Start work on something that came in and was only kept. It stays a stranger's words."""
-    with door.opened(house_settings.load()) as way:
+    with remit_client.opened(house_settings.load()) as way:
         found = way.start_cue(name)
     if json:
         out.emit(found)
@@ -92,19 +94,19 @@ def start(
     return codes.DONE
 
 
-def _row(each: Kept) -> list[Piece]:
-    became = Ink(each.fate.value, _FATES[each.fate])
+def _row(each: StoredCue) -> list[Piece]:
+    became = StyledText(each.fate.value, _FATES[each.fate])
     more = each.task_id or each.why
     when = words.relative(each.heard_at, clock.now())
-    return [each.name, Ink(when, "dim"), each.door, became, out.cut(_what(each), 50), more]
+    return [each.name, StyledText(when, "dim"), each.door, became, out.cut(_what(each), 50), more]
 
 
-def _what(each: Kept) -> str:
+def _what(each: StoredCue) -> str:
     said = next((each.body[key] for key in _NAMED if each.body.get(key)), "")
     return f"{each.sender}: {said}" if each.sender else str(said)
 
 
-def _told(each: Kept) -> JsonMap:
+def _told(each: StoredCue) -> JsonMap:
     return {
         "cue": each.name,
         "door": each.door,

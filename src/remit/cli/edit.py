@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Annotated
 
 from remit import settings as house_settings
-from remit.cli import clock, door, find
+from remit.cli import clock, find, remit_client
 from remit.cli.options import AsJson, Id, flag
-from remit.cli.tally import Tally
+from remit.cli.tally import CommandTally
 from remit.errors import BadInput
 from remit.model.edit import Edit
 from remit.model.task import Priority
@@ -27,10 +27,10 @@ def edit(  # noqa: PLR0913 - all that may be changed
 ) -> int:
     """Change a task that has not begun; what is not said stays as it is."""
     change = Edit(title=title, instructions=text, priority=priority, scheduled_for=moment(at, in_))
-    tally = Tally(house_settings.load(), json)
+    tally = CommandTally(house_settings.load(), json)
     with glance(tally.settings.database) as tx:
         found = find.task(tx, task)
-    with door.opened(tally.settings) as way:
+    with remit_client.opened(tally.settings) as way:
         way.edit(found, change)
     tally.told(found)
     return tally.end()
@@ -41,5 +41,5 @@ def moment(at: str | None, in_: str | None) -> datetime | None:
     if at is not None and in_ is not None:
         raise BadInput("Say either --at or --in, not both.", field="at")
     if at is not None:
-        return timer.at(at, clock.now())
-    return timer.after(in_, clock.now()) if in_ is not None else None
+        return timer.parse_moment(at, clock.now())
+    return timer.parse_delay(in_, clock.now()) if in_ is not None else None

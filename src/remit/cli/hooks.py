@@ -10,15 +10,15 @@ from typing import Annotated, Final
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import codes, door, out
+from remit.cli import codes, out, remit_client
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap
 from remit.server import files
 from remit.server.serve import HOST
 from remit.settings import Settings, edit
-from remit.settings.doors import Hook
+from remit.settings.doors import HookSettings
 from remit.settings.doors import hooks as check_hooks
 from remit.store.secrets import Secrets, machine_ring
 from remit.trigger import hook
@@ -46,7 +46,7 @@ def ls(*, json: AsJson = False) -> int:
     if not found:
         out.say("There is none; `remit hooks add NAME` makes one.")
         return codes.DONE
-    rows: list[list[Piece]] = [[Ink(head, "dim") for head in _HEADS]]
+    rows: list[list[Piece]] = [[StyledText(head, "dim") for head in _HEADS]]
     rows += [_row(each) for each in found.values()]
     out.table(rows)
     return codes.DONE
@@ -70,7 +70,7 @@ def add(
     table = {key: value for key, value in said.items() if value}
     check_hooks({name: table}, "this command")
     lines = [f"{key} = {notation.dumps(each, ensure_ascii=False)}" for key, each in table.items()]
-    door.furnish(settings)
+    remit_client.furnish(settings)
     path = settings.home / "settings.toml"
     block = "\n".join(["", f"[hooks.{name}]", *lines, ""])
     _with_block(path.read_text(encoding="utf-8"), block, path)  # before a secret is made
@@ -143,7 +143,7 @@ def _kept(settings: Settings) -> Secrets:
     return Secrets(settings.home, machine_ring())
 
 
-def _found(settings: Settings, name: str) -> Hook:
+def _found(settings: Settings, name: str) -> HookSettings:
     if name not in settings.hooks:
         there = ", ".join(settings.hooks) or "none"
         raise NotFound("hook", f"{name!r:.60}; there is {there}")
@@ -165,7 +165,7 @@ def _address(settings: Settings, name: str) -> str:
     return f"{root}/hooks/in/{name}"
 
 
-def _told(settings: Settings, name: str, each: Hook, kept: set[str]) -> JsonMap:
+def _told(settings: Settings, name: str, each: HookSettings, kept: set[str]) -> JsonMap:
     return {
         "name": name,
         "url": _address(settings, name),
@@ -179,6 +179,6 @@ def _told(settings: Settings, name: str, each: Hook, kept: set[str]) -> JsonMap:
 
 
 def _row(each: JsonMap) -> list[Piece]:
-    secret = Ink("kept", "green") if each["secretKept"] else Ink("missing", "yellow")
+    secret = StyledText("kept", "green") if each["secretKept"] else StyledText("missing", "yellow")
     hourly = str(each["hourly"]) if each["hourly"] else "any"
     return [str(each["name"]), str(each["url"]), secret, hourly, out.cut(str(each["text"]), 60)]

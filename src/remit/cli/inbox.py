@@ -4,14 +4,14 @@ from datetime import datetime
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.cli import clock, door, editor, find, out, words
+from remit.cli import clock, editor, find, out, remit_client, words
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.cli.show import review_json
 from remit.errors import RemitError
 from remit.model.codec import Json
 from remit.model.ids import ReviewId
-from remit.model.review import INTENDED, LESSON, MERGE, SEND, Answered, Review
+from remit.model.review import INTENDED, LESSON, MERGE, SEND, Review, ReviewAnswer
 from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.database import Tx
@@ -20,21 +20,24 @@ from remit.store.read_only import glance
 MOST: Final = 1000
 # One letter an answer; within one question no letter means two things.
 _KEYS: Final = {
-    Answered.APPROVE: "a",
-    Answered.EDIT: "e",
-    Answered.BACK: "r",
-    Answered.ANSWER: "a",
-    Answered.ARRIVED: "y",
-    Answered.RESEND: "r",
-    Answered.DROP: "o",
-    Answered.DECLINE: "d",
+    ReviewAnswer.APPROVE: "a",
+    ReviewAnswer.EDIT: "e",
+    ReviewAnswer.BACK: "r",
+    ReviewAnswer.ANSWER: "a",
+    ReviewAnswer.ARRIVED: "y",
+    ReviewAnswer.RESEND: "r",
+    ReviewAnswer.DROP: "o",
+    ReviewAnswer.DECLINE: "d",
 }
 _DIFF: Final = {"+": "green", "-": "red", "@": "cyan"}
 _LATER: Final = "l"
 _CHANGE: Final = "c"  # a line of a card that a yes would approve
 _MOST_HOURS: Final = 2160
 _ALWAYS: Final = "w"
-_PROMPTS: Final = {Answered.BACK: "What is wrong with it? ", Answered.ANSWER: "Your answer: "}
+_PROMPTS: Final = {
+    ReviewAnswer.BACK: "What is wrong with it? ",
+    ReviewAnswer.ANSWER: "Your answer: ",
+}
 _WHY: Final = "Why is it taken unproven? "
 _MOST_LINES: Final = 200  # of what it is about; `remit show` has the rest
 
@@ -62,7 +65,11 @@ def inbox(
     due = [(review, title) for review, title in found if not _is_put_off(review, now)]
     _go_through(settings, due)
     if len(due) < len(found):
-        out.say(Ink(f"{words.count(len(found) - len(due), 'question')} put off till later.", "dim"))
+        out.say(
+            StyledText(
+                f"{words.count(len(found) - len(due), 'question')} put off till later.", "dim"
+            )
+        )
     return 0
 
 
@@ -72,23 +79,30 @@ def _is_put_off(review: Review, now: datetime) -> bool:
 
 def _print(tx: Tx, found: list[tuple[Review, str]]) -> None:
     now = clock.now()
-    rows: list[list[Piece]] = [[Ink(name, "dim") for name in ("ID", "WHY", "SINCE", "QUESTION")]]
+    rows: list[list[Piece]] = [
+        [StyledText(name, "dim") for name in ("ID", "WHY", "SINCE", "QUESTION")]
+    ]
     for review, title in found:
         since = words.relative(review.opened_at, now) if review.opened_at else ""
         if review.later_until is not None and _is_put_off(review, now):
             since = f"back {words.relative(review.later_until, now)}"
         asked = f"{title}: {review.question}"
         rows.append(
-            [find.short(tx, review.task_id), Ink(review.reason.value, "yellow"), since, asked]
+            [
+                find.short(tx, review.task_id),
+                StyledText(review.reason.value, "yellow"),
+                since,
+                asked,
+            ]
         )
     out.table(rows)
-    out.say(Ink("`remit show ID` shows one whole, and how to answer it.", "dim"))
+    out.say(StyledText("`remit show ID` shows one whole, and how to answer it.", "dim"))
 
 
 def _go_through(settings: Settings, found: list[tuple[Review, str]]) -> None:
     for place, (review, title) in enumerate(found, 1):
-        out.line(Ink(f"{place} of {len(found)}  ", "dim"), Ink(title, "bold"))
-        out.line(Ink(review.question, "yellow"))
+        out.line(StyledText(f"{place} of {len(found)}  ", "dim"), StyledText(title, "bold"))
+        out.line(StyledText(review.question, "yellow"))
         if review.evidence:
             out.line()
             _evidence(review)
@@ -104,20 +118,20 @@ def _evidence(review: Review) -> None:
     whole = review.evidence.splitlines()
     is_diff = (review.about or "").startswith((f"{MERGE}:", f"{LESSON}:", f"{INTENDED}:"))
     for each in whole[:_MOST_LINES]:
-        out.line("  ", Ink(each, _DIFF.get(each[:1], "")) if is_diff else each)
+        out.line("  ", StyledText(each, _DIFF.get(each[:1], "")) if is_diff else each)
     if len(whole) > _MOST_LINES:
         left = words.count(len(whole) - _MOST_LINES, "line")
-        out.line("  ", Ink(f"… {left} more: remit show {review.task_id}", "dim"))
+        out.line("  ", StyledText(f"… {left} more: remit show {review.task_id}", "dim"))
 
 
 def _ask(settings: Settings, review: Review) -> bool:
     """Ask until there is an answer; False if the owner has had enough."""
-    both = {Answered.APPROVE, Answered.ANSWER} <= set(review.options)
-    change = {Answered.ANSWER: _CHANGE} if both else {}
+    both = {ReviewAnswer.APPROVE, ReviewAnswer.ANSWER} <= set(review.options)
+    change = {ReviewAnswer.ANSWER: _CHANGE} if both else {}
     keys = {(_KEYS | change)[answer]: answer for answer in review.options}
     shown = [f"[{key}] {words.says(review, answer)}" for key, answer in keys.items()]
     # Only who is written to somewhere can be written to there from now on.
-    lasting = Answered.APPROVE in review.options and (review.about or "").startswith(f"{SEND}:")
+    lasting = ReviewAnswer.APPROVE in review.options and (review.about or "").startswith(f"{SEND}:")
     shown += [f"[{_ALWAYS}] approve, and always write there unasked"] if lasting else []
     prompt = "  ".join([*shown, f"[{_LATER}] later", "[s] skip", "[q] quit"])
     while True:
@@ -127,7 +141,11 @@ def _ask(settings: Settings, review: Review) -> bool:
             return key == "s"
         if key == _LATER and _put_off(settings, review):
             return True
-        if lasting and key == _ALWAYS and _settle(settings, review, Answered.APPROVE, always=True):
+        if (
+            lasting
+            and key == _ALWAYS
+            and _settle(settings, review, ReviewAnswer.APPROVE, always=True)
+        ):
             return True
         if key in keys and _settle(settings, review, keys[key]):
             return True
@@ -137,44 +155,44 @@ def _put_off(settings: Settings, review: Review) -> bool:
     """Let a question rest for some hours; False if nothing was said that could be counted."""
     said = _read("For how many hours (1)? ").strip() or "1"
     if not said.isdecimal() or not 1 <= int(said) <= _MOST_HOURS:
-        out.say(Ink(f"{said!r:.20} is no number of hours; say 1 to {_MOST_HOURS}.", "red"))
+        out.say(StyledText(f"{said!r:.20} is no number of hours; say 1 to {_MOST_HOURS}.", "red"))
         return False
     try:
-        with door.opened(settings) as way:
+        with remit_client.opened(settings) as way:
             way.later(ReviewId(str(review.id)), int(said))
     except RemitError as error:
-        out.say(Ink(str(error), "red"))
+        out.say(StyledText(str(error), "red"))
         return False
-    out.line(Ink(f"It comes back in {words.count(int(said), 'hour')}.", "green"))
+    out.line(StyledText(f"It comes back in {words.count(int(said), 'hour')}.", "green"))
     return True
 
 
 def _settle(
-    settings: Settings, review: Review, answered: Answered, *, always: bool = False
+    settings: Settings, review: Review, answered: ReviewAnswer, *, always: bool = False
 ) -> bool:
     """Write the decision down; False if nothing was decided."""
     try:
         text = _text(review, answered)
         if review.needs_text(answered) and not text:
             return False
-        with door.opened(settings) as way:
+        with remit_client.opened(settings) as way:
             way.decide(ReviewId(str(review.id)), answered, text, always=always)
             serves = way.serves
     except RemitError as error:
-        out.say(Ink(str(error), "red"))
+        out.say(StyledText(str(error), "red"))
         return False
     with glance(settings.database) as tx:
         task = tasks.get(tx, review.task_id)
-        out.line(Ink(f"{find.short(tx, task.id)} is {words.plain(task.status)}.", "green"))
+        out.line(StyledText(f"{find.short(tx, task.id)} is {words.plain(task.status)}.", "green"))
     if not serves and not task.ended:
-        out.say(Ink(door.NOBODY, "dim"))
+        out.say(StyledText(remit_client.NOBODY, "dim"))
     return True
 
 
-def _text(review: Review, answered: Answered) -> str | None:
-    if answered is Answered.EDIT:
+def _text(review: Review, answered: ReviewAnswer) -> str | None:
+    if answered is ReviewAnswer.EDIT:
         return editor.edited(review.evidence, f"what will be sent.\n{review.question}")
-    if answered is Answered.DROP and review.needs_text(answered):
+    if answered is ReviewAnswer.DROP and review.needs_text(answered):
         return _read(_WHY).strip()
     return _read(_PROMPTS[answered]).strip() if answered in _PROMPTS else None
 

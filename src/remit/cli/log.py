@@ -3,13 +3,13 @@
 import os
 from typing import Annotated
 
-from remit.cli import clock, find, out, tell, words
+from remit.cli import clock, event_text, find, out, words
 from remit.cli.options import AsJson, Id, flag
-from remit.cli.out import Ink
-from remit.cli.watch import PAUSE, Watch
+from remit.cli.out import StyledText
+from remit.cli.watch import PAUSE, EventWatch
 from remit.journal import transcript
 from remit.model.codec import Json
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.settings import home_of
 from remit.store.read_only import glance
 
@@ -23,7 +23,7 @@ def log(
 ) -> int:
     """Print what happened to a task, line by line."""
     with glance(home_of(os.environ) / "agent.db") as tx:
-        watch = Watch(tx, find.task(tx, id), _emit if json else _Printer())
+        watch = EventWatch(tx, find.task(tx, id), _emit if json else _Printer())
         while True:
             task = watch.look()
             if not follow or (task is not None and task.ended):
@@ -42,19 +42,19 @@ class _Printer:
         self._heard: Json = None  # the run that was heard while it thought
 
     def __call__(self, event: Event) -> None:
-        head, *rest = tell.sentence(event).splitlines() or [""]
-        style = tell.inked(event).style
+        head, *rest = event_text.sentence(event).splitlines() or [""]
+        style = event_text.inked(event).style
         when = words.local(event.at)
-        out.line(Ink(f"{when}  {event.actor.value:<10}  ", "dim"), Ink(head, style))
+        out.line(StyledText(f"{when}  {event.actor.value:<10}  ", "dim"), StyledText(head, style))
         for each in (*rest, *self._said(event).strip().splitlines()):
             out.line(" " * (len(when) + 14), each)
 
     def _said(self, event: Event) -> str:
         text, run = str(event.data.get("text", "")), event.data.get("run")
-        if event.kind is Kind.RUN_SAID:
+        if event.kind is EventKind.RUN_SAID:
             self._heard = run if text else self._heard
             return text
-        if event.kind is not Kind.STEP_DONE:
+        if event.kind is not EventKind.STEP_DONE:
             return ""
         heard, self._heard = self._heard, None
         return "" if text and heard == run else text

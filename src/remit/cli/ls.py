@@ -9,18 +9,18 @@ from msgspec.structs import replace
 
 from remit.cli import clock, find, out, words
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.model.codec import Json
 from remit.model.proof import because, is_unverified
 from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Task, TaskType
-from remit.model.view import View
+from remit.model.view import JsonView
 from remit.model.view import show as view
 from remit.settings import home_of
 from remit.store import reviews, search, tasks
 from remit.store.database import Tx
 from remit.store.read_only import glance
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 
 _STATUS: Final = ("--status", "-s")
 
@@ -41,7 +41,7 @@ def ls(  # noqa: PLR0913 - every flag is one
     json: AsJson = False,
 ) -> int:
     """List tasks, newest first."""
-    wanted = Filter(
+    wanted = TaskFilter(
         statuses=status,
         source=source,
         type=kind,
@@ -56,7 +56,7 @@ def ls(  # noqa: PLR0913 - every flag is one
             wanted = replace(wanted, before=find.task(tx, cursor))
         found, more = _pages(tx, wanted) if all_ else _page(tx, wanted)
         if json:
-            shown: list[Json] = [view(task, View.S3) for task in found]
+            shown: list[Json] = [view(task, JsonView.S3) for task in found]
             out.emit({"tasks": shown, "next": more})
         elif ids:
             for task in found:
@@ -66,16 +66,16 @@ def ls(  # noqa: PLR0913 - every flag is one
     return 0
 
 
-def _page(tx: Tx, wanted: Filter) -> tuple[list[Task], str | None]:
+def _page(tx: Tx, wanted: TaskFilter) -> tuple[list[Task], str | None]:
     page = search.page(tx, wanted)
     return list(page.tasks), page.next
 
 
-def _pages(tx: Tx, wanted: Filter) -> tuple[list[Task], None]:
+def _pages(tx: Tx, wanted: TaskFilter) -> tuple[list[Task], None]:
     return [task for part in _parts(tx, wanted) for task in part], None
 
 
-def _parts(tx: Tx, wanted: Filter) -> Iterator[tuple[Task, ...]]:
+def _parts(tx: Tx, wanted: TaskFilter) -> Iterator[tuple[Task, ...]]:
     while True:
         page = search.page(tx, wanted)
         yield page.tasks
@@ -93,10 +93,10 @@ def _print(tx: Tx, found: list[Task], more: str | None, *, why: bool) -> None:
     ranked = any(task.priority is not Priority.LOW for task in found)
     last = ["TITLE", "WHY"] if why else ["TITLE"]
     head = ["ID", "STATUS", "WHEN", *(["PRIORITY"] if ranked else []), *last]
-    rows: list[list[Piece]] = [[Ink(name, "dim") for name in head]]
+    rows: list[list[Piece]] = [[StyledText(name, "dim") for name in head]]
     for task in found:
         row: list[Piece] = [
-            Ink(find.short(tx, task.id), "dim"),
+            StyledText(find.short(tx, task.id), "dim"),
             _standing(task, now, asks=task.id in asking),
             words.relative(words.latest(task), now),
         ]
@@ -105,13 +105,13 @@ def _print(tx: Tx, found: list[Task], more: str | None, *, why: bool) -> None:
         rows.append([*row, task.title, because(task) or ""] if why else [*row, task.title])
     out.table(rows)
     if more is not None:
-        out.say(Ink(f"There are more: remit ls --cursor {more}, or --all.", "dim"))
+        out.say(StyledText(f"There are more: remit ls --cursor {more}, or --all.", "dim"))
 
 
-def _standing(task: Task, now: datetime, *, asks: bool) -> Ink:
+def _standing(task: Task, now: datetime, *, asks: bool) -> StyledText:
     """Where it stands; of a result that no check stands for, that is said too."""
     said = words.status(task, now, asks=asks)
-    return Ink(f"{said.text}, not verified", "yellow") if is_unverified(task) else said
+    return StyledText(f"{said.text}, not verified", "yellow") if is_unverified(task) else said
 
 
 def _nothing(tx: Tx) -> str:

@@ -110,7 +110,7 @@ def run(argv: Sequence[str]) -> int:
 
 def _fail(error: Exception, *, as_json: bool) -> int:
     sentence, code, kind = _read(error)
-    out.say(out.Ink(sentence, "yellow" if code == codes.WAITS else "red"))
+    out.say(out.StyledText(sentence, "yellow" if code == codes.WAITS else "red"))
     if as_json:
         out.emit({"type": kind, "detail": out.clean(sentence), "exit": code})
     return code

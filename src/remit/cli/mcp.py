@@ -18,7 +18,7 @@ from remit.cli.options import AsJson
 from remit.mcp.envelope import headers_of
 from remit.model.codec import JsonMap
 from remit.peer import rpc
-from remit.peer.rpc import Fault
+from remit.peer.rpc import RpcError
 from remit.server import files
 
 TOKEN: Final = "REMIT_TOKEN"  # noqa: S105 - the name of a variable
@@ -60,11 +60,11 @@ def _answer(line: bytes, home: Path, token: str | None) -> "JsonMap | None":
     """What is said to one line; to a notification nothing, whatever became of it."""
     try:
         message = rpc.read(line)
-    except Fault as fault:
+    except RpcError as fault:
         return rpc.error(None, fault)
     try:
         told = _ask(line, headers_of(message), home, token)
-    except Fault as fault:
+    except RpcError as fault:
         told = rpc.error(message.id, fault)
     return told if message.asks else None
 
@@ -72,7 +72,7 @@ def _answer(line: bytes, home: Path, token: str | None) -> "JsonMap | None":
 def _ask(line: bytes, headers: dict[str, str], home: Path, token: str | None) -> "JsonMap | None":
     url = files.listens(home)
     if url is None:
-        raise Fault(_AWAY, _NOBODY)
+        raise RpcError(_AWAY, _NOBODY)
     place = urlsplit(url)
     connection = http.client.HTTPConnection(
         place.hostname or "127.0.0.1", place.port, timeout=LIMIT
@@ -84,7 +84,7 @@ def _ask(line: bytes, headers: dict[str, str], home: Path, token: str | None) ->
         answer = connection.getresponse()
         raw = answer.read()
     except (OSError, http.client.HTTPException):
-        raise Fault(_AWAY, _NOBODY) from None
+        raise RpcError(_AWAY, _NOBODY) from None
     finally:
         connection.close()
     return _read(raw)
@@ -95,7 +95,7 @@ def _read(raw: bytes) -> "JsonMap | None":
     try:
         found = codec.loads(raw) if raw else None
     except ValueError:
-        raise Fault(rpc.BROKEN, "The running Remit answered what cannot be read.") from None
+        raise RpcError(rpc.BROKEN, "The running Remit answered what cannot be read.") from None
     if isinstance(found, dict) and "jsonrpc" not in found:
-        raise Fault(_AWAY, str(found.get("detail") or "The running Remit refused this."))
+        raise RpcError(_AWAY, str(found.get("detail") or "The running Remit refused this."))
     return found if isinstance(found, dict) else None

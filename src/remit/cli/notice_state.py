@@ -13,11 +13,11 @@ from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH
 from remit.settings import Settings
 from remit.settings.calendar import OWN
 from remit.store import calendars, push
-from remit.store.calendars import Calendar
+from remit.store.calendars import StoredCalendar
 from remit.store.read_only import glance
 
 
-class State(Struct, frozen=True):
+class NoticeHealth(Struct, frozen=True):
     """`verdict` is ok, warn or fail, as the doctor says it."""
 
     verdict: str
@@ -25,7 +25,7 @@ class State(Struct, frozen=True):
     todo: str = ""
 
 
-def ways(settings: Settings, now: datetime) -> Iterator[State]:
+def ways(settings: Settings, now: datetime) -> Iterator[NoticeHealth]:
     """Every way that some kind is told by, and whether it works."""
     wishes = settings.notices
     used = {way: [n.value for n in KINDS if way in wishes.ways(n)] for way in _named(settings)}
@@ -33,26 +33,28 @@ def ways(settings: Settings, now: datetime) -> Iterator[State]:
     for way, kinds in used.items():
         told = ", ".join(kinds) or "the digest"
         if way == CONVERSATION:
-            yield State("ok", f"{way} ({told}): it always works")
+            yield NoticeHealth("ok", f"{way} ({told}): it always works")
         elif way == PUSH:
             yield _push(settings, told, now)
         elif way == DIGEST:
             over = ", ".join(wishes.digest_over)
-            yield State("ok", f"{way} ({told}): at {wishes.digest_at}, over {over}")
+            yield NoticeHealth("ok", f"{way} ({told}): at {wishes.digest_at}, over {over}")
         else:
             found = channels[way]
-            yield State(found.verdict, f"{way} ({told}): {found.said}", found.todo)
+            yield NoticeHealth(found.verdict, f"{way} ({told}): {found.said}", found.todo)
     if silent := [news.value for news in KINDS if not wishes.ways(news)]:
-        yield State("ok", f"none ({', '.join(silent)}): you are not told; the dashboard has it")
+        yield NoticeHealth(
+            "ok", f"none ({', '.join(silent)}): you are not told; the dashboard has it"
+        )
 
 
-def every_calendar(settings: Settings, now: datetime) -> Iterator[State]:
+def every_calendar(settings: Settings, now: datetime) -> Iterator[NoticeHealth]:
     """Each account of the settings: what it starts work from, and when it was read last."""
     accounts = [*([OWN] if settings.calendar.own else []), *settings.calendars]
-    known: list[Calendar] = []
+    known: list[StoredCalendar] = []
     # A file that is damaged, or older than this program, is said to be so elsewhere.
     with suppress(RemitError), glance(settings.database) as tx:
-        known = calendars.every(tx)
+        known = calendars.list_calendars(tx)
     for account in accounts:
         yield _account(account, [each for each in known if each.account == account], now)
 
@@ -62,34 +64,40 @@ def _named(settings: Settings) -> list[str]:
     return list(dict.fromkeys([*every, *settings.notices.channels]))
 
 
-def _push(settings: Settings, told: str, now: datetime) -> State:
+def _push(settings: Settings, told: str, now: datetime) -> NoticeHealth:
     if not is_there():
-        return State("ok", f"{PUSH} ({told}): no browser is told. {NEEDS}")
+        return NoticeHealth("ok", f"{PUSH} ({told}): no browser is told. {NEEDS}")
     listening = 0
     with suppress(RemitError), glance(settings.database) as tx:
-        listening = len(push.every(tx, now))
+        listening = len(push.list_subscriptions(tx, now))
     if not listening:
-        return State("ok", f"{PUSH} ({told}): no browser listens; Settings, Notices lets one")
-    return State("ok", f"{PUSH} ({told}): {words.count(listening, 'browser')} listening")
+        return NoticeHealth(
+            "ok", f"{PUSH} ({told}): no browser listens; Settings, Notices lets one"
+        )
+    return NoticeHealth("ok", f"{PUSH} ({told}): {words.count(listening, 'browser')} listening")
 
 
-def _account(name: str, found: list[Calendar], now: datetime) -> State:
+def _account(name: str, found: list[StoredCalendar], now: datetime) -> NoticeHealth:
     marked = [each for each in found if each.marked]
     if not found:
-        return State("ok", f"{name}: not read yet; `remit up` does, and `remit calendar sync`")
+        return NoticeHealth(
+            "ok", f"{name}: not read yet; `remit up` does, and `remit calendar sync`"
+        )
     if wrong := next((each.why for each in marked if each.why), None):
         todo = "Look at its address and password; what is known of it still starts."
-        return State("warn", f"{name}: {wrong}", todo)
+        return NoticeHealth("warn", f"{name}: {wrong}", todo)
     if not marked:
-        return State("ok", f"{name}: none starts work; `remit calendar mark NAME` lets one")
+        return NoticeHealth("ok", f"{name}: none starts work; `remit calendar mark NAME` lets one")
     said = f"{name}: {words.count(len(marked), 'calendar')}, {_read(marked, now)}"
     if refused := sum(each.refused for each in marked):
         todo = "`remit calendar` says which, and why."
-        return State("warn", f"{said}; {words.count(refused, 'event')} starting nothing", todo)
-    return State("ok", said)
+        return NoticeHealth(
+            "warn", f"{said}; {words.count(refused, 'event')} starting nothing", todo
+        )
+    return NoticeHealth("ok", said)
 
 
-def _read(marked: list[Calendar], now: datetime) -> str:
+def _read(marked: list[StoredCalendar], now: datetime) -> str:
     last = min((each.looked for each in marked if each.looked), default=None)
     if last is None:
         return "not read yet"

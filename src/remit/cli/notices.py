@@ -5,26 +5,26 @@ from typing import Annotated, Final
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, door, out, words
+from remit.cli import clock, codes, out, remit_client, words
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
-from remit.model.notice import Notice, State
+from remit.model.notice import Notice, NoticeState
 from remit.server.notice_shapes import notice as shape
 from remit.store import notices
 from remit.store.read_only import glance
 
 _MOST: Final = 500
 _WORDS: Final = {
-    State.NEW: ("waits", ""),
-    State.CLAIMED: ("on its way", "cyan"),
-    State.SENT: ("told", "green"),
-    State.UNKNOWN: ("nobody knows", "yellow"),
-    State.FAILED: ("failed", "red"),
-    State.DROPPED: ("not needed", "dim"),
+    NoticeState.NEW: ("waits", ""),
+    NoticeState.CLAIMED: ("on its way", "cyan"),
+    NoticeState.SENT: ("told", "green"),
+    NoticeState.UNKNOWN: ("nobody knows", "yellow"),
+    NoticeState.FAILED: ("failed", "red"),
+    NoticeState.DROPPED: ("not needed", "dim"),
 }
-_CODES: Final = {State.SENT.value: codes.DONE, State.NEW.value: codes.WAITS}
+_CODES: Final = {NoticeState.SENT.value: codes.DONE, NoticeState.NEW.value: codes.WAITS}
 
 app = App(name="notices")
 
@@ -51,7 +51,9 @@ def ls(
     if not found:
         out.say("Nothing was told yet; `remit notices test WAY` tries a way out.")
         return codes.DONE
-    heads: list[Piece] = [Ink(head, "dim") for head in ("WHEN", "KIND", "WAY", "STATE", "TITLE")]
+    heads: list[Piece] = [
+        StyledText(head, "dim") for head in ("WHEN", "KIND", "WAY", "STATE", "TITLE")
+    ]
     out.table([heads, *(_row(each) for _, each in found)])
     return codes.DONE
 
@@ -64,7 +66,7 @@ def try_out(
     json: AsJson = False,
 ) -> int:
     """Send a test notice over one way, and show what came of it."""
-    with door.opened(house_settings.load()) as house:
+    with remit_client.opened(house_settings.load()) as house:
         told = house.test_notice(way)
     if json:
         out.emit(told)
@@ -74,13 +76,13 @@ def try_out(
 
 
 def _say(told: JsonMap) -> None:
-    word, style = _WORDS[State(str(told["state"]))]
+    word, style = _WORDS[NoticeState(str(told["state"]))]
     why = f" {told['why']}" if told["why"] else ""
-    out.line(f"{told['way']}: ", Ink(word, style), f".{why}")
+    out.line(f"{told['way']}: ", StyledText(word, style), f".{why}")
 
 
 def _row(each: Notice) -> list[Piece]:
     word, style = _WORDS[each.state]
-    why = f" ({each.why.rstrip('.')})" if each.why and each.state is not State.SENT else ""
-    when = Ink(words.relative(each.made, clock.now()), "dim")
-    return [when, each.news.value, each.way, Ink(word, style), each.telling.title + why]
+    why = f" ({each.why.rstrip('.')})" if each.why and each.state is not NoticeState.SENT else ""
+    when = StyledText(words.relative(each.made, clock.now()), "dim")
+    return [when, each.news.value, each.way, StyledText(word, style), each.telling.title + why]

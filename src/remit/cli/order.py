@@ -8,7 +8,7 @@ from remit.model.series import Repeats
 from remit.model.task import Priority
 
 
-class Saying(Struct, frozen=True, kw_only=True):
+class MessageOrder(Struct, frozen=True, kw_only=True):
     """Words that are to be read: they may ask for one task, for several or for none."""
 
     text: str
@@ -20,7 +20,7 @@ class Saying(Struct, frozen=True, kw_only=True):
     wait: bool = False  # until the words are read, if a model reads them
 
 
-class Code(Struct, frozen=True):
+class CodeOrder(Struct, frozen=True):
     """The code that is to be worked on."""
 
     project: str
@@ -28,7 +28,7 @@ class Code(Struct, frozen=True):
     prd: str | None = None  # the requirements document, and after a # its story
 
 
-class Order(Struct, frozen=True, kw_only=True):
+class TaskOrder(Struct, frozen=True, kw_only=True):
     """A task that is to be taken as it is said, part by part."""
 
     text: str
@@ -40,11 +40,11 @@ class Order(Struct, frozen=True, kw_only=True):
     scheduled_for: datetime | None = None
     repeats: Repeats | None = None
     priority: Priority | None = None
-    code: Code | None = None  # work on a project, by a specialist
+    code: CodeOrder | None = None  # work on a project, by a specialist
 
-    def to_be_read(self, *, dry_run: bool, wait: bool = False) -> Saying:
+    def to_be_read(self, *, dry_run: bool, wait: bool = False) -> MessageOrder:
         """The same, if the words themselves say what it is."""
-        return Saying(
+        return MessageOrder(
             text=self.text,
             key=self.key,
             scheduled_for=self.scheduled_for,

@@ -36,7 +36,7 @@ _TURNS: Final = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 
 _RAW_IN_JSON: Final = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *_TURNS)}
 
 
-class Ink:
+class StyledText:
     """A piece of text with a colour, for terminals that show one."""
 
     __slots__ = ("style", "text")
@@ -46,7 +46,7 @@ class Ink:
         self.style = style
 
 
-Piece: TypeAlias = str | Ink
+Piece: TypeAlias = str | StyledText
 
 
 def clean(text: str) -> str:
@@ -119,7 +119,7 @@ def table(rows: Sequence[Sequence[Piece]]) -> None:
             pieces += [cell, " " * (wide - width(_text(cell)) + 2)]
         room = edge and max(edge - sum(widths[:-1]) - 2 * len(widths[:-1]), 16)
         last = row[-1]
-        line(*pieces, Ink(cut(last.text, room), last.style) if room else last)
+        line(*pieces, StyledText(cut(last.text, room), last.style) if room else last)
 
 
 def _write(stream: TextIO, pieces: Sequence[Piece]) -> None:
@@ -136,9 +136,9 @@ def _painted(piece: Piece) -> str:
     return f"\x1b[{code}m{clean(piece.text)}\x1b[0m" if code else clean(piece.text)
 
 
-def _one_line(cell: Piece) -> Ink:
-    ink = cell if isinstance(cell, Ink) else Ink(cell, "")
-    return Ink(" ".join(clean(ink.text).split()), ink.style)
+def _one_line(cell: Piece) -> StyledText:
+    ink = cell if isinstance(cell, StyledText) else StyledText(cell, "")
+    return StyledText(" ".join(clean(ink.text).split()), ink.style)
 
 
 def _text(piece: Piece) -> str:

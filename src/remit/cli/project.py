@@ -13,7 +13,7 @@ from cyclopts import App
 from msgspec import Struct
 
 from remit import settings as house_settings
-from remit.cli import codes, door, out
+from remit.cli import codes, out, remit_client
 from remit.cli.options import AsJson, flag
 from remit.cli.verify import verify
 from remit.errors import BadInput, Conflict
@@ -25,7 +25,7 @@ from remit.specialist.installed import InstalledAgent
 from remit.verify import project, project_files, proposals
 from remit.verify.presets import ACTIVITIES, SEVERAL
 from remit.verify.proposals import Proposal
-from remit.verify.runners import Lacking, Way
+from remit.verify.runners import CheckCommand, MissingTool
 from remit.verify.toolchain import Toolchain
 
 _NAME: Final = re.compile(r"[^a-z0-9]+")
@@ -87,7 +87,7 @@ def add(
     plan = _plan(settings, place, called)
     _tell(plan)
     chosen = plan if yes or _agrees("Write this down?") else _Plan(plan.name, place, {}, (), ())
-    door.furnish(settings)
+    remit_client.furnish(settings)
     path = settings.home / "settings.toml"
     edit.rewrite(path, lambda text: _with_project(text, chosen, settings))
     out.line(f'{plan.name} is set up in {path}. `remit add "…" --project {plan.name}` uses it.')
@@ -120,7 +120,7 @@ def _plan(settings: Settings, place: Path, name: str) -> _Plan:
     detected = {
         each: ", ".join(one.origin for one in way.every)
         for each, way in found.items()
-        if isinstance(way, Way)
+        if isinstance(way, CheckCommand)
     }
     tools = Toolchain(place, os.environ)
     every = proposals.propose(project_files.in_folder(place))
@@ -131,13 +131,15 @@ def _plan(settings: Settings, place: Path, name: str) -> _Plan:
     return _Plan(name, place, detected, commands, agents, missing)
 
 
-def _new(way: Way | Lacking, activity: str, named: Sequence[Proposal]) -> Sequence[Proposal]:
+def _new(
+    way: CheckCommand | MissingTool, activity: str, named: Sequence[Proposal]
+) -> Sequence[Proposal]:
     """What the files of a project name for an activity, beyond what is seen without a setting.
 
     A setting counts instead of what is seen, so that stands in it, too.
     """
     ours = [each for each in named if each.activity == activity]
-    if isinstance(way, Lacking):
+    if isinstance(way, MissingTool):
         return proposals.choose(ours, ())[: None if activity in SEVERAL else 1]
     if activity not in SEVERAL:
         return ()

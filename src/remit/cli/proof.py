@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from remit.cli import out, words
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.journal import tries
-from remit.journal.tries import Tries
+from remit.journal.tries import TryHistory
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.contract import (
     DEFERRED,
@@ -19,21 +19,21 @@ from remit.model.contract import (
     Result,
     Timing,
 )
-from remit.model.proof import UNVERIFIED, Proof, owners_word, proof_of
-from remit.model.specialist import Ended
+from remit.model.proof import UNVERIFIED, ProofState, owners_word, proof_of
+from remit.model.specialist import AttemptOutcome
 from remit.model.task import Task
 from remit.store import deferred
 from remit.store.database import Tx
 
 SAYS: Final = {
-    Proof.NONE: "No contract says how to tell that it is done.",
-    Proof.OPEN: "Its contract is agreed on; the checks have not passed.",
-    Proof.VERIFIED: "Verified: every criterion of its contract was met.",
-    Proof.PARTLY: "Partly verified: nothing failed, but not all of it was checked or decided.",
-    Proof.PENDING: "What can be checked now is good; the rest is checked when its group ends.",
-    Proof.ADVISORY: "Not verified: it is advice, which no check can prove. Read it and judge.",
-    Proof.UNPROVEN: "Not verified: you took it although its checks did not pass.",
-    Proof.REFUTED: "Not verified: what was checked when its group ended failed.",
+    ProofState.NONE: "No contract says how to tell that it is done.",
+    ProofState.OPEN: "Its contract is agreed on; the checks have not passed.",
+    ProofState.VERIFIED: "Verified: every criterion of its contract was met.",
+    ProofState.PARTLY: "Partly verified: nothing failed, but not all of it was checked or decided.",
+    ProofState.PENDING: "What can be checked now is good; the rest is checked when its group ends.",
+    ProofState.ADVISORY: "Not verified: it is advice, which no check can prove. Read it and judge.",
+    ProofState.UNPROVEN: "Not verified: you took it although its checks did not pass.",
+    ProofState.REFUTED: "Not verified: what was checked when its group ended failed.",
 }
 _TYPES: Final = {
     ContractType.VERIFIABLE: "verifiable: checks decide",
@@ -52,14 +52,14 @@ _RESULTS: Final = {
     Result.SKIPPED: ("skipped", "dim"),
 }
 ENDED: Final = {
-    Ended.SUCCESS: "did it",
-    Ended.NEEDS_OWNER: "asked you",
-    Ended.RATE_LIMIT: "reached a limit",
-    Ended.BAD_OUTPUT: "left nothing to check",
-    Ended.VERIFICATION_FAILED: "did not pass the checks",
-    Ended.CONTEXT_OVERFLOW: "it was too long for it",
-    Ended.CRASH: "crashed",
-    Ended.TIMEOUT: "took too long",
+    AttemptOutcome.SUCCESS: "did it",
+    AttemptOutcome.NEEDS_OWNER: "asked you",
+    AttemptOutcome.RATE_LIMIT: "reached a limit",
+    AttemptOutcome.BAD_OUTPUT: "left nothing to check",
+    AttemptOutcome.VERIFICATION_FAILED: "did not pass the checks",
+    AttemptOutcome.CONTEXT_OVERFLOW: "it was too long for it",
+    AttemptOutcome.CRASH: "crashed",
+    AttemptOutcome.TIMEOUT: "took too long",
 }
 
 
@@ -76,12 +76,12 @@ def facts(tx: Tx, task: Task) -> JsonMap:
     found: list[Json] = [to_json(each) for each in tries.read(tx, task).attempts]
     waits: list[Json] = [
         {"place": each.place, "group": each.batch.group.key, "since": stamp(each.since)}
-        for each in deferred.seen(tx, task)
+        for each in deferred.deferred_of_task(tx, task)
     ]
     return {"attempts": found, "proof": proof_of(task).value, "waits": waits}
 
 
-def told(tx: Tx, task: Task) -> Iterator[str]:
+def proof_sentences(tx: Tx, task: Task) -> Iterator[str]:
     """What there is to know of it, in sentences."""
     if task.contract is None:
         return
@@ -113,23 +113,23 @@ def matched(
 
 def _ends(tx: Tx, task: Task) -> str:
     """What must end before the rest is checked."""
-    waits = deferred.seen(tx, task)
+    waits = deferred.deferred_of_task(tx, task)
     return f"when {waits[0].batch.group.said} ends" if waits else "when its group ends"
 
 
 def _contract(task: Task, contract: Contract, ends: str) -> None:
     out.line()
-    out.line(Ink("Contract", "bold"))
+    out.line(StyledText("Contract", "bold"))
     out.line(f"  {_TYPES[contract.type]}; {_FROM[contract.generated_from]}")
     findings = task.verdict.findings if task.verdict else ()
     for criterion, found in matched(contract, findings):
         _criterion(criterion, found, ends)
     standing = proof_of(task)
-    style = {Proof.VERIFIED: "green", **dict.fromkeys(UNVERIFIED, "yellow")}
+    style = {ProofState.VERIFIED: "green", **dict.fromkeys(UNVERIFIED, "yellow")}
     said = (
         f"{SAYS[standing]} You said: {owners_word(task)}" if owners_word(task) else SAYS[standing]
     )
-    out.line("  ", Ink(said, style.get(standing, "dim")))
+    out.line("  ", StyledText(said, style.get(standing, "dim")))
 
 
 def _criterion(criterion: Criterion, found: Finding | None, ends: str) -> None:
@@ -144,23 +144,23 @@ def _criterion(criterion: Criterion, found: Finding | None, ends: str) -> None:
     often = f", {words.count(known.attempts, 'time')}" if known and known.attempts > 1 else ""
     took = f", {_seconds(known)}" if known and known.started_at and known.ended_at else ""
     said = f"{criterion.activity}: {criterion.description}{pattern}{later}{often}{took}"
-    out.line("  ", Ink(f"[{word}]", style), f" {said}")
+    out.line("  ", StyledText(f"[{word}]", style), f" {said}")
     said = (found.error or found.note or "") if found is not None else ""
     if found is not None and said != DEFERRED:
         for line in said.strip().splitlines():
-            out.line("    ", Ink(line, "red" if found.result is Result.FAIL else "dim"))
+            out.line("    ", StyledText(line, "red" if found.result is Result.FAIL else "dim"))
 
 
-def _attempts(known: Tries) -> None:
+def _attempts(known: TryHistory) -> None:
     if not known.attempts:
         return
     out.line()
-    out.line(Ink("Attempts", "bold"))
+    out.line(StyledText("Attempts", "bold"))
     for each in known.attempts:
         took = (each.ended_at - each.started_at).total_seconds()
-        style = "green" if each.outcome is Ended.SUCCESS else ""
+        style = "green" if each.outcome is AttemptOutcome.SUCCESS else ""
         why = f": {_short(each.error)}" if each.error else ""
-        said = Ink(f"{each.agent} {ENDED[each.outcome]}", style)
+        said = StyledText(f"{each.agent} {ENDED[each.outcome]}", style)
         out.line(f"  {words.local(each.started_at)}  ", said, f", {took:.1f} s{why}")
 
 

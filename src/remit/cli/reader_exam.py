@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeVar
 
-from remit.brain.choose import Role
+from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain
-from remit.brain.turn import Filled
+from remit.brain.turn import FilledForm
 from remit.cli import clock, codes, out
 from remit.errors import BadInput
 from remit.intake.exam.labelled import public_messages
 from remit.intake.exam.qualify import ExamFile, QualifiedReader
-from remit.intake.exam.score import Mark, Score, score
+from remit.intake.exam.score import ExamMark, ExamScore, score
 from remit.intake.model_reader import ModelReader
 from remit.intake.plain_reader import PlainReader
 from remit.model.codec import Json
@@ -48,7 +48,7 @@ def show_scores(settings: Settings, *, as_json: bool) -> int:
     """Score the closed patterns, and the model if there is one, on the labelled messages."""
     scores = {"without a model": asyncio.run(score(PlainReader(), public_messages()))}
 
-    async def read_all(reader: ModelReader, name: str) -> tuple[str, Score]:
+    async def read_all(reader: ModelReader, name: str) -> tuple[str, ExamScore]:
         return name, await score(reader, public_messages())
 
     if found := asyncio.run(_with_model(settings, read_all)):
@@ -62,16 +62,16 @@ def show_scores(settings: Settings, *, as_json: bool) -> int:
         )
         return codes.DONE
     out.table([
-        ("reader", "language", *Mark),
-        *((name, language, *(str(found.count(mark, language=language)) for mark in Mark))
+        ("reader", "language", *ExamMark),
+        *((name, language, *(str(found.count(mark, language=language)) for mark in ExamMark))
           for name, found in scores.items() for language in _LANGUAGES),
     ])  # fmt: skip
     return codes.DONE
 
 
-def _told(found: Score) -> Json:
+def _told(found: ExamScore) -> Json:
     return {
-        language: {mark.value: found.count(mark, language=language) for mark in Mark}
+        language: {mark.value: found.count(mark, language=language) for mark in ExamMark}
         for language in _LANGUAGES
     }
 
@@ -83,11 +83,11 @@ async def _with_model(
     brain = brain_of(settings)
     if not isinstance(brain, ModelBrain):
         return None
-    mind = brain.as_role(Role.EXTRACT)
+    mind = brain.as_role(ModelRole.EXTRACT)
 
     async def fill(prompt: str, form: type[object], /) -> object | None:
         filled = await mind.fill(Prompt(prompt), form, session="exam")
-        return filled.form if isinstance(filled, Filled) else None
+        return filled.form if isinstance(filled, FilledForm) else None
 
     try:
         return await do(ModelReader(fill), mind.label) if mind.ready else None  # type: ignore[arg-type]

@@ -5,9 +5,9 @@ from typing import Annotated, Final, cast
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import codes, door, find, out, progress, words
+from remit.cli import codes, find, out, progress, remit_client, words
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.settings import DEFAULT_FILE, Settings, edit
@@ -27,7 +27,7 @@ Limit = Annotated[int, flag("How many at most; 5 if not said.", "--limit", "-n")
 def status(*, json: AsJson = False) -> int:
     """How many tasks the index holds, who reads them, and what is wrong."""
     settings = house_settings.load()
-    with door.opened(settings) as way:
+    with remit_client.opened(settings) as way:
         state = way.recall_state()
         _show(settings, state, serves=way.serves, json=json)
     return codes.DONE
@@ -37,7 +37,7 @@ def status(*, json: AsJson = False) -> int:
 def find_(like: Like, /, *, limit: Limit = 5, json: AsJson = False) -> int:
     """Tasks like one, or like some words: by meaning, and by the words they share."""
     settings = house_settings.load()
-    with door.opened(settings) as way:
+    with remit_client.opened(settings) as way:
         found = way.find_like(_meant(settings, like), limit)
     alike = cast("list[JsonMap]", found["alike"])
     if json:
@@ -46,13 +46,15 @@ def find_(like: Like, /, *, limit: Limit = 5, json: AsJson = False) -> int:
     if not alike:
         out.say("Nothing is like it.")
         return codes.DONE
-    rows: list[list[Piece]] = [[Ink(each, "dim") for each in ("ID", "BY", "SCORE", "TITLE")]]
+    rows: list[list[Piece]] = [[StyledText(each, "dim") for each in ("ID", "BY", "SCORE", "TITLE")]]
     with glance(settings.database) as tx:
         for each in alike:
             task, by = cast("JsonMap", each["task"]), str(each["by"])
             near = f"{float(str(each['score'])):.2f}" if by != "words" else ""
             short = find.short(tx, TaskId(str(task["id"])))
-            rows.append([Ink(short, "dim"), Ink(by, _COLOURS[by]), near, str(task["title"])])
+            rows.append(
+                [StyledText(short, "dim"), StyledText(by, _COLOURS[by]), near, str(task["title"])]
+            )
     out.table(rows)
     return codes.DONE
 
@@ -61,7 +63,7 @@ def find_(like: Like, /, *, limit: Limit = 5, json: AsJson = False) -> int:
 def rebuild(*, json: AsJson = False) -> int:
     """Make the index anew, from the tasks; nothing else waits for it."""
     settings = house_settings.load()
-    with door.opened(settings) as way, progress.measured("Reading tasks") as told:
+    with remit_client.opened(settings) as way, progress.measured("Reading tasks") as told:
         state = way.rebuild_recall(told)
     _show(settings, state, serves=True, json=json)
     return codes.FAILED if state["trouble"] else codes.DONE
@@ -71,7 +73,7 @@ def rebuild(*, json: AsJson = False) -> int:
 def off(*, json: AsJson = False) -> int:
     """Delete the index, and keep none until `remit recall on`."""
     settings = house_settings.load()
-    with door.opened(settings) as way:
+    with remit_client.opened(settings) as way:
         state = way.turn_recall_off()
     edit.put(settings.home / "settings.toml", "recall", {"store": "off"}, DEFAULT_FILE)
     _show(settings, state, serves=True, json=json)
@@ -110,17 +112,19 @@ def _show(settings: Settings, state: JsonMap, *, serves: bool, json: bool) -> No
         return
     held, tasks = int(str(state["snippets"])), int(str(state["tasks"]))
     rows: list[list[Piece]] = [
-        [Ink("Holds", "dim"), f"{held:,} of {words.count(tasks, 'task')}"],
-        [Ink("Kept by", "dim"), str(state["store"])],
-        [Ink("Read by", "dim"), str(state["embedder"])],
+        [StyledText("Holds", "dim"), f"{held:,} of {words.count(tasks, 'task')}"],
+        [StyledText("Kept by", "dim"), str(state["store"])],
+        [StyledText("Read by", "dim"), str(state["embedder"])],
     ]
     if settings.recall.store == "embedded":
-        rows.append([Ink("On disk", "dim"), f"{_size(settings) / 1e6:,.1f} MB"])
+        rows.append([StyledText("On disk", "dim"), f"{_size(settings) / 1e6:,.1f} MB"])
     if state["trouble"]:
-        rows.append([Ink("Trouble", "dim"), Ink(str(state["trouble"]), "red")])
+        rows.append([StyledText("Trouble", "dim"), StyledText(str(state["trouble"]), "red")])
     out.table(rows)
     if held < tasks and not serves:
-        out.say(Ink("The rest is read while Remit is up, or by `remit recall rebuild`.", "dim"))
+        out.say(
+            StyledText("The rest is read while Remit is up, or by `remit recall rebuild`.", "dim")
+        )
 
 
 def _size(settings: Settings) -> int:

@@ -7,13 +7,13 @@ from zoneinfo import ZoneInfo
 
 from remit.cli import clock, find, out, words
 from remit.cli.contact_book import contacts_of
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.intake import zone as zones
 from remit.intake.card import CardTask, make_card
 from remit.intake.permits import asks_first
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.task import Task
 from remit.settings import Settings
 from remit.store import messages, permissions, tasks
@@ -45,7 +45,7 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
     with glance(settings.database) as tx:
         found = [tasks.get(tx, task_id) for task_id in shown]
         refs = {task_id: find.short(tx, task_id) for task_id in shown}
-        standing, asked = permissions.every(tx), messages.questions(tx, found)
+        standing, asked = permissions.list_permissions(tx), messages.questions(tx, found)
     contacts = contacts_of(settings)
     sends = ((task, each) for task in found for each in task.delivery)
     asks = {each.id for task, each in sends if asks_first(task, each, contacts, standing)}
@@ -61,24 +61,31 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
         _nothing(told)
     _questions(told)
     for sentence in cast("Sequence[str]", told.get("alike", ())):
-        out.line(Ink(sentence, "yellow"))
+        out.line(StyledText(sentence, "yellow"))
     for task in found:
-        out.say(Ink(f"See it with: remit show {refs[task.id]}", "dim"))
+        out.say(StyledText(f"See it with: remit show {refs[task.id]}", "dim"))
 
 
 def _being_read(task: Task, *, serves: bool) -> None:
     out.line("Your message is stored. ", _READS if serves else _READS_LATER)
-    out.table([[Ink("Task", "dim"), Ink(task.title, "bold")], [Ink("Id", "dim"), str(task.id)]])
+    out.table(
+        [
+            [StyledText("Task", "dim"), StyledText(task.title, "bold")],
+            [StyledText("Id", "dim"), str(task.id)],
+        ]
+    )
 
 
 def rehearse(told: JsonMap, zone: ZoneInfo) -> None:
     """Print what would become of a message."""
     for draft in maps(told, "tasks"):
-        out.line(Ink(str(draft["title"]), "bold"))
+        out.line(StyledText(str(draft["title"]), "bold"))
         if draft["scheduled_for"]:
             out.line("  at ", zones.shown(moment(str(draft["scheduled_for"])), zone))
         for clause in maps(draft, "clauses"):
-            out.line("  ", Ink(f"{clause['became'] or 'asked':<11}", "dim"), str(clause["text"]))
+            out.line(
+                "  ", StyledText(f"{clause['became'] or 'asked':<11}", "dim"), str(clause["text"])
+            )
     if not told["tasks"]:
         _nothing(told)
     _questions(told)
@@ -94,9 +101,14 @@ def _rows(task: Task, part: CardTask) -> list[list[Piece]]:
     rows: list[list[Piece]] = []
     for row in part.rows:
         value = f"{row.value}{_near(task)}" if row.kind == "runs" else row.value
-        rows.append([Ink(row.label, "dim"), Ink(value, "bold") if row.kind == "task" else value])
+        rows.append(
+            [
+                StyledText(row.label, "dim"),
+                StyledText(value, "bold") if row.kind == "task" else value,
+            ]
+        )
     if task.rule is not None and task.rule.name == "owner":
-        rows.append([Ink("Priority", "dim"), f"{task.priority.value}, as you said"])
+        rows.append([StyledText("Priority", "dim"), f"{task.priority.value}, as you said"])
     return rows
 
 
@@ -106,7 +118,7 @@ def _near(task: Task) -> str:
 
 
 def _id(task: Task) -> list[Piece]:
-    return [Ink("Id", "dim"), str(task.id)]
+    return [StyledText("Id", "dim"), str(task.id)]
 
 
 def _clauses(told: JsonMap, task_id: str) -> list[list[Piece]]:
@@ -114,7 +126,7 @@ def _clauses(told: JsonMap, task_id: str) -> list[list[Piece]]:
     mine = [clause for clause in maps(told, "clauses") if clause["taskId"] == task_id]
     rows: list[list[Piece]] = []
     for n, clause in enumerate(mine):
-        head = Ink("Clauses" if n == 0 else "", "dim")
+        head = StyledText("Clauses" if n == 0 else "", "dim")
         rows.append([head, f"{_became(clause)}: {clause['text']}{_why(clause)}"])
     return rows
 
@@ -131,18 +143,18 @@ def _why(clause: JsonMap) -> str:
 
 
 def _nothing(told: JsonMap) -> None:
-    out.line(Ink("No task. ", "bold"), NO_TASK.get(str(told["answer"]), NO_TASK["chatter"]))
+    out.line(StyledText("No task. ", "bold"), NO_TASK.get(str(told["answer"]), NO_TASK["chatter"]))
     for clause in maps(told, "clauses"):
-        out.line("  ", Ink(f"{_became(clause)}: ", "dim"), str(clause["text"]), _why(clause))
+        out.line("  ", StyledText(f"{_became(clause)}: ", "dim"), str(clause["text"]), _why(clause))
 
 
 def _questions(told: JsonMap) -> None:
     for asked in maps(told, "questions"):
         options = cast("Sequence[str]", asked["options"])
-        approves = Answered.APPROVE in options
+        approves = ReviewAnswer.APPROVE in options
         lines = cast("Sequence[JsonMap]", asked.get("lines", ()))
         may = f" ({' or '.join(options)})" if options and not approves and len(lines) < _TWO else ""
-        out.line(Ink(f"Asks you ({asked['about']}): {asked['question']}{may}", "yellow"))
+        out.line(StyledText(f"Asks you ({asked['about']}): {asked['question']}{may}", "yellow"))
         if asked["id"] and approves:
             if not lines:
                 out.line(f"  {asked['clause']}")

@@ -6,12 +6,12 @@ from pathlib import Path
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, door, out, words
+from remit.cli import clock, codes, out, remit_client, words
 from remit.cli.options import AsJson, Timeout
-from remit.cli.out import Ink, Piece
-from remit.cli.tally import Tally
+from remit.cli.out import Piece, StyledText
+from remit.cli.tally import CommandTally
 from remit.model.codec import JsonMap, stamp
-from remit.model.lesson import REFLECT, Version, standing
+from remit.model.lesson import REFLECT, FileVersion, standing
 from remit.reflect import lines
 from remit.reflect.harvest import FOLDER
 from remit.reflect.statistics import LEAST
@@ -30,7 +30,7 @@ def status(*, json: AsJson = False) -> int:
     """Say how many ended tasks are written down, when they are looked at, what was learned."""
     settings = house_settings.load()
     days, count = _written(settings.home / FOLDER)
-    versions: tuple[Version, ...] = ()
+    versions: tuple[FileVersion, ...] = ()
     due: datetime | None = None
     if settings.database.exists():
         with glance(settings.database) as tx:
@@ -46,7 +46,7 @@ def status(*, json: AsJson = False) -> int:
         out.emit(said)
         return codes.DONE
     for name, told in _rows(settings, count, days, due, versions):
-        out.line(Ink(f"{name:<10}", "dim"), told)
+        out.line(StyledText(f"{name:<10}", "dim"), told)
     return codes.DONE
 
 
@@ -56,14 +56,18 @@ def now(*, timeout: Timeout = None, json: AsJson = False) -> int:
 
     If no Remit runs here, this command does the work itself, until it asks or ends.
     """
-    tally = Tally(house_settings.load(), json)
-    with door.opened(tally.settings, works=True) as way:
+    tally = CommandTally(house_settings.load(), json)
+    with remit_client.opened(tally.settings, works=True) as way:
         tally.waited(way, way.look_back(), timeout=timeout, after=0)
     return tally.end()
 
 
 def _rows(
-    settings: Settings, count: int, days: int, due: datetime | None, versions: tuple[Version, ...]
+    settings: Settings,
+    count: int,
+    days: int,
+    due: datetime | None,
+    versions: tuple[FileVersion, ...],
 ) -> list[tuple[str, Piece]]:
     reflect = settings.reflect
     night: Piece = words.planned(due, clock.now()) if due else _no_night(settings)

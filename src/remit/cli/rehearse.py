@@ -12,7 +12,7 @@ from remit import gate as gatehouse
 from remit import settings as house_settings
 from remit.cli import clock, codes, out, receipt
 from remit.cli.options import AsJson, flag, free
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.cli.rehearse_calendar import calendar
 from remit.cli.rehearse_contract import contract
 from remit.cli.rehearse_priority import priority
@@ -24,7 +24,7 @@ from remit.intake.conditions import find_conditions
 from remit.intake.hear import limited, planned
 from remit.intake.heard import rehearsed
 from remit.intake.plain_reader import read_plainly
-from remit.intake.recipients import Book
+from remit.intake.recipients import ContactBook
 from remit.intake.veto import held_back
 from remit.model.codec import JsonMap, moment
 from remit.model.reply import Hold, Reply
@@ -87,7 +87,7 @@ def gate(
         if json:
             out.emit({"verdict": "hold", "reason": judged.reason})
         else:
-            out.line(Ink(judged.reason, "yellow"))
+            out.line(StyledText(judged.reason, "yellow"))
         return codes.WAITS
     if json:
         out.emit({"verdict": "pass", "deliverable": judged.text})
@@ -122,6 +122,6 @@ def _channels() -> tuple[str, ...]:
     return tuple(CHANNELS)
 
 
-def _book(settings: Settings, channels: tuple[str, ...]) -> Book:
+def _book(settings: Settings, channels: tuple[str, ...]) -> ContactBook:
     known = tuple(dict.fromkeys(channels))
     return Contacts(settings.home / FILE, settings.owner, known, settings.agent).book()

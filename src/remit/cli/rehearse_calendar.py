@@ -10,27 +10,27 @@ from zoneinfo import ZoneInfo
 from remit import settings as house_settings
 from remit.cli import clock, codes, out
 from remit.cli.options import AsJson, flag, free
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput, NotFound
 from remit.intake import zone as zones
 from remit.model.codec import JsonMap, moment
 from remit.model.rrule import zone_of
 from remit.trigger.calendar import occur
-from remit.trigger.calendar.words import IDLE, Expansion, Flag, Slot, Window
+from remit.trigger.calendar.expansion import IDLE, CalendarSlot, Expansion, SlotFlag, TimeWindow
 
 AHEAD: Final = timedelta(days=35)
 _DAY: Final = timedelta(days=1)
 _LAST_YEAR: Final = 9000
 _NOTES: Final = {
-    Flag.GAP: "clocks go forward: the time written does not exist that day",
-    Flag.FOLD: "clocks go back: the time written comes twice that day",
-    Flag.FLOATING: "no zone: read in yours",
-    Flag.ALL_DAY: "whole day",
-    Flag.MOVED: "moved",
-    Flag.CHANGED: "changed",
-    Flag.CANCELLED: "cancelled: does not start",
-    Flag.COMPLETED: "done: does not start",
-    Flag.CUT: "its text is cut",
+    SlotFlag.GAP: "clocks go forward: the time written does not exist that day",
+    SlotFlag.FOLD: "clocks go back: the time written comes twice that day",
+    SlotFlag.FLOATING: "no zone: read in yours",
+    SlotFlag.ALL_DAY: "whole day",
+    SlotFlag.MOVED: "moved",
+    SlotFlag.CHANGED: "changed",
+    SlotFlag.CANCELLED: "cancelled: does not start",
+    SlotFlag.COMPLETED: "done: does not start",
+    SlotFlag.CUT: "its text is cut",
 }
 
 
@@ -49,18 +49,18 @@ def calendar(
     zone = zones.owners(settings.zone, os.environ).zone if tz is None else zone_of(tz)
     morning = settings.calendar.morning if all_day_at is None else _hour(all_day_at)
     first = _from(since, zone)
-    window = Window(first, _to(until, zone) if until else first + AHEAD)
+    window = TimeWindow(first, _to(until, zone) if until else first + AHEAD)
     if window.until <= window.since:
         raise BadInput("--to is not after --from; the later day is --to.", field="to")
     found = occur.slots(_read(file), window, zone, all_day_at=morning)
     if json:
-        out.emit(told(found))
+        out.emit(expansion_to_json(found))
     else:
         _show(found, window, zone)
     return codes.WAITS if found.refused else codes.DONE
 
 
-def told(found: Expansion) -> JsonMap:
+def expansion_to_json(found: Expansion) -> JsonMap:
     """For programs: what starts, what is only shown, and what is refused."""
     return {
         "slots": [_slot(slot) for slot in found.slots if not slot.flags & IDLE],
@@ -69,7 +69,7 @@ def told(found: Expansion) -> JsonMap:
     }
 
 
-def _slot(slot: Slot) -> JsonMap:
+def _slot(slot: CalendarSlot) -> JsonMap:
     return {
         "slot": f"{slot.start:%Y-%m-%dT%H:%M:%SZ}",
         "local": slot.local.isoformat(timespec="seconds"),
@@ -82,7 +82,7 @@ def _slot(slot: Slot) -> JsonMap:
     }
 
 
-def _show(found: Expansion, window: Window, zone: ZoneInfo) -> None:
+def _show(found: Expansion, window: TimeWindow, zone: ZoneInfo) -> None:
     rows: list[list[Piece]] = [_row(slot) for slot in found.slots]
     if rows:
         out.table(rows)
@@ -92,15 +92,20 @@ def _show(found: Expansion, window: Window, zone: ZoneInfo) -> None:
     first = window.since.astimezone(zone)
     out.say(f"From {first:%Y-%m-%d} to {last:%Y-%m-%d} ({zone.key}): {often}.")
     for each in found.refused:
-        out.line(Ink("Refused ", "yellow"), f"{each.uid or 'the file'}: {each.why}")
+        out.line(StyledText("Refused ", "yellow"), f"{each.uid or 'the file'}: {each.why}")
 
 
-def _row(slot: Slot) -> list[Piece]:
+def _row(slot: CalendarSlot) -> list[Piece]:
     notes = "; ".join(_NOTES[each] for each in sorted(slot.flags))
     style = "dim" if slot.flags & IDLE else ""
     when = f"{slot.local:%a %Y-%m-%d %H:%M}"
     summary = out.cut(" ".join(slot.summary.split()), 40) or slot.uid[:40]
-    return [Ink(when, style), f"{slot.start:%H:%M}Z", Ink(summary, style), Ink(notes, "dim")]
+    return [
+        StyledText(when, style),
+        f"{slot.start:%H:%M}Z",
+        StyledText(summary, style),
+        StyledText(notes, "dim"),
+    ]
 
 
 def _read(file: str) -> bytes:

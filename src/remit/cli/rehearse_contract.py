@@ -10,14 +10,14 @@ from msgspec.structs import replace
 from remit import settings as house_settings
 from remit.cli import clock, codes, out
 from remit.cli.options import AsJson, flag, free
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput, NotFound
 from remit.intake.admit import check_text
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import ContractType, Criterion, Timing
 from remit.model.s2 import criterion_json
-from remit.plan.activities import Paper, load
-from remit.plan.contract import Asked, Drafted, Owed, draft
+from remit.plan.activities import RulesFile, load
+from remit.plan.contract import ContractRequest, DraftedContract, OwedChecks, draft
 from remit.plan.files import mentioned
 
 _MOST: Final = 20_000_000  # letters of a diff
@@ -44,26 +44,26 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
     said = sys.stdin.read() if description == "-" else description
     check_text(said)
     named = tuple(each.strip() for each in (files or "").split(",") if each.strip())
-    asked = Asked(
+    asked = ContractRequest(
         said.strip(),
         named,
         _read(diff, "diff") if diff else "",
         prd=prd is not None,
         prompt_for_advisory=prompt_for_advisory,
     )
-    papers = [Paper(rules, _read(rules, "rules"))] if rules else []
+    papers = [RulesFile(rules, _read(rules, "rules"))] if rules else []
     if project is not None:
         mine, owed = _of_project(project, named or mentioned(said))
         papers, asked = [*mine, *papers], replace(asked, owed=owed)
     found = draft(asked, load(*papers), clock.now())
     if json:
-        out.emit(told(found))
+        out.emit(contract_to_json(found))
     else:
         _show(found)
     return codes.WAITS if found.unsure else codes.DONE
 
 
-def _of_project(name: str, paths: Sequence[str]) -> tuple[list[Paper], Owed]:
+def _of_project(name: str, paths: Sequence[str]) -> tuple[list[RulesFile], OwedChecks]:
     """The rules of a project on top of ours, and what the files owe that would change."""
     from remit.wiring import debts  # noqa: PLC0415 - only who names a project waits
     from remit.wiring.proof import papers_of  # noqa: PLC0415
@@ -77,7 +77,7 @@ def _of_project(name: str, paths: Sequence[str]) -> tuple[list[Paper], Owed]:
     return papers_of(settings, known[name].path), owed
 
 
-def told(found: Drafted) -> JsonMap:
+def contract_to_json(found: DraftedContract) -> JsonMap:
     """For programs: the kind, what is checked, why, and what the owner would be asked."""
     criteria: list[Json] = [criterion_json(each) for each in found.contract.criteria]
     return {
@@ -88,21 +88,26 @@ def told(found: Drafted) -> JsonMap:
     }
 
 
-def _show(found: Drafted) -> None:
+def _show(found: DraftedContract) -> None:
     name, means, style = _MEANS[found.contract.type]
-    out.line(Ink(name, style), f": {means}")
+    out.line(StyledText(name, style), f": {means}")
     rows: list[list[Piece]] = [
-        [f"{n}.", Ink(each.activity, "bold"), each.description, Ink(_how(each), "dim")]
+        [
+            f"{n}.",
+            StyledText(each.activity, "bold"),
+            each.description,
+            StyledText(_how(each), "dim"),
+        ]
         for n, each in enumerate(found.contract.criteria, 1)
     ]
     if rows:
         out.table(rows)
     for why in found.why:
-        out.line(Ink("because ", "dim"), why)
+        out.line(StyledText("because ", "dim"), why)
     if found.notice:
         out.line(found.notice)
     if found.unsure:
-        out.line(Ink("Asks you ", "yellow"), found.unsure)
+        out.line(StyledText("Asks you ", "yellow"), found.unsure)
 
 
 def _how(criterion: Criterion) -> str:

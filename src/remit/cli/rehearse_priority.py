@@ -38,7 +38,7 @@ _BESIDE: Final = (
 )
 
 
-class Sketch(Struct, frozen=True):
+class SketchedTask(Struct, frozen=True):
     """A task as S4 writes it, with what rules may ask about besides."""
 
     objective: str
@@ -88,7 +88,7 @@ def priority(
 
 def _task(said: JsonMap) -> Task:
     told = {name: value for name, value in said.items() if name not in _BESIDE}
-    sketch = from_json(Sketch, told)
+    sketch = from_json(SketchedTask, told)
     check_text(sketch.objective)
     kind, _, ref = sketch.source.partition(":")
     if kind not in list(SourceKind):

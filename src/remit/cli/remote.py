@@ -8,17 +8,17 @@ from typing import Final, cast
 from urllib.parse import quote
 
 from remit.cli import clock, codes, connection, unanswered
-from remit.cli.codes import Refused, TimedOut
-from remit.cli.connection import Request, ServerConnection
-from remit.cli.order import Order, Saying
+from remit.cli.codes import ServerRefusal, TimedOut
+from remit.cli.connection import ClientRequest, ServerConnection
+from remit.cli.order import MessageOrder, TaskOrder
 from remit.cli.progress import part
-from remit.cli.watch import PAUSE, Watch
+from remit.cli.watch import PAUSE, EventWatch
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.edit import Edit
 from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.reply import Policy
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.task import Task
 
 _LOOK_AGAIN: Final = 0.3  # seconds
@@ -33,7 +33,7 @@ _CODES: Final = {
 }
 
 
-class Remote:
+class RemoteClient:
     serves: Final = True
 
     def __init__(self, home: Path, link: ServerConnection) -> None:
@@ -44,7 +44,7 @@ class Remote:
     def url(self) -> str:
         return self._link.address.url
 
-    def add(self, order: Order) -> TaskId:
+    def add(self, order: TaskOrder) -> TaskId:
         delivery: JsonMap = {"channel": order.channel}
         if order.recipient is not None:
             delivery["recipient"] = order.recipient
@@ -61,7 +61,7 @@ class Remote:
             body |= {} if code.prd is None else {"prd": code.prd}
         return TaskId(str(self._ask("POST", "/api/tasks", body, order.key)["id"]))
 
-    def hear(self, saying: Saying) -> JsonMap:
+    def hear(self, saying: MessageOrder) -> JsonMap:
         body: JsonMap = {"text": saying.text, "dryRun": saying.dry_run}
         body |= {"wait": True} if saying.wait else {}
         body |= _when(saying)
@@ -70,7 +70,7 @@ class Remote:
         return self._ask("POST", "/api/messages", body, saying.key)
 
     def decide(
-        self, review: ReviewId, answer: Answered, text: str | None, *, always: bool = False
+        self, review: ReviewId, answer: ReviewAnswer, text: str | None, *, always: bool = False
     ) -> None:
         body: JsonMap = {"answer": answer.value, "text": text, "always": always}
         self._ask("POST", f"/api/reviews/{review}/decision", body)
@@ -184,7 +184,7 @@ class Remote:
         said = self._ask("POST", path, {"text": text}, key)
         return int(str(cast("JsonMap", said["turn"])["turnNumber"]))
 
-    def rest(self, watch: Watch, timeout: float | None) -> Task:
+    def rest(self, watch: EventWatch, timeout: float | None) -> Task:
         """Look on until the task rests; the running Remit does the work."""
         until = None if timeout is None else clock.seconds() + timeout
         gone = self._link.absence()
@@ -217,12 +217,12 @@ class Remote:
         """Ask for something; what makes a task comes with a key that outlives this command."""
         text = None if body is None else json.dumps(body)
         if key is None:
-            request = Request(method, path, text, unanswered.new_key(), repeatable)
+            request = ClientRequest(method, path, text, unanswered.new_key(), repeatable)
             return self._answer(request)
         with unanswered.key_for(self._home, f"{method} {path} {text}", key) as used:
-            return self._answer(Request(method, path, text, used))
+            return self._answer(ClientRequest(method, path, text, used))
 
-    def _answer(self, request: Request) -> JsonMap:
+    def _answer(self, request: ClientRequest) -> JsonMap:
         status, raw = self._link.ask(request)
         answer = _read(raw)
         if status >= HTTPStatus.BAD_REQUEST:
@@ -230,13 +230,13 @@ class Remote:
         return answer
 
 
-def reach(home: Path, *, quiet: float = connection.QUIET_SECONDS) -> Remote | str:
+def reach(home: Path, *, quiet: float = connection.QUIET_SECONDS) -> RemoteClient | str:
     """The Remit that works in this directory, or why it cannot be spoken to."""
     link = connection.connect(home, quiet=quiet)
-    return link if isinstance(link, str) else Remote(home, link)
+    return link if isinstance(link, str) else RemoteClient(home, link)
 
 
-def _when(said: Order | Saying) -> JsonMap:
+def _when(said: TaskOrder | MessageOrder) -> JsonMap:
     often = said.repeats
     if often is not None:
         first = stamp(often.first)
@@ -252,8 +252,8 @@ def _read(raw: bytes) -> JsonMap:
     return cast("JsonMap", found) if isinstance(found, dict) else {}
 
 
-def _refusal(status: int, problem: JsonMap) -> Refused:
+def _refusal(status: int, problem: JsonMap) -> ServerRefusal:
     code = next((code for known, code in _CODES.items() if known == status), codes.FAILED)
     kind = str(problem.get("type", "")).rpartition(":")[2] or "failed"
     sentence = problem.get("detail") or problem.get("title") or f"The running Remit said {status}."
-    return Refused(str(sentence), code, kind)
+    return ServerRefusal(str(sentence), code, kind)

@@ -12,21 +12,21 @@ from remit import settings as house_settings
 from remit.brain.score import digest
 from remit.cli import codes, find, out, words
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput, NotFound
 from remit.intake import zone as zones
 from remit.model.codec import Json, JsonMap
 from remit.model.task import Task
 from remit.plan import priority
 from remit.plan.priority import MAX_CHARS, PriorityRules
-from remit.plan.priority_trial import Trial, trials
-from remit.server.priority_shapes import told
+from remit.plan.priority_trial import PriorityTrial, trials
+from remit.server.priority_shapes import priority_rules_to_json
 from remit.settings import Settings
 from remit.settings import rules as kept
 from remit.store import queue, search, tasks
 from remit.store.database import Tx
 from remit.store.read_only import glance
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 
 _SHOWN: Final = 50  # changes that a person is shown
 _COLOURS: Final = {"critical": "red", "high": "yellow", "med": "cyan", "low": "dim"}
@@ -48,12 +48,19 @@ def ls(*, json: AsJson = False) -> int:
     settings = house_settings.load()
     found = in_file(settings)
     if json:
-        out.emit(told(found))
+        out.emit(priority_rules_to_json(found))
         return codes.DONE
-    rows: list[list[Piece]] = [[Ink(each, "dim") for each in ("LINE", "RULE", "PRIORITY", "WHEN")]]
+    rows: list[list[Piece]] = [
+        [StyledText(each, "dim") for each in ("LINE", "RULE", "PRIORITY", "WHEN")]
+    ]
     for rule in found.rules:
         level = rule.priority.value
-        row: list[Piece] = [str(rule.line), rule.name, Ink(level, _COLOURS[level]), rule.when.said]
+        row: list[Piece] = [
+            str(rule.line),
+            rule.name,
+            StyledText(level, _COLOURS[level]),
+            rule.when.said,
+        ]
         rows.append(row)
     out.table([*rows, ["", "default", found.default.value, "if none of them holds"]])
     _hints(settings, found)
@@ -73,7 +80,10 @@ def check(
     if json:
         out.emit({"file": found.file or None, "rules": len(found.rules), "right": True})
         return codes.DONE
-    out.line(Ink("ok ", "green"), f"{found.file or _OURS}: {words.count(len(found.rules), 'rule')}")
+    out.line(
+        StyledText("ok ", "green"),
+        f"{found.file or _OURS}: {words.count(len(found.rules), 'rule')}",
+    )
     _hints(settings, found)
     return codes.DONE
 
@@ -115,13 +125,13 @@ def in_other(file: str) -> PriorityRules:
 
 def _hints(settings: Settings, found: PriorityRules) -> None:
     if not found.file:
-        out.say(Ink(f"These come with Remit; your own go into {kept.PRIORITY}.", "dim"))
+        out.say(StyledText(f"These come with Remit; your own go into {kept.PRIORITY}.", "dim"))
     if found.asks_score and not settings.priority.score:
-        out.say(Ink(_NO_SCORE, "dim"))
+        out.say(StyledText(_NO_SCORE, "dim"))
 
 
 def _every(tx: Tx) -> Iterator[Task]:
-    wanted = Filter(limit=search.MOST)
+    wanted = TaskFilter(limit=search.MOST)
     while True:
         page = search.page(tx, wanted)
         yield from page.tasks
@@ -130,7 +140,7 @@ def _every(tx: Tx) -> Iterator[Task]:
         wanted = replace(wanted, before=page.next)
 
 
-def _tell_all(tried: Iterable[Trial], *, json: bool) -> None:
+def _tell_all(tried: Iterable[PriorityTrial], *, json: bool) -> None:
     seen, changed = 0, []
     for each in tried:
         seen += 1
@@ -140,10 +150,10 @@ def _tell_all(tried: Iterable[Trial], *, json: bool) -> None:
         listed: list[Json] = [_change(each) for each in changed]
         out.emit({"tasks": seen, "changed": len(changed), "changes": listed})
         return
-    out.line(Ink(f"{len(changed):,} of {seen:,} would change", "bold"))
+    out.line(StyledText(f"{len(changed):,} of {seen:,} would change", "bold"))
     rows: list[list[Piece]] = [
         [
-            Ink(each.task.id, "dim"),
+            StyledText(each.task.id, "dim"),
             f"{each.task.priority.value} → {each.now.priority.value}",
             each.now.rule.name,
             each.task.title,
@@ -153,10 +163,12 @@ def _tell_all(tried: Iterable[Trial], *, json: bool) -> None:
     if rows:
         out.table(rows)
     if len(changed) > _SHOWN:
-        out.say(Ink(f"… and {len(changed) - _SHOWN:,} more; --json tells all of them.", "dim"))
+        out.say(
+            StyledText(f"… and {len(changed) - _SHOWN:,} more; --json tells all of them.", "dim")
+        )
 
 
-def _tell_one(found: Trial | None, *, json: bool) -> None:
+def _tell_one(found: PriorityTrial | None, *, json: bool) -> None:
     if found is None:
         sentence = "No rule ranks it: somebody said its priority, or nobody has looked at it yet."
         raise BadInput(sentence, field="task")
@@ -165,11 +177,11 @@ def _tell_one(found: Trial | None, *, json: bool) -> None:
         return
     now = found.now
     would = "would be" if found.changes else "would still be"
-    out.line(Ink(found.task.title, "bold"))
+    out.line(StyledText(found.task.title, "bold"))
     out.line(f"It {would} {now.priority.value} by the rule {now.rule.name!r}: {now.rule.because}.")
 
 
-def _change(each: Trial) -> JsonMap:
+def _change(each: PriorityTrial) -> JsonMap:
     return {
         "id": each.task.id,
         "title": each.task.title,

@@ -3,10 +3,10 @@
 from typing import Annotated
 
 from remit import settings as house_settings
-from remit.cli import codes, door, out, words
+from remit.cli import codes, out, remit_client, words
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink, Piece
-from remit.model.lesson import Version, standing
+from remit.cli.out import Piece, StyledText
+from remit.model.lesson import FileVersion, standing
 from remit.server.lesson_shapes import history as told
 from remit.store import reflections
 from remit.store.read_only import glance
@@ -15,7 +15,7 @@ from remit.store.read_only import glance
 def history(*, json: AsJson = False) -> int:
     """List what was changed in your rules and guidelines by lessons you took, the newest first."""
     settings = house_settings.load()
-    found: tuple[Version, ...] = ()
+    found: tuple[FileVersion, ...] = ()
     if settings.database.exists():
         with glance(settings.database) as tx:
             found = reflections.versions(tx)
@@ -25,7 +25,9 @@ def history(*, json: AsJson = False) -> int:
     if not found:
         out.say("Nothing was changed yet; `remit reflect now` looks for something to learn.")
         return codes.DONE
-    heads: list[Piece] = [Ink(head, "dim") for head in ("NO", "WHEN", "FILE", "HOLDS", "WHY")]
+    heads: list[Piece] = [
+        StyledText(head, "dim") for head in ("NO", "WHEN", "FILE", "HOLDS", "WHY")
+    ]
     holds = {each.no for each in standing(found)}
     out.table([heads, *(_row(each, holds) for each in reversed(found))])
     return codes.DONE
@@ -41,17 +43,19 @@ def revert(
     json: AsJson = False,
 ) -> int:
     """Take a change back: the file says again what it said before it."""
-    with door.opened(house_settings.load()) as way:
+    with remit_client.opened(house_settings.load()) as way:
         made = way.revert_rules(change, force=force)
     if json:
         out.emit(made)
         return codes.DONE
-    out.line(Ink(f"{made['file']}: ", "dim"), Ink(f"{made['why']}.", "green"))
-    out.say(Ink("It counts from the next task on, and is not proposed again for 30 days.", "dim"))
+    out.line(StyledText(f"{made['file']}: ", "dim"), StyledText(f"{made['why']}.", "green"))
+    out.say(
+        StyledText("It counts from the next task on, and is not proposed again for 30 days.", "dim")
+    )
     return codes.DONE
 
 
-def _row(each: Version, holds: set[int]) -> list[Piece]:
-    mark = Ink("yes", "green") if each.no in holds else Ink("no", "dim")
-    when = Ink(words.local(each.made_at), "dim")
+def _row(each: FileVersion, holds: set[int]) -> list[Piece]:
+    mark = StyledText("yes", "green") if each.no in holds else StyledText("no", "dim")
+    when = StyledText(words.local(each.made_at), "dim")
     return [str(each.no), when, each.file.value, mark, each.why]

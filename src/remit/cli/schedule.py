@@ -10,21 +10,21 @@ from zoneinfo import ZoneInfo
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, door, find, often, out
+from remit.cli import clock, codes, find, frequency, out, remit_client
 from remit.cli.options import AsJson, flag, free
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput, NotFound
 from remit.intake import zone as zones
 from remit.model import rhythm, rrule
 from remit.model.codec import Json, JsonMap, moment, stamp
 from remit.model.ids import SeriesId
-from remit.model.rrule import Flag, zone_of
-from remit.model.series import Fate, Missed, Overlap, Series, Slot
+from remit.model.rrule import ClockChange, zone_of
+from remit.model.series import OnMissed, Overlap, Series, Slot, SlotFate
 from remit.model.task import SourceKind
 from remit.server import series_shapes as shapes
 from remit.settings import Settings
 from remit.store import agenda, ledger, series, series_orders, tasks
-from remit.store.agenda import Start
+from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
 from remit.store.read_only import glance
 from remit.trigger import timer
@@ -34,8 +34,8 @@ T = TypeVar("T")
 _MOST: Final = 500
 _PREVIEW: Final = 5
 _SAID: Final = {
-    Flag.GAP: "the clocks go forward: this is so much later",
-    Flag.FOLD: "this time comes twice: the first is meant",
+    ClockChange.GAP: "the clocks go forward: this is so much later",
+    ClockChange.FOLD: "this time comes twice: the first is meant",
 }
 
 app = App(name="schedule")
@@ -51,7 +51,7 @@ def listed(
     """What comes back, how often, and when next."""
     settings, now = house_settings.load(), clock.now()
     with glance(settings.database) as tx:
-        found = series.every(tx, ended=ended, limit=_MOST)
+        found = series.list_series(tx, ended=ended, limit=_MOST)
         events = agenda.next_of_each(tx, now, _MOST)
         if json:
             told: list[Json] = [shapes.listed(tx, each, now, 1) for each in found]
@@ -62,7 +62,7 @@ def listed(
     if not rows:
         out.say('Nothing comes back; `remit add "…" --every "weekday at 8:30"` makes it.')
         return codes.DONE
-    heads: list[Piece] = [Ink(head, "dim") for head in ("ID", "NEXT", "OFTEN", "TITLE")]
+    heads: list[Piece] = [StyledText(head, "dim") for head in ("ID", "NEXT", "OFTEN", "TITLE")]
     out.table([heads, *rows])
     return codes.DONE
 
@@ -81,7 +81,7 @@ def coming(
         events = agenda.to_come(tx, now, _MOST)
         found = [
             (each, slot)
-            for each in series.every(tx, limit=_MOST)
+            for each in series.list_series(tx, limit=_MOST)
             if each.paused_at is None
             for slot in series_orders.coming(tx, each, now, count)
         ]
@@ -115,7 +115,7 @@ def preview(
     if words is None and cron is None:
         raise BadInput("How often? Say it in words, or with --cron.", field="every")
     settings, now = house_settings.load(), clock.now()
-    repeats = often.read(settings, words, cron, tz, now)
+    repeats = frequency.read(settings, words, cron, tz, now)
     found = list(islice(rrule.slots(repeats, now), count))
     zone = zone_of(repeats.zone)
     if json:
@@ -126,10 +126,10 @@ def preview(
         ]
         out.emit({"rule": repeats.rule, "zone": repeats.zone, "slots": told})
         return codes.DONE
-    out.say(Ink(rhythm.in_words(repeats), "dim"))
+    out.say(StyledText(rhythm.in_words(repeats), "dim"))
     for at in found:
         said = "; ".join(_SAID[each] for each in sorted(rrule.flags(repeats, at)))
-        out.line(zones.shown(at, zone), Ink(f"  {said}" if said else "", "yellow"))
+        out.line(zones.shown(at, zone), StyledText(f"  {said}" if said else "", "yellow"))
     return codes.DONE
 
 
@@ -148,10 +148,12 @@ def show(
         if json:
             out.emit(shapes.whole(tx, found.id, now))
             return codes.DONE
-        became = ledger.of(tx, found.id, now - timedelta(days=days), now + timedelta(seconds=1))
+        became = ledger.slots_of_series(
+            tx, found.id, now - timedelta(days=days), now + timedelta(seconds=1)
+        )
         ahead = series_orders.coming(tx, found, now, _PREVIEW)
     zone = _zone(settings)
-    out.line(Ink(found.title, "bold"))
+    out.line(StyledText(found.title, "bold"))
     out.line(rhythm.in_words(found.repeats), _state(found))
     seen = {slot.at for slot in became}
     coming = [slot for slot in ahead if slot.at not in seen]
@@ -181,7 +183,7 @@ def move(
     json: AsJson = False,
 ) -> int:
     """Run one occurrence at another time; the others stay where they are."""
-    moved = stamp(timer.at(to, clock.now()))
+    moved = stamp(timer.parse_moment(to, clock.now()))
     return _order(series_id, "move", {"to": moved, "slot": _stamp(slot)}, json=json)
 
 
@@ -223,7 +225,7 @@ def rules(
     series_id: Annotated[str, flag("The id of a series, or of a task of it.")],
     /,
     *,
-    missed: Annotated[Missed | None, flag("Missed slots: skip, run_once or run_all.")] = None,
+    missed: Annotated[OnMissed | None, flag("Missed slots: skip, run_once or run_all.")] = None,
     overlap: Annotated[
         Overlap | None,
         flag("Due while one is open: skip, queue_one, queue_all or cancel_other."),
@@ -246,7 +248,7 @@ def _order(text: str, verb: str, said: JsonMap, *, json: bool) -> int:
     with glance(settings.database) as tx:
         series_id = _meant(tx, text)
     given: JsonMap = {name: value for name, value in said.items() if value is not None}
-    with door.opened(settings) as way:
+    with remit_client.opened(settings) as way:
         way.order_series(series_id, verb, given)
     with glance(settings.database) as tx:
         found = series.find(tx, series_id)
@@ -292,13 +294,18 @@ def _row(tx: Tx, found: Series, now: datetime, zone: ZoneInfo) -> list[Piece]:
     soon = zones.shown(ahead[0].planned or ahead[0].at, zone) if ahead else "-"
     state = _state(found)
     when: Piece = state if state.text else soon
-    return [Ink(_short(tx, found.id), "dim"), when, rhythm.in_words(found.repeats), found.title]
+    return [
+        StyledText(_short(tx, found.id), "dim"),
+        when,
+        rhythm.in_words(found.repeats),
+        found.title,
+    ]
 
 
-def _state(found: Series) -> Ink:
+def _state(found: Series) -> StyledText:
     if found.ended_at is not None:
-        return Ink(f" ended: {found.why}", "dim")
-    return Ink(" paused" if found.paused_at else "", "yellow")
+        return StyledText(f" ended: {found.why}", "dim")
+    return StyledText(" paused" if found.paused_at else "", "yellow")
 
 
 def _told(found: Series, slot: Slot, zone: ZoneInfo) -> list[Piece]:
@@ -306,7 +313,11 @@ def _told(found: Series, slot: Slot, zone: ZoneInfo) -> list[Piece]:
     late = f" by {_span(slot.late)}" if slot.late and slot.fate in _LATE else ""
     fate = f"{slot.fate.value.replace('_', ' ')}{late}" if slot.fate else "to come"
     flags = [_SAID[each] for each in sorted(rrule.flags(found.repeats, slot.at))]
-    return [at, Ink(fate, _INKS.get(slot.fate, "dim")), slot.why or "; ".join(flags) or found.title]
+    return [
+        at,
+        StyledText(fate, _INKS.get(slot.fate, "dim")),
+        slot.why or "; ".join(flags) or found.title,
+    ]
 
 
 def _soonest(found: Sequence[tuple[datetime, T]], count: int) -> list[T]:
@@ -321,7 +332,7 @@ def _slot(found: Series, slot: Slot) -> JsonMap:
 # What calendars start: it is looked at here, and changed there ------------------------------------
 
 
-def _event(found: Start, settings: Settings) -> JsonMap:
+def _event(found: PlannedStart, settings: Settings) -> JsonMap:
     return {
         "series": None,
         "title": found.title,
@@ -338,16 +349,16 @@ def _event(found: Start, settings: Settings) -> JsonMap:
     }
 
 
-def _event_row(tx: Tx, found: Start, zone: ZoneInfo) -> list[Piece]:
+def _event_row(tx: Tx, found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
     ref = f"task-{find.short(tx, found.task_id)}" if found.task_id else "-"
-    return [Ink(ref, "dim"), zones.shown(found.at, zone), _from(found), found.title]
+    return [StyledText(ref, "dim"), zones.shown(found.at, zone), _from(found), found.title]
 
 
-def _event_told(found: Start, zone: ZoneInfo) -> list[Piece]:
-    return [zones.shown(found.at, zone), Ink("to come", "dim"), found.title, _from(found)]
+def _event_told(found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
+    return [zones.shown(found.at, zone), StyledText("to come", "dim"), found.title, _from(found)]
 
 
-def _from(found: Start) -> str:
+def _from(found: PlannedStart) -> str:
     return f"from the calendar {found.calendar}"
 
 
@@ -368,10 +379,10 @@ def _check_count(count: int) -> None:
         raise BadInput(f"{count} is no number of slots; 1 to {_MOST} are told.", field="count")
 
 
-_LATE: Final = (Fate.LATE, Fate.CAUGHT_UP)
-_INKS: Final[dict[Fate | None, str]] = {
-    Fate.RAN: "green",
-    Fate.LATE: "yellow",
-    Fate.CAUGHT_UP: "yellow",
-    Fate.MISSED: "red",
+_LATE: Final = (SlotFate.LATE, SlotFate.CAUGHT_UP)
+_INKS: Final[dict[SlotFate | None, str]] = {
+    SlotFate.RAN: "green",
+    SlotFate.LATE: "yellow",
+    SlotFate.CAUGHT_UP: "yellow",
+    SlotFate.MISSED: "red",
 }

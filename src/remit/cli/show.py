@@ -6,7 +6,7 @@ from datetime import datetime
 
 from remit.cli import card, clock, find, out, proof, words
 from remit.cli.options import AsJson, Ids
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.ids import TaskId
 from remit.model.review import Review
@@ -14,10 +14,10 @@ from remit.model.run import Run
 from remit.model.specialist import PROJECT
 from remit.model.status import TERMINAL
 from remit.model.task import Task
-from remit.model.view import View
+from remit.model.view import JsonView
 from remit.model.view import show as view
 from remit.settings import home_of
-from remit.specialist.kept import Kept, where
+from remit.specialist.saved_work import SavedWork, where
 from remit.store import reviews, runs, tasks
 from remit.store.database import Tx
 from remit.store.read_only import glance
@@ -42,7 +42,7 @@ def whole(tx: Tx, task_id: TaskId) -> JsonMap:
     task, legs = tasks.get(tx, task_id), runs.of_task(tx, task_id)
     asked = reviews.of_task(tx, task_id)
     return {
-        **view(task, View.S3),
+        **view(task, JsonView.S3),
         "runs": [to_json(leg) for leg in legs],
         "reviews": [review_json(review) for review in asked],
         **proof.facts(tx, task),
@@ -56,7 +56,7 @@ def _put_away(task: Task) -> "JsonMap | None":
     return {"branch": kept.branch, "repository": kept.repo} if kept else None
 
 
-def _kept(task: Task) -> Kept | None:
+def _kept(task: Task) -> SavedWork | None:
     over = project_of(task) and task.status in TERMINAL
     return where(home_of(os.environ) / "worktrees", task.id) if over else None
 
@@ -123,7 +123,7 @@ def _print_facts(task: Task, now: datetime) -> None:
     left_out = task.context.get("left_out")
     if isinstance(left_out, list):
         facts.append(("Left out", f"{', '.join(map(str, left_out))}: sent before"))
-    out.table([[Ink(name, "dim"), said] for name, said in facts])
+    out.table([[StyledText(name, "dim"), said] for name, said in facts])
 
 
 def _print_texts(task: Task) -> None:
@@ -143,7 +143,7 @@ def _print_runs(legs: list[Run]) -> None:
     if not legs:
         return
     out.line()
-    out.line(Ink("Runs", "bold"))
+    out.line(StyledText("Runs", "bold"))
     for leg in reversed(legs):
         spent = (leg.ended_at or leg.started_at) - leg.started_at
         note = f": {leg.note}" if leg.note else ""
@@ -153,7 +153,7 @@ def _print_runs(legs: list[Run]) -> None:
 
 def _print_question(review: Review, ref: str) -> None:
     out.line()
-    out.line(Ink(f"Waits for you ({review.reason.value})", "yellow"))
+    out.line(StyledText(f"Waits for you ({review.reason.value})", "yellow"))
     _indent(review.question)
     if review.evidence:
         _section("What it is about", review.evidence)
@@ -166,7 +166,7 @@ def _print_decisions(settled: list[Review]) -> None:
     if not settled:
         return
     out.line()
-    out.line(Ink("Decided", "bold"))
+    out.line(StyledText("Decided", "bold"))
     for review in settled:
         decision = review.decision
         if decision is not None and decision.decided_at is not None:
@@ -182,7 +182,7 @@ def project_of(task: Task) -> str:
 
 def _section(title: str, text: str) -> None:
     out.line()
-    out.line(Ink(title, "bold"))
+    out.line(StyledText(title, "bold"))
     _indent(text)
 
 

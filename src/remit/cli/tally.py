@@ -5,16 +5,16 @@ from typing import TypeVar
 
 from msgspec import Struct, field
 
-from remit.cli import codes, out, rest, words
-from remit.cli.codes import Waits
-from remit.cli.door import Door
-from remit.cli.out import Ink
+from remit.cli import codes, out, wait_for_task, words
+from remit.cli.codes import OwnerMustAnswer
+from remit.cli.out import StyledText
+from remit.cli.remit_client import RemitClient
 from remit.errors import RemitError
 from remit.model.codec import Json
 from remit.model.ids import TaskId
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.model.view import View
+from remit.model.view import JsonView
 from remit.model.view import show as view
 from remit.settings import Settings
 from remit.store import messages, tasks
@@ -24,7 +24,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Tally(Struct):
+class CommandTally(Struct):
     """Collects; one that fails does not stop the others, and the first failure is the code."""
 
     settings: Settings
@@ -48,23 +48,25 @@ class Tally(Struct):
         with glance(self.settings.database) as tx:
             task = tasks.get(tx, task_id)
             asked = messages.questions(tx, [task]) if task.status is Status.NEW else []
-        self.shown.append(view(task, View.S3))
+        self.shown.append(view(task, JsonView.S3))
         if not self.json:
-            out.line(f"{task.id}  {_standing(task)}  ", Ink(task.title, "dim"))
+            out.line(f"{task.id}  {_standing(task)}  ", StyledText(task.title, "dim"))
             for review in asked:
-                out.line(Ink(f"  Asks you: {review.question}", "yellow"))
+                out.line(StyledText(f"  Asks you: {review.question}", "yellow"))
                 for line in review.evidence.splitlines():
                     out.line(f"  {line}")
                 for way in words.ways(review, str(review.id)):
                     out.line(f"  {way}")
 
-    def waited(self, way: Door, task_id: TaskId, *, timeout: float | None, after: int) -> None:
+    def waited(
+        self, way: RemitClient, task_id: TaskId, *, timeout: float | None, after: int
+    ) -> None:
         """Stay until a task rests; then its state is the code."""
-        task = rest.wait(self.settings, way, task_id, timeout=timeout, after=after)
+        task = wait_for_task.wait(self.settings, way, task_id, timeout=timeout, after=after)
         if self.json:
             self.told(task_id)
         else:
-            rest.result(self.settings, task, json=False)
+            wait_for_task.result(self.settings, task, json=False)
         self.code = self.code or codes.of_status(task.status)
 
     def end(self) -> int:
@@ -73,7 +75,7 @@ class Tally(Struct):
         return self.code
 
     def _failed(self, name: str, error: RemitError) -> None:
-        out.say(Ink(str(error), "yellow" if isinstance(error, Waits) else "red"))
+        out.say(StyledText(str(error), "yellow" if isinstance(error, OwnerMustAnswer) else "red"))
         code = codes.of_error(error)
         kind, said = codes.problem_type(error), out.clean(str(error))
         self.problems.append({"id": name, "type": kind, "detail": said, "exit": code})

@@ -5,17 +5,17 @@ from functools import partial
 from typing import TypeAlias
 
 from remit import settings as house_settings
-from remit.cli import door, find, out, rest, unanswered
-from remit.cli.codes import Waits
-from remit.cli.door import Door
+from remit.cli import find, out, remit_client, unanswered, wait_for_task
+from remit.cli.codes import OwnerMustAnswer
 from remit.cli.options import AsJson, Ids, Timeout, Wait
-from remit.cli.tally import Tally
+from remit.cli.remit_client import RemitClient
+from remit.cli.tally import CommandTally
 from remit.model.ids import TaskId
 from remit.settings import Settings
 from remit.store import reviews
 from remit.store.read_only import glance
 
-_Begin: TypeAlias = Callable[[Settings, Door, TaskId], tuple[TaskId, int]]
+_Begin: TypeAlias = Callable[[Settings, RemitClient, TaskId], tuple[TaskId, int]]
 
 
 def pause(*ids: Ids, json: AsJson = False) -> int:
@@ -64,11 +64,11 @@ def retry(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson =
     return _start(ids, _again, wait=wait, timeout=timeout, json=json)
 
 
-def _each(ids: tuple[str, ...], act: Callable[[Door, TaskId], None], *, json: bool) -> int:
-    tally = Tally(house_settings.load(), json)
+def _each(ids: tuple[str, ...], act: Callable[[RemitClient, TaskId], None], *, json: bool) -> int:
+    tally = CommandTally(house_settings.load(), json)
     found = _found(ids, tally)
     if found:
-        with door.opened(tally.settings) as way:
+        with remit_client.opened(tally.settings) as way:
 
             def one(task_id: TaskId) -> None:
                 act(way, task_id)
@@ -82,11 +82,11 @@ def _start(
     ids: tuple[str, ...], begin: _Begin, *, wait: bool, timeout: float | None, json: bool
 ) -> int:
     """Set tasks to work; wait for them if asked to, or if nobody else would do the work."""
-    tally = Tally(house_settings.load(), json)
+    tally = CommandTally(house_settings.load(), json)
     found = _found(ids, tally)
     if not found:
         return tally.end()
-    with door.opened(tally.settings, works=True) as way:
+    with remit_client.opened(tally.settings, works=True) as way:
         stays = wait or (begin is _hasten and not way.serves)
 
         def one(task_id: TaskId) -> None:
@@ -98,24 +98,26 @@ def _start(
 
         tally.each(found, one, str)
         if tally.shown and not (way.serves or stays):
-            out.say(door.NOBODY)
+            out.say(remit_client.NOBODY)
     return tally.end()
 
 
-def _hasten(settings: Settings, way: Door, task_id: TaskId) -> tuple[TaskId, int]:
+def _hasten(settings: Settings, way: RemitClient, task_id: TaskId) -> tuple[TaskId, int]:
     with glance(settings.database) as tx:
         asks = any(review.decision is None for review in reviews.of_task(tx, task_id))
     if asks:
-        raise Waits(f"Task {task_id} waits for you; `remit show {task_id}` says for what.")
-    after = rest.events_so_far(settings, task_id)
+        raise OwnerMustAnswer(
+            f"Task {task_id} waits for you; `remit show {task_id}` says for what."
+        )
+    after = wait_for_task.events_so_far(settings, task_id)
     begun = way.run(task_id)
     return begun, after if begun == task_id else 1
 
 
-def _again(_: Settings, way: Door, task_id: TaskId) -> tuple[TaskId, int]:
+def _again(_: Settings, way: RemitClient, task_id: TaskId) -> tuple[TaskId, int]:
     return way.retry(task_id, unanswered.new_key()), 1
 
 
-def _found(ids: tuple[str, ...], tally: Tally) -> list[TaskId]:
+def _found(ids: tuple[str, ...], tally: CommandTally) -> list[TaskId]:
     with glance(tally.settings.database) as tx:
         return tally.each(find.words(ids), partial(find.task, tx), str)

@@ -8,16 +8,16 @@ from typing import Annotated, Final
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import codes, door, out
+from remit.cli import codes, out, remit_client
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput, NotFound
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.server.callers import shape
 from remit.settings import Settings
 from remit.store import callers
-from remit.store.callers import Token
+from remit.store.callers import ApiToken
 from remit.store.read_only import glance
 
 _HEADS: Final = ("NAME", "MAY", "LAST USED", "UNTIL", "ID")
@@ -37,7 +37,7 @@ def listed(*, json: AsJson = False) -> int:
     if not found:
         out.say("There are none but your own; `remit tokens add NAME --scope read` makes one.")
         return codes.DONE
-    rows: list[list[Piece]] = [[Ink(head, "dim") for head in _HEADS]]
+    rows: list[list[Piece]] = [[StyledText(head, "dim") for head in _HEADS]]
     rows += [_row(token) for token in found]
     out.table(rows)
     return codes.DONE
@@ -59,7 +59,7 @@ def add(
     if days is not None and days < 1:
         raise BadInput(f"--days is {days}; a token is good for one day at least.", field="days")
     settings = house_settings.load()
-    with door.opened(settings) as way:
+    with remit_client.opened(settings) as way:
         made = way.make_token(name, frozenset(scope), agent=agent, days=days)
     if json:
         out.emit(made)
@@ -76,7 +76,7 @@ def revoke(name: Annotated[str, flag("Its name or its id.")], /, *, json: AsJson
     found = [token for token in _tokens(settings) if name in (token.name, token.id)]
     if not found:
         raise NotFound("token", name)
-    with door.opened(settings) as way:
+    with remit_client.opened(settings) as way:
         gone = way.revoke_token(found[0].id)
     if json:
         out.emit(gone)
@@ -85,7 +85,7 @@ def revoke(name: Annotated[str, flag("Its name or its id.")], /, *, json: AsJson
     return codes.DONE
 
 
-def _tokens(settings: Settings) -> list[Token]:
+def _tokens(settings: Settings) -> list[ApiToken]:
     if not settings.database.exists():
         return []
     with glance(settings.database) as tx:
@@ -97,10 +97,16 @@ def _words(made: JsonMap) -> list[str]:
     return [str(scope) for scope in scopes] if isinstance(scopes, list) else []
 
 
-def _row(token: Token) -> list[Piece]:
+def _row(token: ApiToken) -> list[Piece]:
     told = shape(token)
     may = ", ".join(_words(told)) + (" (agent)" if token.agent else "")
-    return [token.name, may, _day(told["usedAt"]), _day(told["expiresAt"]), Ink(token.id, "dim")]
+    return [
+        token.name,
+        may,
+        _day(told["usedAt"]),
+        _day(told["expiresAt"]),
+        StyledText(token.id, "dim"),
+    ]
 
 
 def _day(stamp: Json) -> str:

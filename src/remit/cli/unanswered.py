@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.cli import clock, out
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.errors import Unreachable
 
 GENERATED: Final = "cli:"  # a key that the owner gave is used as it is
@@ -33,7 +33,9 @@ def key_for(home: Path, request: str, key: str) -> Iterator[str]:
     file = home / _FOLDER / hashlib.sha256(request.encode()).hexdigest()[:32]
     kept = _kept(file)
     if kept is not None:
-        out.say(Ink("The same was asked before and not answered; it is not done twice.", "dim"))
+        out.say(
+            StyledText("The same was asked before and not answered; it is not done twice.", "dim")
+        )
     try:
         yield kept or key
     except (Unreachable, KeyboardInterrupt):

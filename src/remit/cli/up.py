@@ -14,9 +14,9 @@ from remit import __version__, notify
 from remit import settings as house_settings
 from remit.cli import codes, out, words
 from remit.cli.brain import choice
-from remit.cli.door import furnish
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink, Piece
+from remit.cli.out import Piece, StyledText
+from remit.cli.remit_client import furnish
 from remit.engine.loops import keep_logs
 from remit.errors import HomeLocked
 from remit.journal import otlp
@@ -24,16 +24,16 @@ from remit.journal.queue_files import FOLDER, keep_queue
 from remit.journal.telemetry import Telemetry, flush, keep_told
 from remit.model.codec import JsonMap
 from remit.model.status import ACTIVE, Status
-from remit.notify import Remark
-from remit.server.callers import Callers
+from remit.notify import TerminalRemark
+from remit.server.callers import CallerRegistry
 from remit.server.serve import HOST, pages_url, serve, token_of
 from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.database import Tx
-from remit.store.redact import Quiet, Redactor
+from remit.store.redact import RedactingFilter, Redactor
 from remit.system.background import Work
 from remit.system.logs import RepeatFilter
-from remit.wiring import House, opened, start, watch
+from remit.wiring import App, opened, start, watch
 from remit.wiring.preload import preload
 from remit.wiring.reload import SettingsReload
 
@@ -48,7 +48,7 @@ _BRAINS: Final = {
 }
 
 
-Say: TypeAlias = Callable[[datetime, Remark], None]
+Say: TypeAlias = Callable[[datetime, TerminalRemark], None]
 
 
 def up(
@@ -93,7 +93,7 @@ class _Up:
         self._say_down()
         return codes.DONE
 
-    async def _enter(self, stack: AsyncExitStack) -> House:
+    async def _enter(self, stack: AsyncExitStack) -> App:
         for _ in range(PATIENCE):
             try:
                 return await stack.enter_async_context(opened(self._settings))
@@ -103,7 +103,7 @@ class _Up:
                 await asyncio.sleep(0.1)
         return await stack.enter_async_context(opened(self._settings))
 
-    async def _work(self, house: House, door: "asyncio.Task[None]", url: str) -> None:
+    async def _work(self, house: App, door: "asyncio.Task[None]", url: str) -> None:
         since = await house.journal.last()
         before = await house.db.read(_standing)
         pages = pages_url(self._settings, int(url.rpartition(":")[2]))
@@ -137,19 +137,21 @@ class _Up:
         if self._stop.is_set():
             os._exit(codes.INTERRUPTED)
         self._stop.set()
-        out.say(Ink("Stopping; steps that run may end first. Once more stops at once.", "dim"))
+        out.say(
+            StyledText("Stopping; steps that run may end first. Once more stops at once.", "dim")
+        )
 
-    def _say(self, at: datetime, notice: Remark) -> None:
+    def _say(self, at: datetime, notice: TerminalRemark) -> None:
         if self._json:
             about: JsonMap = {"taskId": notice.task_id, "urgent": notice.urgent}
             out.emit({"event": "notice", **about, "text": notice.text})
         else:
             style = "yellow" if notice.urgent else ""
-            out.line(Ink(f"{words.clock(at)}  ", "dim"), Ink(notice.text, style))
+            out.line(StyledText(f"{words.clock(at)}  ", "dim"), StyledText(notice.text, style))
 
-    def _callers(self, house: House, pages: str) -> Callers:
+    def _callers(self, house: App, pages: str) -> CallerRegistry:
         token = token_of(self._settings.home)
-        return Callers(house.db, house.clock, house.ids, token, pages_url=pages)
+        return CallerRegistry(house.db, house.clock, house.ids, token, pages_url=pages)
 
     def _say_up(self, url: str, link: str, before: dict[str, int]) -> None:
         home, brain = str(self._settings.home), self._settings.brain.kind
@@ -179,11 +181,11 @@ class _Up:
             rows.append(
                 ("Calendar", f"{where} for a calendar program; `remit calendar password` opens it")
             )
-        out.say(Ink(f"Remit {__version__} is up.", "bold"))
+        out.say(StyledText(f"Remit {__version__} is up.", "bold"))
         wide = max(len(name) for name, _ in rows)
         for name, said in rows:
-            out.say(Ink(f"  {name:<{max(8, wide + 1)}}", "dim"), said)
-        out.say(Ink('In another terminal: remit add "…". Here, Ctrl-C stops it.', "dim"))
+            out.say(StyledText(f"  {name:<{max(8, wide + 1)}}", "dim"), said)
+        out.say(StyledText('In another terminal: remit add "…". Here, Ctrl-C stops it.', "dim"))
 
     def _say_down(self) -> None:
         if self._json:
@@ -192,7 +194,7 @@ class _Up:
             out.say("Stopped. What was at work goes on at the next start.")
 
 
-def follow(house: House, since: int, say: Say, telemetry: Telemetry | None) -> None:
+def follow(house: App, since: int, say: Say, telemetry: Telemetry | None) -> None:
     """Start those who follow what happens: they tell it, and write it down."""
     journal, settings = house.journal, house.settings
     works: list[Work] = [
@@ -210,22 +212,22 @@ def hush(hide: Redactor) -> None:
     """Whatever is logged comes to the terminal without a secret in it, and not without end."""
     if logging.lastResort is not None:
         logging.lastResort.addFilter(RepeatFilter())
-        logging.lastResort.addFilter(Quiet(hide))
+        logging.lastResort.addFilter(RedactingFilter(hide))
 
 
 def _collected() -> Telemetry | None:
     """Who is told of runs and steps, if anybody asked for it; who cannot be is named."""
     try:
         return otlp.configured()
-    except otlp.Missing as missing:
-        out.say(Ink(str(missing), "yellow"))
+    except otlp.NoOtlp as missing:
+        out.say(StyledText(str(missing), "yellow"))
         return None
 
 
 class _Remarks:
     """Says in the terminal what happens to tasks; a second start goes on behind the first."""
 
-    def __init__(self, house: House, since: int, say: Say) -> None:
+    def __init__(self, house: App, since: int, say: Say) -> None:
         self._house = house
         self._since = since
         self._say = say

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from remit import settings as house_settings
 from remit.cli import clock, codes, out
 from remit.cli.options import AsJson, flag
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap, from_json
 from remit.model.contract import (
@@ -32,18 +32,18 @@ from remit.model.contract import (
 )
 from remit.model.proof import partly_verified
 from remit.model.view import s3_contract, s3_results
-from remit.settings.projects import Project
+from remit.settings.projects import ProjectSettings
 from remit.store.environment_secrets import secret_values
 from remit.store.redact import Redactor
 from remit.verify import project, report, repository
 from remit.verify.command import CommandCheck
-from remit.verify.limits import Limits
+from remit.verify.limits import SandboxLimits
 from remit.verify.presets import ACTIVITIES
-from remit.verify.project import Ways
-from remit.verify.runners import Lacking
+from remit.verify.project import ProjectCommands
+from remit.verify.runners import MissingTool
 from remit.verify.sandbox import Sandbox
 from remit.verify.suite_runs import KEPT_RUNS
-from remit.verify.suite_terms import Terms, compare
+from remit.verify.suite_terms import SuiteTerms, compare
 
 _MOST: Final = 1_000_000  # characters of a contract, or of a diff
 _STYLE: Final = {Result.PASS: "green", Result.FAIL: "red", Result.SKIPPED: "yellow"}
@@ -79,7 +79,7 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
     wanted = _read(contract) if contract else _drafted(where, changed, before)
     may_change = _intended(intended or (), changed, commit)
     also = _within(contract, where)
-    terms = Terms(commit, may_change, also=also, before=before, whole=not quick)
+    terms = SuiteTerms(commit, may_change, also=also, before=before, whole=not quick)
     chosen = _project(where, seconds)
     work = _Work(where, wanted, terms, chosen, changed, quiet=json, late=all_)
     verdict = asyncio.run(work.verify())
@@ -93,8 +93,8 @@ def verify(  # noqa: PLR0913 - one flag a line, as they stand in the help
 class _Work(Struct, frozen=True):
     where: Path
     contract: Contract
-    terms: Terms
-    project: Project
+    terms: SuiteTerms
+    project: ProjectSettings
     changed: tuple[str, ...]
     quiet: bool
     late: bool  # whether what is left for the end of a group is checked too
@@ -108,7 +108,7 @@ class _Work(Struct, frozen=True):
             flaky=self.project.flaky,
             base=self.terms.base,
         )
-        limits = Limits(seconds=self.project.time_limit, memory=self.project.memory)
+        limits = SandboxLimits(seconds=self.project.time_limit, memory=self.project.memory)
         hide = Redactor(secret_values(os.environ))
         home = house_settings.load().home
         check = CommandCheck(
@@ -129,10 +129,12 @@ class _Work(Struct, frozen=True):
             found[place] = await self._one(check, ways, criteria[place])
         return Verdict(tuple(found[place] for place in sorted(found)), clock.now())
 
-    async def _one(self, check: CommandCheck, ways: Ways, criterion: Criterion) -> Finding:
+    async def _one(
+        self, check: CommandCheck, ways: ProjectCommands, criterion: Criterion
+    ) -> Finding:
         if criterion.timing is Timing.DEFERRED:
             way = ways.of(criterion.activity) if criterion.activity in ACTIVITIES else None
-            if isinstance(way, Lacking):
+            if isinstance(way, MissingTool):
                 return Finding(criterion.activity, Result.SKIPPED, way.why)
             if not self.late:
                 return Finding(criterion.activity, Result.SKIPPED, DEFERRED)
@@ -150,11 +152,11 @@ class _Now:
     sleep = staticmethod(asyncio.sleep)
 
 
-def _project(where: Path, seconds: int | None) -> Project:
+def _project(where: Path, seconds: int | None) -> ProjectSettings:
     """What the settings say of this folder, if there are any and they know it."""
     known = house_settings.load().projects.values()
     mine = (each for each in known if Path(each.path).expanduser().resolve() == where)
-    found = next(mine, Project(path=str(where)))
+    found = next(mine, ProjectSettings(path=str(where)))
     return replace(found, time_limit=seconds) if seconds is not None else found
 
 
@@ -208,7 +210,7 @@ def _drafted(where: Path, changed: tuple[str, ...], before: str | None) -> Contr
     if before is not None:
         diff = repository.diff(where, repository.tree(where, before), changed, _MOST)
     out.say(f"Changed: {report.paths(changed)}.")
-    asked = contract.Asked(f"Change {report.paths(changed)}", changed, diff)
+    asked = contract.ContractRequest(f"Change {report.paths(changed)}", changed, diff)
     return contract.draft(asked, activities.default(), clock.now()).contract
 
 
@@ -224,7 +226,7 @@ def _intended(named: Sequence[str], changed: Sequence[str], commit: str | None) 
     return tuple(escape(each) for each in named)
 
 
-def _own_judges(where: Path, terms: Terms) -> str:
+def _own_judges(where: Path, terms: SuiteTerms) -> str:
     """What was changed of tests and settings of checks, where it counts as it is now."""
     if terms.base is not None or terms.before is None:
         return ""
@@ -245,10 +247,10 @@ def _within(contract: Path | None, where: Path) -> tuple[str, ...]:
 
 def _tell(contract: Contract, verdict: Verdict, caution: str) -> None:
     if contract.type is ContractType.ADVISORY:
-        out.line(Ink("Advisory: no check decides, so nothing is verified.", "yellow"))
+        out.line(StyledText("Advisory: no check decides, so nothing is verified.", "yellow"))
         return
     for finding, said in report.lines(contract, verdict):
-        out.line(Ink(said, _STYLE[finding.result]))
+        out.line(StyledText(said, _STYLE[finding.result]))
         error = _LATER if finding.error == DEFERRED else finding.error
         for line in (error or finding.note or "").splitlines():
             out.line(f"    {line}")
@@ -258,12 +260,12 @@ def _tell(contract: Contract, verdict: Verdict, caution: str) -> None:
                 f"    As the work left its tests, they pass. Is that meant? --intended {named}"
             )
     if caution:
-        out.line(Ink(caution, "yellow"))
+        out.line(StyledText(caution, "yellow"))
     partly = partly_verified(verdict)
     style = "red" if not verdict.passed else "yellow" if partly else "green"
-    out.line(Ink(report.summary(verdict), style))
+    out.line(StyledText(report.summary(verdict), style))
     if partly and verdict.passed:
-        out.line(Ink(f"{partly[:1].upper()}{partly[1:]}.", style))
+        out.line(StyledText(f"{partly[:1].upper()}{partly[1:]}.", style))
 
 
 def _as_json(contract: Contract, verdict: Verdict) -> JsonMap:

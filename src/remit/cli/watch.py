@@ -8,16 +8,16 @@ from remit.model.ids import TaskId
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import events, reviews, tasks
-from remit.store.read_only import Glance
+from remit.store.read_only import ReadOnlyStore
 
 PAUSE: Final = 0.05  # seconds between two looks
 
 
-class Watch:
+class EventWatch:
     """Tells each event once, in order."""
 
     def __init__(
-        self, tx: Glance, task_id: TaskId, tell: Callable[[Event], None], *, after: int = 0
+        self, tx: ReadOnlyStore, task_id: TaskId, tell: Callable[[Event], None], *, after: int = 0
     ) -> None:
         self.task_id = task_id
         self._tx = tx

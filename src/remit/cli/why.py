@@ -4,9 +4,9 @@ import os
 from datetime import datetime
 from typing import Final
 
-from remit.cli import clock, find, out, proof, tell, words
+from remit.cli import clock, event_text, find, out, proof, words
 from remit.cli.options import AsJson, Id
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.model.codec import Json, JsonMap, stamp, to_json
 from remit.model.event import Event
 from remit.model.ids import TaskId
@@ -36,7 +36,7 @@ def why(
     with glance(home_of(os.environ) / "agent.db") as tx:
         task_id = find.task(tx, id)
         task, happened = tasks.get(tx, task_id), events.of_task(tx, task_id)
-        now, rank, proven = clock.now(), _priority(task), list(proof.told(tx, task))
+        now, rank, proven = clock.now(), _priority(task), list(proof.proof_sentences(tx, task))
         because = _standing(task, _open(tx, task_id), now)
         if json:
             steps: list[Json] = [_record(event) for event in happened]
@@ -47,14 +47,14 @@ def why(
             found: JsonMap = {"task": task_id, "priority": said, "state": told, "proof": shown}
             out.emit(found | {"limits": limits, "steps": steps})
             return 0
-        out.line(Ink(task.title, "bold"))
+        out.line(StyledText(task.title, "bold"))
         out.line(because)
         out.line(rank)
         for sentence in (*limit_sentences(task), *proven):
             out.line(sentence)
         out.line()
         for event in happened:
-            out.line(Ink(f"{words.local(event.at)}  ", "dim"), tell.inked(event))
+            out.line(StyledText(f"{words.local(event.at)}  ", "dim"), event_text.inked(event))
     return 0
 
 
@@ -90,5 +90,5 @@ def _record(event: Event) -> Json:
         "at": stamp(event.at),
         "actor": event.actor.value,
         "event": event.kind.value,
-        "said": tell.sentence(event),
+        "said": event_text.sentence(event),
     }

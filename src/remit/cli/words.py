@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from remit.cli.out import Ink
+from remit.cli.out import StyledText
 from remit.model.delivery import Delivery
 from remit.model.review import (
     CARD,
@@ -15,8 +15,8 @@ from remit.model.review import (
     MERGE,
     RESTORED,
     WORK,
-    Answered,
     Review,
+    ReviewAnswer,
 )
 from remit.model.status import Status
 from remit.model.task import Task
@@ -36,61 +36,61 @@ _LONG_AGO: Final = timedelta(days=14)
 _SAYING: Final = timedelta(seconds=2)  # so long after "in 5 minutes" was said it is still five
 _SAYING_SHARE: Final = 30  # and 2 hours less 4 minutes are nearer to "in 2 h" than to "in 1 h"
 _ANSWERS: Final = {
-    Answered.APPROVE: "remit approve {id}",
-    Answered.EDIT: "remit approve {id} --edit",
-    Answered.BACK: 'remit back {id} -m "…"',
-    Answered.ANSWER: 'remit answer {id} "…"',
-    Answered.ARRIVED: "remit arrived {id}",
-    Answered.RESEND: "remit resend {id}",
-    Answered.DROP: "remit drop {id}",
-    Answered.DECLINE: "remit decline {id}",
+    ReviewAnswer.APPROVE: "remit approve {id}",
+    ReviewAnswer.EDIT: "remit approve {id} --edit",
+    ReviewAnswer.BACK: 'remit back {id} -m "…"',
+    ReviewAnswer.ANSWER: 'remit answer {id} "…"',
+    ReviewAnswer.ARRIVED: "remit arrived {id}",
+    ReviewAnswer.RESEND: "remit resend {id}",
+    ReviewAnswer.DROP: "remit drop {id}",
+    ReviewAnswer.DECLINE: "remit decline {id}",
 }
 
 _SAYS: Final = {
-    Answered.APPROVE: "approve",
-    Answered.EDIT: "edit and approve",
-    Answered.BACK: "send back",
-    Answered.ANSWER: "answer",
-    Answered.ARRIVED: "yes, it arrived",
-    Answered.RESEND: "send again",
-    Answered.DROP: "leave it out",
-    Answered.DECLINE: "decline",
+    ReviewAnswer.APPROVE: "approve",
+    ReviewAnswer.EDIT: "edit and approve",
+    ReviewAnswer.BACK: "send back",
+    ReviewAnswer.ANSWER: "answer",
+    ReviewAnswer.ARRIVED: "yes, it arrived",
+    ReviewAnswer.RESEND: "send again",
+    ReviewAnswer.DROP: "leave it out",
+    ReviewAnswer.DECLINE: "decline",
 }
 # What work on a project asks is answered in words of its own.
 _MEANT: Final = {
-    (WORK, Answered.BACK): "try again",
-    (WORK, Answered.ARRIVED): "I did it myself",
-    (WORK, Answered.DROP): "take it unproven",
-    (LESSON, Answered.APPROVE): "put it in",
-    (LESSON, Answered.DROP): "leave it out, and do not propose it for 30 days",
-    (INTENDED, Answered.APPROVE): "it is intended",
-    (INTENDED, Answered.DROP): "it is not, have it fixed",
-    (FIX, Answered.APPROVE): "fix it",
-    (FIX, Answered.DECLINE): "leave it",
-    (RESTORED, Answered.APPROVE): "run it once",
-    (RESTORED, Answered.DECLINE): "leave it",
-    (CARD, Answered.APPROVE): "yes, as shown",
-    (CARD, Answered.ANSWER): "answer, or change a line",
-    (CONTACT_RULE, Answered.APPROVE): "make it a rule",
-    (CONTACT_RULE, Answered.DECLINE): "leave it",
-    (CONDITION, Answered.APPROVE): "it holds, go on",
-    (CONDITION, Answered.DROP): "it does not hold, send nothing",
-    (MERGE, Answered.APPROVE): "merge it",
-    (MERGE, Answered.DROP): "leave it on its branch",
+    (WORK, ReviewAnswer.BACK): "try again",
+    (WORK, ReviewAnswer.ARRIVED): "I did it myself",
+    (WORK, ReviewAnswer.DROP): "take it unproven",
+    (LESSON, ReviewAnswer.APPROVE): "put it in",
+    (LESSON, ReviewAnswer.DROP): "leave it out, and do not propose it for 30 days",
+    (INTENDED, ReviewAnswer.APPROVE): "it is intended",
+    (INTENDED, ReviewAnswer.DROP): "it is not, have it fixed",
+    (FIX, ReviewAnswer.APPROVE): "fix it",
+    (FIX, ReviewAnswer.DECLINE): "leave it",
+    (RESTORED, ReviewAnswer.APPROVE): "run it once",
+    (RESTORED, ReviewAnswer.DECLINE): "leave it",
+    (CARD, ReviewAnswer.APPROVE): "yes, as shown",
+    (CARD, ReviewAnswer.ANSWER): "answer, or change a line",
+    (CONTACT_RULE, ReviewAnswer.APPROVE): "make it a rule",
+    (CONTACT_RULE, ReviewAnswer.DECLINE): "leave it",
+    (CONDITION, ReviewAnswer.APPROVE): "it holds, go on",
+    (CONDITION, ReviewAnswer.DROP): "it does not hold, send nothing",
+    (MERGE, ReviewAnswer.APPROVE): "merge it",
+    (MERGE, ReviewAnswer.DROP): "leave it on its branch",
 }
 
 
-def status(task: Task, now: datetime, *, asks: bool = False) -> Ink:
+def status(task: Task, now: datetime, *, asks: bool = False) -> StyledText:
     """Where a task stands, in a word or two; `asks` is whether a question about it is open."""
     if asks and task.status in (Status.NEW, Status.PAUSED):
-        return Ink("asks you", _STYLE[Status.NEEDS_REVIEW])
+        return StyledText("asks you", _STYLE[Status.NEEDS_REVIEW])
     if task.deleted_at is not None:
-        return Ink(f"{task.status.value}, deleted", "dim")
+        return StyledText(f"{task.status.value}, deleted", "dim")
     if task.status in (Status.NEW, Status.READY) and (waits := _waits(task, now)):
-        return Ink(waits, "")
+        return StyledText(waits, "")
     if task.cancel_requested and not task.ended:
-        return Ink("cancelling", "dim")
-    return Ink(plain(task.status), _STYLE.get(task.status, ""))
+        return StyledText("cancelling", "dim")
+    return StyledText(plain(task.status), _STYLE.get(task.status, ""))
 
 
 def _waits(task: Task, now: datetime) -> str:
@@ -159,15 +159,15 @@ def ways(review: Review, ref: str) -> list[str]:
     return [_way(review, answer).format(id=ref) for answer in review.options]
 
 
-def _way(review: Review, answer: Answered) -> str:
+def _way(review: Review, answer: ReviewAnswer) -> str:
     said = _ANSWERS[answer]
-    if answer is Answered.DROP and review.needs_text(answer):
+    if answer is ReviewAnswer.DROP and review.needs_text(answer):
         said = f'{said} -m "…"'
     about = (review.about or "").partition(":")[0]
     return f"{said}  ({says(review, answer)})" if about in {each for each, _ in _MEANT} else said
 
 
-def says(review: Review, answer: Answered) -> str:
+def says(review: Review, answer: ReviewAnswer) -> str:
     """What an answer means to this very question."""
     about = (review.about or "").partition(":")[0]
     return _MEANT.get((about, answer), _SAYS[answer])

@@ -7,8 +7,8 @@ from typing import Final
 from msgspec import Struct
 
 from remit.converse import records
-from remit.converse.plugs import Unclear
-from remit.converse.scene import Scene
+from remit.converse.intake_ports import UnclearTime
+from remit.converse.scene import ConversationScene
 from remit.model.status import Status
 from remit.model.task import Task
 
@@ -16,7 +16,7 @@ AMEND: Final = "amend"  # the act that a question about a time is about
 MOVE_RUN: Final = "move_run"  # the act of moving one run of a series
 
 
-class What(StrEnum):
+class IntentKind(StrEnum):
     ACT = "act"  # something is done to a task
     AMEND = "amend"  # a task that has not begun gets another time
     FIND_RUN = "find_run"  # the run of a series that is to be skipped
@@ -29,8 +29,8 @@ class What(StrEnum):
     HEAR = "hear"  # for intake
 
 
-class Meant(Struct, frozen=True):
-    what: What
+class Intent(Struct, frozen=True):
+    what: IntentKind
     act: str = ""
     task: str = ""
     tasks: tuple[str, ...] = ()  # that it may be
@@ -43,31 +43,31 @@ class Meant(Struct, frozen=True):
     was: datetime | None = None  # the time that a task had before
 
 
-def ref_of(scene: Scene) -> str:
+def ref_of(scene: ConversationScene) -> str:
     """What the tasks of a turn are known by: where they were born."""
     return f"{scene.turn.conversation_id}:{scene.turn.n}"
 
 
 def moved(
-    task: Task, at: datetime | Unclear | None, words: tuple[str, ...], now: datetime
-) -> Meant:
+    task: Task, at: datetime | UnclearTime | None, words: tuple[str, ...], now: datetime
+) -> Intent:
     """A task's new time; or why it has none, and what is known of it already."""
     refusal = _unchanged(task, at, now)
     if isinstance(at, datetime) and not refusal:
         if task.series_id is not None:
             ask = _COMES_BACK.format(records.title(task))
-            return Meant(What.ASK, act=MOVE_RUN, tasks=(task.id,), text=ask, at=at)
-        return Meant(What.AMEND, task=task.id, at=at, was=task.scheduled_for)
-    said = words if isinstance(at, Unclear) else ()
-    return Meant(What.ASK, act=AMEND, tasks=(task.id,), text=refusal, words=said)
+            return Intent(IntentKind.ASK, act=MOVE_RUN, tasks=(task.id,), text=ask, at=at)
+        return Intent(IntentKind.AMEND, task=task.id, at=at, was=task.scheduled_for)
+    said = words if isinstance(at, UnclearTime) else ()
+    return Intent(IntentKind.ASK, act=AMEND, tasks=(task.id,), text=refusal, words=said)
 
 
-def _unchanged(task: Task, at: datetime | Unclear | None, now: datetime) -> str:
+def _unchanged(task: Task, at: datetime | UnclearTime | None, now: datetime) -> str:
     """Why a task is not given another time; empty if it is."""
     name = records.title(task)
     if at is None:
         return _WHAT_CHANGES.format(name)
-    if isinstance(at, Unclear):
+    if isinstance(at, UnclearTime):
         return f"{name}: {at.sentence} Say it with the hour, like 17:00."
     if has_begun(task):
         return _HAS_BEGUN.format(name)

@@ -31,7 +31,7 @@ _MOST_CHARS: Final = 300
 _CLAUSE: Final = re.compile(r"\s*[,;!?…]+\s*|(?<!\d)\s*\.+(?:\s+|$)|\s+[-–—]+\s+")
 
 
-class Act(StrEnum):
+class TaskAction(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     CANCEL = "cancel"
@@ -39,7 +39,7 @@ class Act(StrEnum):
     SKIP = "skip"  # one run of a series
 
 
-class Look(StrEnum):
+class QueryKind(StrEnum):
     RUNNING = "running"
     PLANNED = "planned"
     WAITING = "waiting"
@@ -48,7 +48,7 @@ class Look(StrEnum):
     STATUS = "status"
 
 
-class Thing(Struct, frozen=True):
+class TaskReference(Struct, frozen=True):
     """Which task is meant: by a pronoun, by words of its title, or all of them."""
 
     words: Words = ()
@@ -59,11 +59,11 @@ class Thing(Struct, frozen=True):
     rhythm: str = ""  # "the weekly one"
 
 
-class Command(Struct, frozen=True):
+class TaskCommand(Struct, frozen=True):
     """`beside` is what else was said; if it asks for work, the whole is more than an order."""
 
-    act: Act
-    thing: Thing
+    act: TaskAction
+    thing: TaskReference
     said: Words = ()  # the words that name the task, or the run that is skipped
     beside: str = ""
     only_time: bool = False  # it is an order only if what it names is a time: "not Tuesday"
@@ -75,9 +75,9 @@ class Retraction(Struct, frozen=True):
     beside: str = ""
 
 
-class Query(Struct, frozen=True):
-    look: Look
-    thing: Thing = Thing()
+class StatusQuery(Struct, frozen=True):
+    look: QueryKind
+    thing: TaskReference = TaskReference()
     when: Words = ()
 
 
@@ -85,7 +85,7 @@ class Approval(Struct, frozen=True):
     """Words that approve what is shown, such as "yes, send it"."""
 
 
-class Undo(Struct, frozen=True):
+class UndoCommand(Struct, frozen=True):
     """Words that undo what was done last in this conversation."""
 
 
@@ -96,7 +96,9 @@ class Correction(Struct, frozen=True):
     firm: bool
 
 
-def read(text: str) -> Command | Retraction | Query | Correction | Approval | Undo | None:
+def read(
+    text: str,
+) -> TaskCommand | Retraction | StatusQuery | Correction | Approval | UndoCommand | None:
     """What the whole of a message means; None if it is none of these."""
     line = text.strip()
     if "\n" in line or len(line) > _MOST_CHARS:
@@ -111,28 +113,28 @@ def read(text: str) -> Command | Retraction | Query | Correction | Approval | Un
     return one or _of_clause(clauses) or _correction(line)
 
 
-def _closed(words: Words, clauses: list[str]) -> Approval | Undo | Retraction | None:
+def _closed(words: Words, clauses: list[str]) -> Approval | UndoCommand | Retraction | None:
     """What the sentence is as a whole, whatever is there."""
     if is_phrase("approve", words) or _approves(clauses):
         return Approval()
     if is_phrase("undo", words):
-        return Undo()
+        return UndoCommand()
     return Retraction() if is_phrase("retract", words) else None
 
 
-def thing_of(words: Words) -> Thing:
+def thing_of(words: Words) -> TaskReference:
     """Which task some words point at."""
     inner = bare(words, in_list("articles"), in_list("articles"))
     if not inner or all(word in in_list("pronouns") for word in inner):
-        return Thing(pointed=True)
+        return TaskReference(pointed=True)
     if all(word in in_list("all") for word in inner):
-        return Thing(all=True)
+        return TaskReference(all=True)
     reminder = any(word in in_list("reminders") for word in inner)
     rhythm = next((r for r in RHYTHMS for word in inner if word in in_list(r)), "")
     loose = in_list("nouns") | in_list("articles") | (in_list(rhythm) if rhythm else frozenset())
     left = tuple(word for word in inner if word not in loose)
     pointed = not left and not reminder and not rhythm
-    return Thing(left, pointed, len(left) < len(inner), False, reminder, rhythm)
+    return TaskReference(left, pointed, len(left) < len(inner), False, reminder, rhythm)
 
 
 def _approves(clauses: list[str]) -> bool:
@@ -145,7 +147,7 @@ def _approves(clauses: list[str]) -> bool:
     )
 
 
-def _of_clause(clauses: list[str]) -> Command | Retraction | None:
+def _of_clause(clauses: list[str]) -> TaskCommand | Retraction | None:
     """One clause that is an order about what is there; what stands beside it only explains it."""
     found = [(n, each) for n, clause in enumerate(clauses) if (each := _order_in(clause))]
     if len(found) != 1:
@@ -154,7 +156,7 @@ def _of_clause(clauses: list[str]) -> Command | Retraction | None:
     return replace(order, beside=", ".join(each for n, each in enumerate(clauses) if n != at))
 
 
-def _order_in(clause: str) -> Command | Retraction | None:
+def _order_in(clause: str) -> TaskCommand | Retraction | None:
     words = bare(words_of(clause))
     if is_phrase("retract", words):
         return Retraction()
@@ -162,30 +164,32 @@ def _order_in(clause: str) -> Command | Retraction | None:
     if command is not None:
         return command
     found = phrase_table(("not_then",)).read(words)
-    return Command(Act.SKIP, Thing(), found[1], only_time=True) if found else None
+    return (
+        TaskCommand(TaskAction.SKIP, TaskReference(), found[1], only_time=True) if found else None
+    )
 
 
-def _command(words: Words) -> Command | None:
-    found = phrase_table(tuple(Act)).read(words)
+def _command(words: Words) -> TaskCommand | None:
+    found = phrase_table(tuple(TaskAction)).read(words)
     if found is None:
         return None
     act, inner = found
     if in_list("links") & set(inner):
         return None
-    return Command(Act(act), thing_of(inner), inner)
+    return TaskCommand(TaskAction(act), thing_of(inner), inner)
 
 
-def _query(words: Words) -> Query | None:
-    found = phrase_table(tuple(Look)).read(bare(words, in_list("now"), in_list("now")))
+def _query(words: Words) -> StatusQuery | None:
+    found = phrase_table(tuple(QueryKind)).read(bare(words, in_list("now"), in_list("now")))
     if found is None:
         return None
-    look, inner = Look(found[0]), found[1]
-    if look is Look.STATUS:
-        return Query(look, thing_of(inner))
-    if look is Look.DID:
+    look, inner = QueryKind(found[0]), found[1]
+    if look is QueryKind.STATUS:
+        return StatusQuery(look, thing_of(inner))
+    if look is QueryKind.DID:
         when, thing = _split(inner)
-        return Query(look, thing_of(thing) if thing else Thing(), when)
-    return Query(look)
+        return StatusQuery(look, thing_of(thing) if thing else TaskReference(), when)
+    return StatusQuery(look)
 
 
 def _split(words: Words) -> tuple[Words, Words]:

@@ -10,21 +10,21 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.converse import meaning, records, which
-from remit.converse.intent import Meant, What, moved, ref_of
+from remit.converse import meaning, records, task_reference
+from remit.converse.intake_ports import MessageIntake
+from remit.converse.intent import Intent, IntentKind, moved, ref_of
 from remit.converse.meaning import (
-    Act,
     Approval,
-    Command,
     Correction,
-    Query,
     Retraction,
-    Thing,
-    Undo,
+    StatusQuery,
+    TaskAction,
+    TaskCommand,
+    TaskReference,
+    UndoCommand,
 )
 from remit.converse.phrases import bare, in_list, is_phrase, words_of
-from remit.converse.plugs import Ear
-from remit.converse.scene import Scene
+from remit.converse.scene import ConversationScene
 from remit.model.codec import from_json
 from remit.model.conversation import OrderKind, Role, TurnOrder
 from remit.model.status import Reason
@@ -33,69 +33,69 @@ from remit.model.task import Task
 _MOST_NAMED: Final = 5
 _TIME: Final = ":time:"  # in the key of a question about a time
 _MONTH: Final = "month"  # a run is named by its month
-_UNDOABLE: Final = (What.ACT, What.AMEND, What.SKIP, What.APPROVE)
+_UNDOABLE: Final = (IntentKind.ACT, IntentKind.AMEND, IntentKind.SKIP, IntentKind.APPROVE)
 
 
-def read_order(scene: Scene, ear: Ear, now: datetime) -> Meant | None:
+def read_order(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Intent | None:
     """What the sentence wants of what is there, if it has a known form."""
     said = meaning.read(scene.turn.content)
-    if isinstance(said, (Command, Retraction)) and ear.asks_for_work(said.beside):
+    if isinstance(said, (TaskCommand, Retraction)) and ear.asks_for_work(said.beside):
         return None
-    if isinstance(said, Command):
-        return _skipped(said, scene, ear) if said.act is Act.SKIP else _command(said, scene)
+    if isinstance(said, TaskCommand):
+        return _skipped(said, scene, ear) if said.act is TaskAction.SKIP else _command(said, scene)
     if isinstance(said, Correction):
         return _amended(scene, ear, said.words, now, firm=said.firm)
-    if isinstance(said, Query):
+    if isinstance(said, StatusQuery):
         return _looked(said, scene)
-    closed = {Approval: _approved, Undo: _undone, Retraction: _retracted}
+    closed = {Approval: _approved, UndoCommand: _undone, Retraction: _retracted}
     return closed[type(said)](scene) if said is not None else None
 
 
-def _looked(query: Query, scene: Scene) -> Meant | None:
+def _looked(query: StatusQuery, scene: ConversationScene) -> Intent | None:
     thing, look = query.thing, query.look
-    known = which.named(thing, scene.last, scene.others) if thing != _NOTHING else []
-    if look is meaning.Look.STATUS and len(known) != 1:
+    known = task_reference.named(thing, scene.last, scene.others) if thing != _NOTHING else []
+    if look is meaning.QueryKind.STATUS and len(known) != 1:
         return None  # nobody, or too many: a question like any other
-    return Meant(What.LOOK, act=look.value, tasks=tuple(task.id for task in known))
+    return Intent(IntentKind.LOOK, act=look.value, tasks=tuple(task.id for task in known))
 
 
-def _approved(scene: Scene) -> Meant:
+def _approved(scene: ConversationScene) -> Intent:
     """Approve the one card that this conversation shows, or that the turn replies to."""
     cards = [each for each in scene.asked if each.reason is Reason.APPROVAL]
     if scene.turn.about is not None:
         cards = [each for each in cards if each.task_id == scene.turn.about]
     if len(cards) == 1:
-        return Meant(What.APPROVE, review=str(cards[0].id))
+        return Intent(IntentKind.APPROVE, review=str(cards[0].id))
     if not cards:
         first = f" First answer this: {scene.asked[0].question}" if scene.asked else ""
-        return Meant(What.ASK, text=f"{_NOTHING_TO_APPROVE}{first}")
+        return Intent(IntentKind.ASK, text=f"{_NOTHING_TO_APPROVE}{first}")
     shown = "\n".join(f"- {each.question}" for each in cards[:_MOST_NAMED])
-    return Meant(What.ASK, text=f"{_WHICH_APPROVED}\n{shown}")
+    return Intent(IntentKind.ASK, text=f"{_WHICH_APPROVED}\n{shown}")
 
 
-def _retracted(scene: Scene) -> Meant:
+def _retracted(scene: ConversationScene) -> Intent:
     """Cancel what was spoken of last; what has ended already is said to have."""
     if not scene.last:
-        return Meant(What.ASK, text=_NOTHING_TO_CANCEL)
-    order = _command(Command(Act.CANCEL, Thing(pointed=True)), scene)
-    return order or Meant(What.ASK, text=_NOTHING_TO_CANCEL)
+        return Intent(IntentKind.ASK, text=_NOTHING_TO_CANCEL)
+    order = _command(TaskCommand(TaskAction.CANCEL, TaskReference(pointed=True)), scene)
+    return order or Intent(IntentKind.ASK, text=_NOTHING_TO_CANCEL)
 
 
-def _command(command: Command, scene: Scene) -> Meant | None:
+def _command(command: TaskCommand, scene: ConversationScene) -> Intent | None:
     thing = command.thing
     if thing.all:
-        return Meant(What.ASK, text=_ONE_BY_ONE)
+        return Intent(IntentKind.ASK, text=_ONE_BY_ONE)
     found = _candidates(thing, scene)
     if len(found) == 1 and (thing.pointed or thing.named or _is_plain(command, found[0])):
-        return Meant(What.ACT, act=command.act.value, task=found[0].id)
+        return Intent(IntentKind.ACT, act=command.act.value, task=found[0].id)
     if found:
         return _which(command, found, scene, new=not (thing.pointed or thing.named))
     if thing.pointed or thing.named:
-        return Meant(What.ASK, text=_NO_SUCH)
+        return Intent(IntentKind.ASK, text=_NO_SUCH)
     return None  # "cancel my gym membership": something to be done
 
 
-def _candidates(thing: Thing, scene: Scene) -> list[Task]:
+def _candidates(thing: TaskReference, scene: ConversationScene) -> list[Task]:
     """The tasks that are meant: those spoken of last, else of this conversation, else any."""
     last = [task for task in scene.last if not task.ended] or list(scene.last)
     if thing.pointed:
@@ -103,13 +103,13 @@ def _candidates(thing: Thing, scene: Scene) -> list[Task]:
     every = [task for task in scene.others if not task.ended]
     for among in (scene.live, every) if thing.words or thing.rhythm else (last, scene.live, every):
         fitting = [task for task in among if _is_such(thing, task, scene)]
-        found = which.matching(thing.words, fitting) if thing.words else fitting
+        found = task_reference.matching(thing.words, fitting) if thing.words else fitting
         if found:
             return _one_a_series(found)
     return []
 
 
-def _is_such(thing: Thing, task: Task, scene: Scene) -> bool:
+def _is_such(thing: TaskReference, task: Task, scene: ConversationScene) -> bool:
     if thing.reminder and any(each.recipient for each in task.delivery):
         return False
     if thing.rhythm:
@@ -122,19 +122,21 @@ def _one_a_series(tasks: Sequence[Task]) -> list[Task]:
     return list({task.series_id or task.id: task for task in reversed(tasks)}.values())[::-1]
 
 
-def _is_plain(command: Command, task: Task) -> bool:
+def _is_plain(command: TaskCommand, task: Task) -> bool:
     """Whether bare words can only mean the task: what is paused can go on, what ended cannot."""
     whole = words_of(task.title)
-    return command.act is not Act.CANCEL or command.thing.words == whole
+    return command.act is not TaskAction.CANCEL or command.thing.words == whole
 
 
-def _which(command: Command, found: Sequence[Task], scene: Scene, *, new: bool) -> Meant:
+def _which(
+    command: TaskCommand, found: Sequence[Task], scene: ConversationScene, *, new: bool
+) -> Intent:
     some_of = found[:_MOST_NAMED]
     lines = [f"{n}. {records.title(task)}" for n, task in enumerate(some_of, 1)]
     other = ' Or is it something new? Then say "new".' if new else ""
     ask = f"Which one shall I {_VERBS[command.act]}?" if len(found) > 1 else _ONE_MEANT
-    return Meant(
-        What.ASK,
+    return Intent(
+        IntentKind.ASK,
         act=command.act.value,
         tasks=tuple(task.id for task in some_of),
         text="\n".join([f"{ask}{other}", *lines]),
@@ -143,7 +145,7 @@ def _which(command: Command, found: Sequence[Task], scene: Scene, *, new: bool) 
     )
 
 
-def _skipped(command: Command, scene: Scene, ear: Ear) -> Meant | None:
+def _skipped(command: TaskCommand, scene: ConversationScene, ear: MessageIntake) -> Intent | None:
     """A run of a series that is left out: by its day, by the name of the series, or the next one.
 
     Words that order that never become a task of their own.
@@ -152,34 +154,34 @@ def _skipped(command: Command, scene: Scene, ear: Ear) -> Meant | None:
     if not said or is_phrase("next_run", said):
         return _run_of(among, command, scene)
     for cut in range(len(said)) if not command.only_time else (0,):
-        named = _one_a_series(which.matching(said[:cut], among)) if cut else among
+        named = _one_a_series(task_reference.matching(said[:cut], among)) if cut else among
         if found := _run_then(" ".join(said[cut:]), named, ear):
             return found
     if command.only_time:
         return None
-    named = which.matching(command.thing.words, among)
+    named = task_reference.matching(command.thing.words, among)
     return _run_of(named or among, command, scene)
 
 
-def _run_of(among: Sequence[Task], command: Command, scene: Scene) -> Meant | None:
+def _run_of(among: Sequence[Task], command: TaskCommand, scene: ConversationScene) -> Intent | None:
     """The next run of the one series that is meant."""
     if len(among) == 1:
-        return Meant(What.FIND_RUN, tasks=(among[0].id,))
+        return Intent(IntentKind.FIND_RUN, tasks=(among[0].id,))
     return _which(command, among, scene, new=False) if among else None
 
 
-def _run_then(words: str, among: Sequence[Task], ear: Ear) -> Meant | None:
+def _run_then(words: str, among: Sequence[Task], ear: MessageIntake) -> Intent | None:
     """The runs of some series at the time that words name, or in their month."""
     plain = " ".join(word for word in words.split() if word not in in_list("next_run"))
     for form, act in ((words, ""), (plain, ""), (f"1 {words}", _MONTH), (f"1 de {words}", _MONTH)):
         timed = [(task, at) for task in among if isinstance(at := ear.when(task, form), datetime)]
         if timed:
             ids = tuple(task.id for task, _ in timed)
-            return Meant(What.FIND_RUN, act=act, tasks=ids, at=timed[0][1])
+            return Intent(IntentKind.FIND_RUN, act=act, tasks=ids, at=timed[0][1])
     return None
 
 
-def _repeating(scene: Scene) -> list[Task]:
+def _repeating(scene: ConversationScene) -> list[Task]:
     """What comes back: of those spoken of last, else of this conversation, else any."""
     every = [task for task in scene.others if not task.ended]
     for among in (scene.last, scene.live, every):
@@ -188,18 +190,20 @@ def _repeating(scene: Scene) -> list[Task]:
     return []
 
 
-def _undone(scene: Scene) -> Meant:
+def _undone(scene: ConversationScene) -> Intent:
     """What was done last in this conversation, to be undone."""
     for turn in reversed(scene.before):
-        done = from_json(Meant, turn.meant) if turn.role is Role.USER and turn.meant else None
-        if done is not None and done.what is What.UNDO:
+        done = from_json(Intent, turn.meant) if turn.role is Role.USER and turn.meant else None
+        if done is not None and done.what is IntentKind.UNDO:
             break
         if done is not None and done.what in _UNDOABLE:
-            return replace(done, what=What.UNDO, text=done.what.value, ref=ref_of(scene))
-    return Meant(What.ASK, text=_NOTHING_TO_UNDO)
+            return replace(done, what=IntentKind.UNDO, text=done.what.value, ref=ref_of(scene))
+    return Intent(IntentKind.ASK, text=_NOTHING_TO_UNDO)
 
 
-def _amended(scene: Scene, ear: Ear, words: str, now: datetime, *, firm: bool) -> Meant | None:
+def _amended(
+    scene: ConversationScene, ear: MessageIntake, words: str, now: datetime, *, firm: bool
+) -> Intent | None:
     """Another time for the task that was spoken of last; what is firm is never a second task."""
     if not scene.last:
         return None
@@ -209,26 +213,28 @@ def _amended(scene: Scene, ear: Ear, words: str, now: datetime, *, firm: bool) -
     asked = [each for each in mine if at is None or _TIME in each.key]
     answered = [each for each in asked if ear.fits(task, each, words)]
     if answered:
-        return Meant(What.ANSWER, review=str(answered[0].id), text=words)
+        return Intent(IntentKind.ANSWER, review=str(answered[0].id), text=words)
     if at is None and not firm:
         return None
     if len(scene.last) > 1:
-        return Meant(What.ASK, text=_WHICH_CHANGES)
+        return Intent(IntentKind.ASK, text=_WHICH_CHANGES)
     return moved(task, at, (words,), now)
 
 
 # Orders that a model found ------------------------------------------------------------------------
 
 
-def ordered(order: TurnOrder, scene: Scene, ear: Ear, now: datetime) -> Meant:
+def ordered(
+    order: TurnOrder, scene: ConversationScene, ear: MessageIntake, now: datetime
+) -> Intent:
     """The order that a model found in a turn, as far as it may be followed.
 
     What cannot be taken back, or what its words do not bear out, is only proposed.
     """
     task = next((each for each in (*scene.spoken, *scene.others) if each.id == order.task), None)
     if order.kind is OrderKind.ANSWER or task is None:
-        answer = Meant(What.ANSWER, review=str(order.question), text=scene.turn.content)
-        return answer if order.question else Meant(What.ASK, text=_NO_SUCH)
+        answer = Intent(IntentKind.ANSWER, review=str(order.question), text=scene.turn.content)
+        return answer if order.question else Intent(IntentKind.ASK, text=_NO_SUCH)
     if order.kind is OrderKind.APPROVE:
         return _proposed_approval(scene, task)
     at = ear.when(task, order.words)
@@ -236,35 +242,35 @@ def ordered(order: TurnOrder, scene: Scene, ear: Ear, now: datetime) -> Meant:
         return moved(task, at, (order.words,), now)
     if order.kind is OrderKind.SKIP and task.series_id is not None:
         day = at if isinstance(at, datetime) else None
-        return Meant(What.FIND_RUN, tasks=(task.id,), at=day)
-    act = Act.CANCEL if order.kind is OrderKind.SKIP else Act(order.kind.value)
+        return Intent(IntentKind.FIND_RUN, tasks=(task.id,), at=day)
+    act = TaskAction.CANCEL if order.kind is OrderKind.SKIP else TaskAction(order.kind.value)
     return _followed(act, task, certain=order.certain)
 
 
-def _followed(act: Act, task: Task, *, certain: bool) -> Meant:
+def _followed(act: TaskAction, task: Task, *, certain: bool) -> Intent:
     """What holds or ends a task is done where the owner's words bear it out; else proposed."""
-    if certain and act in (Act.PAUSE, Act.CANCEL):
-        return Meant(What.ACT, act=act.value, task=task.id)
+    if certain and act in (TaskAction.PAUSE, TaskAction.CANCEL):
+        return Intent(IntentKind.ACT, act=act.value, task=task.id)
     ask = f"Shall I {_VERBS[act]} {records.title(task)}? Say yes."
-    return Meant(What.ASK, act=act.value, tasks=(task.id,), text=ask)
+    return Intent(IntentKind.ASK, act=act.value, tasks=(task.id,), text=ask)
 
 
-def _proposed_approval(scene: Scene, task: Task) -> Meant:
+def _proposed_approval(scene: ConversationScene, task: Task) -> Intent:
     cards = [each for each in scene.asked if each.reason is Reason.APPROVAL]
     mine = [each for each in cards if each.task_id == task.id]
     if len(mine) != 1:
-        return Meant(What.ASK, text=_NOTHING_TO_APPROVE)
+        return Intent(IntentKind.ASK, text=_NOTHING_TO_APPROVE)
     how = 'Say "yes, send it".' if len(cards) == 1 else "Approve it on its card."
-    return Meant(What.ASK, text=f"{mine[0].question}\n{mine[0].evidence}\n{how}".strip())
+    return Intent(IntentKind.ASK, text=f"{mine[0].question}\n{mine[0].evidence}\n{how}".strip())
 
 
-_NOTHING: Final = meaning.Thing()
+_NOTHING: Final = meaning.TaskReference()
 _VERBS: Final = {
-    Act.PAUSE: "pause",
-    Act.RESUME: "resume",
-    Act.CANCEL: "cancel",
-    Act.RUN: "start",
-    Act.SKIP: "leave out once",
+    TaskAction.PAUSE: "pause",
+    TaskAction.RESUME: "resume",
+    TaskAction.CANCEL: "cancel",
+    TaskAction.RUN: "start",
+    TaskAction.SKIP: "leave out once",
 }
 _NOTHING_TO_CANCEL: Final = "There is nothing in this conversation to take back."
 _NOTHING_TO_UNDO: Final = "There is nothing in this conversation that I could undo."

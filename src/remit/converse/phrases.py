@@ -20,7 +20,7 @@ _STARS: Final = re.compile(r"[*~]")
 _TALK: Final = "talk"
 
 
-def some(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """A set of words."""
     return frozenset(text.split())
 
@@ -56,7 +56,7 @@ def bare(
     return tuple(found)
 
 
-class Table(Generic[T]):
+class PhraseTable(Generic[T]):
     """Phrases with what they mean; the one with the most words of its own wins."""
 
     def __init__(self, phrases: Mapping[T, Sequence[str]]) -> None:
@@ -78,9 +78,9 @@ class Table(Generic[T]):
 
 
 @cache
-def phrase_table(names: tuple[str, ...]) -> Table[str]:
+def phrase_table(names: tuple[str, ...]) -> PhraseTable[str]:
     """The phrases of some lists, each of which means the name of its list."""
-    return Table({name: listed(name) for name in names})
+    return PhraseTable({name: listed(name) for name in names})
 
 
 def is_phrase(name: str, words: Sequence[str]) -> bool:

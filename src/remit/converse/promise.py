@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from remit.converse.phrases import some, words_of
+from remit.converse.phrases import word_set, words_of
 from remit.language.tokens import fold
 from remit.model.delivery import DeliveryStatus
 from remit.model.status import Status
@@ -28,7 +28,7 @@ _WOULD: Final = re.compile(r"\b(?:w(?:ü|u\u0308)rd|h(?:ä|a\u0308)tt)e(?:n|st|t
 _LONG: Final = 4  # letters of a word that tells one task from another
 
 
-class Claim(StrEnum):
+class PromiseKind(StrEnum):
     SENT = "sent"
     PLANNED = "planned"
     CANCELLED = "cancelled"
@@ -53,7 +53,7 @@ def notes(
     )
 
 
-def claims(text: str, tasks: Sequence[Task] = ()) -> Iterator[tuple[str, Claim]]:
+def claims(text: str, tasks: Sequence[Task] = ()) -> Iterator[tuple[str, PromiseKind]]:
     """Every sentence that says something was done, with what it says; one act is enough.
 
     "The bridge was completed in 1932" claims nothing: neither "I" nor a task is in it.
@@ -68,7 +68,7 @@ def claims(text: str, tasks: Sequence[Task] = ()) -> Iterator[tuple[str, Claim]]
             yield sentence, claim
 
 
-def _claim(words: Sequence[str], *, ours: bool) -> Claim | None:
+def _claim(words: Sequence[str], *, ours: bool) -> PromiseKind | None:
     """What a sentence claims: a verb in the past, and one of us who did it, or ours that it befell.
 
     "Done." and "Sent to Anna." claim by themselves.
@@ -80,7 +80,7 @@ def _claim(words: Sequence[str], *, ours: bool) -> Claim | None:
             alone = at == 0 or word in _FIRST_PERSON
             if word in verbs and (alone or ours) and _is_told(words, at):
                 return claim
-    return Claim.PROMISED if _promises(words) else None
+    return PromiseKind.PROMISED if _promises(words) else None
 
 
 def _promises(words: Sequence[str]) -> bool:
@@ -99,7 +99,7 @@ def _is_told(words: Sequence[str], at: int) -> bool:
 
 def _borne_out(
     sentence: str,
-    claim: Claim,
+    claim: PromiseKind,
     about: Sequence[Task],
     known: Iterable[Task],
     zone: ZoneInfo,
@@ -117,16 +117,16 @@ def _names(sentence: str, task: Task) -> bool:
     return any(word in told for word in words_of(task.title) if len(word) >= _LONG)
 
 
-def _holds(claim: Claim, task: Task, sentence: str, owner: str) -> bool:
+def _holds(claim: PromiseKind, task: Task, sentence: str, owner: str) -> bool:
     on_record = {
-        Claim.SENT: _sent(task, sentence, owner),
-        Claim.PLANNED: task.scheduled_for is not None,
-        Claim.CANCELLED: task.status is Status.CANCELLED or task.cancel_requested,
-        Claim.PAUSED: task.status is Status.PAUSED or task.pause_requested,
-        Claim.STARTED: task.started_at is not None,
-        Claim.DONE: task.status is Status.COMPLETED,
-        Claim.MADE: True,  # it is there
-        Claim.PROMISED: not task.ended,
+        PromiseKind.SENT: _sent(task, sentence, owner),
+        PromiseKind.PLANNED: task.scheduled_for is not None,
+        PromiseKind.CANCELLED: task.status is Status.CANCELLED or task.cancel_requested,
+        PromiseKind.PAUSED: task.status is Status.PAUSED or task.pause_requested,
+        PromiseKind.STARTED: task.started_at is not None,
+        PromiseKind.DONE: task.status is Status.COMPLETED,
+        PromiseKind.MADE: True,  # it is there
+        PromiseKind.PROMISED: not task.ended,
     }
     return on_record[claim]
 
@@ -160,60 +160,64 @@ def _clocks(task: Task, zone: ZoneInfo) -> set[tuple[int, int]]:
 
 _NEAR: Final = 4  # words before a verb in which a "not" belongs to it
 _VERBS: Final = {
-    Claim.SENT: some(
+    PromiseKind.SENT: word_set(
         "sent emailed mailed messaged texted delivered forwarded posted notified replied"
         " gesendet geschickt verschickt versendet gemailt zugestellt weitergeleitet benachrichtigt"
         " enviado enviada enviados enviadas envie mande mandado mandada entregado entregada"
         " reenviado notificado avisado avise respondi"
     ),
-    Claim.PLANNED: some(
+    PromiseKind.PLANNED: word_set(
         "scheduled rescheduled booked planned reminded arranged geplant eingeplant terminiert"
         " gebucht verschoben programado programada agendado agendada programe agende reservado"
         " reserve planificado"
     ),
-    Claim.CANCELLED: some(
+    PromiseKind.CANCELLED: word_set(
         "cancelled canceled aborted stopped deleted removed storniert abgebrochen gestoppt"
         " geloscht cancelado cancelada cancele anulado anulada anule detenido borrado borre"
     ),
-    Claim.PAUSED: some("paused suspended pausiert angehalten pausado pausada pause"),
-    Claim.MADE: some(
+    PromiseKind.PAUSED: word_set("paused suspended pausiert angehalten pausado pausada pause"),
+    PromiseKind.MADE: word_set(
         "created added entered erstellt angelegt hinzugefugt eingetragen creado creada cree"
         " anadido anadi"
     ),
-    Claim.STARTED: some("started begun began gestartet begonnen empezado empece iniciado inicie"),
-    Claim.DONE: some(
+    PromiseKind.STARTED: word_set(
+        "started begun began gestartet begonnen empezado empece iniciado inicie"
+    ),
+    PromiseKind.DONE: word_set(
         "done finished completed fixed resolved updated changed called paid ordered bought"
         " erledigt fertig abgeschlossen beendet geandert angerufen bezahlt bestellt gekauft"
         " hecho hecha terminado terminada termine completado actualizado cambiado llamado pagado"
         " comprado llame pague"
     ),
 }
-_FIRST_PERSON: Final = some(
+_FIRST_PERSON: Final = word_set(
     "envie mande avise respondi programe agende reserve cancele anule borre cree anadi empece"
     " inicie termine llame pague"
 )
 _WILL: Final = frozenset(
     ["i'll", "i will", "we'll", "we will", "ich werde", "wir werden", "voy a", "vamos a"]
 )
-_DOES: Final = some(
+_DOES: Final = word_set(
     "remind send email mail message text notify schedule book call check cancel order write"
     " erinnern senden schicken mailen benachrichtigen planen buchen anrufen prufen absagen"
     " bestellen schreiben recordarte recordar enviar mandar avisar avisarte programar reservar"
     " llamar comprobar cancelar escribir"
 )
-_US: Final = some("i i've ive we we've ich wir he hemos")
-_IT: Final = some("it it's its this that everything all both es das dies alles beides todo lo ya")
-_THINGS: Final = some(
+_US: Final = word_set("i i've ive we we've ich wir he hemos")
+_IT: Final = word_set(
+    "it it's its this that everything all both es das dies alles beides todo lo ya"
+)
+_THINGS: Final = word_set(
     "reminder message email mail task appointment whatsapp erinnerung nachricht aufgabe termin"
     " recordatorio mensaje correo tarea cita"
 )
-_NOT: Final = some(
+_NOT: Final = word_set(
     "not never no didn't haven't hasn't wasn't isn't aren't weren't cannot can't couldn't nothing"
     " nicht nie kein keine nichts nunca nada ni without ohne sin"
 )
-_UNREAL: Final = some(
+_UNREAL: Final = word_set(
     "if when once unless until should would could might may must will shall can want wants"
     " going i'll wenn falls sobald sollte konnte mochte werde wird soll kann si"
     " cuando podria deberia puedo puede quiere voy"
 )
-_YOU: Final = some("you me us i dich dir mich uns sie ihnen ti usted tu mi")
+_YOU: Final = word_set("you me us i dich dir mich uns sie ihnen ti usted tu mi")

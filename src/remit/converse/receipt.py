@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.converse.plugs import Understood
+from remit.converse.intake_ports import UnderstoodMessage
 
 TALK: Final = {
     "thanks": "You are welcome.",
@@ -15,7 +15,7 @@ TALK: Final = {
 }
 
 
-def sentences(heard: Understood) -> str:
+def sentences(heard: UnderstoodMessage) -> str:
     """The card of a message that asks for something, and what it asks."""
     asked = [each.question for each in heard.asked]
     return "\n".join([*heard.card, *asked, *heard.unasked])

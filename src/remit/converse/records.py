@@ -20,7 +20,7 @@ _MOST_TITLE: Final = 80
 _BEFORE, _AFTER = timedelta(minutes=30), timedelta(hours=1)
 
 
-class Span(Struct, frozen=True):
+class TimeSpan(Struct, frozen=True):
     since: datetime
     until: datetime
     called: str
@@ -90,7 +90,7 @@ def status(task: Task, now: datetime, zone: ZoneInfo) -> str:
 # When ---------------------------------------------------------------------------------------------
 
 
-def span(when: Words, now: datetime, zone: ZoneInfo) -> Span | None:
+def span(when: Words, now: datetime, zone: ZoneInfo) -> TimeSpan | None:
     """The time that words like "yesterday" or "at 8" ask about; it has passed."""
     local = now.astimezone(zone)
     midnight = datetime.combine(local.date(), time(), zone)
@@ -99,11 +99,11 @@ def span(when: Words, now: datetime, zone: ZoneInfo) -> Span | None:
         if name in names:
             since = midnight + timedelta(hours=start)
             until = min(since + timedelta(hours=length), now)
-            return Span(since, until, names[0]) if since < now else None
+            return TimeSpan(since, until, names[0]) if since < now else None
     at = _clock(when, local)
     if at is None:
         return None
-    return Span(at - _BEFORE, min(at + _AFTER, now), f"around {at:%H:%M}")
+    return TimeSpan(at - _BEFORE, min(at + _AFTER, now), f"around {at:%H:%M}")
 
 
 def _clock(when: Words, local: datetime) -> datetime | None:

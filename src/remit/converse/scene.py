@@ -27,7 +27,7 @@ _FREQUENCY: Final = re.compile(r"FREQ=(\w+)", re.IGNORECASE)
 _LIVE: Final = tuple(status for status in Status if status not in TERMINAL)
 
 
-class Scene(Struct, frozen=True):
+class ConversationScene(Struct, frozen=True):
     turn: Turn
     before: tuple[Turn, ...]  # oldest first
     spoken: tuple[Task, ...]  # of this conversation, the last one spoken of first
@@ -82,7 +82,7 @@ def _is_before(each: Turn, turn: Turn) -> bool:
     return each.n < turn.n if each.answers is None else each.answers < turn.n
 
 
-def look(tx: Tx, turn: Turn) -> Scene:
+def look(tx: Tx, turn: Turn) -> ConversationScene:
     """Everything at one moment."""
     said = conversations.turns(tx, turn.conversation_id, 0, _BEFORE + _BEHIND)
     before = [each for each in said if _is_before(each, turn)][-_BEFORE:]
@@ -93,7 +93,9 @@ def look(tx: Tx, turn: Turn) -> Scene:
     ended = conversations.standing(tx, TERMINAL, _ENDED)
     asked = conversations.asked_in(tx, turn.conversation_id)
     rhythms = _rhythms(tx, (*spoken, *live))
-    return Scene(turn, tuple(before), tuple(spoken), (*live, *ended), tuple(asked), rhythms)
+    return ConversationScene(
+        turn, tuple(before), tuple(spoken), (*live, *ended), tuple(asked), rhythms
+    )
 
 
 def _rhythms(tx: Tx, among: Iterable[Task]) -> dict[SeriesId, str]:

@@ -2,23 +2,23 @@
 
 from typing import Final
 
-from remit.converse.phrases import Table, words_of
-from remit.model.review import Answered, Decision, Review
+from remit.converse.phrases import PhraseTable, words_of
+from remit.model.review import Decision, Review, ReviewAnswer
 
-_WORDS: Final = Table(
+_WORDS: Final = PhraseTable(
     {
-        Answered.APPROVE: (
+        ReviewAnswer.APPROVE: (
             *("yes", "yes please", "ok", "okay", "approve", "approved", "go ahead", "send it"),
             *("do it", "ja", "ja bitte", "genehmigt", "einverstanden", "abschicken"),
             *("sí", "vale", "de acuerdo", "adelante", "aprobado"),
         ),
-        Answered.DECLINE: (
+        ReviewAnswer.DECLINE: (
             *("no", "no thanks", "decline", "declined", "stop", "don't", "do not send it"),
             *("nein", "nein danke", "ablehnen", "abgelehnt", "no gracias", "rechazado"),
         ),
-        Answered.ARRIVED: ("arrived", "it arrived"),
-        Answered.RESEND: ("resend", "send it again"),
-        Answered.DROP: ("drop", "leave it out"),
+        ReviewAnswer.ARRIVED: ("arrived", "it arrived"),
+        ReviewAnswer.RESEND: ("resend", "send it again"),
+        ReviewAnswer.DROP: ("drop", "leave it out"),
     }
 )
 
@@ -27,8 +27,10 @@ def read_decision(review: Review, text: str, by: str) -> Decision | None:
     """The decision that words make on a question; None if it takes others."""
     found = _WORDS.read(words_of(text))
     choice = found[0] if found is not None and found[0] in review.options else None
-    if choice is not None and (choice is Answered.APPROVE or Answered.ANSWER not in review.options):
+    if choice is not None and (
+        choice is ReviewAnswer.APPROVE or ReviewAnswer.ANSWER not in review.options
+    ):
         return Decision(choice, by=by)
-    if Answered.ANSWER in review.options:
-        return Decision(Answered.ANSWER, text, by=by)
+    if ReviewAnswer.ANSWER in review.options:
+        return Decision(ReviewAnswer.ANSWER, text, by=by)
     return None

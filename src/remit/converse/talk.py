@@ -13,19 +13,19 @@ from datetime import datetime
 from typing import Final
 
 from remit.converse import scene
-from remit.converse.does import Doer, Told
-from remit.converse.intent import Meant, What
-from remit.converse.meant import decide
-from remit.converse.scene import Scene
-from remit.converse.tidings import Tidings
+from remit.converse.decide_intent import decide
+from remit.converse.execute import IntentExecutor, TurnAnswer
+from remit.converse.intent import Intent, IntentKind
+from remit.converse.notice_follower import NoticeFollower
+from remit.converse.scene import ConversationScene
 from remit.errors import BadInput, NotFound, RemitError, StoreTrouble
 from remit.model.codec import JsonMap, from_json, to_json
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
 from remit.model.ids import ConversationId, Ids, TaskId
 from remit.store import conversations, notices, tasks
-from remit.store.conversations import Said
+from remit.store.conversations import NewTurnRecord
 from remit.store.database import Tx
-from remit.store.inbound import Came
+from remit.store.inbound import InboundMessage
 from remit.system.background import Background
 from remit.system.locks import LocksByKey
 
@@ -40,8 +40,10 @@ _LOG: Final = logging.getLogger(__name__)
 _BROKE: Final = "Something broke while this was answered. What you said is kept; say it once more."
 
 
-class Talk:
-    def __init__(self, doer: Doer, ids: Ids, tidings: Tidings, background: Background) -> None:
+class ConversationLoop:
+    def __init__(
+        self, doer: IntentExecutor, ids: Ids, tidings: NoticeFollower, background: Background
+    ) -> None:
         self._doer = doer
         self._db = doer.db
         self._clock = doer.clock
@@ -101,13 +103,15 @@ class Talk:
         key: str | None = None,
     ) -> Turn:
         """Keep what the owner says; it is answered soon. The same key again is the same turn."""
-        said = Said(role=Role.USER, content=checked(text), channel=channel, key=key, about=about)
+        said = NewTurnRecord(
+            role=Role.USER, content=checked(text), channel=channel, key=key, about=about
+        )
         turn = await self._db.write(_said, ident, said, self._clock.now())
         if turn.owed:
             self._take_up(turn)
         return turn
 
-    async def came(self, came: Came) -> Turn | None:
+    async def came(self, came: InboundMessage) -> Turn | None:
         """Take up what the owner wrote by a channel; None if it is not his, or nothing at all.
 
         A reply to a message finds the task of that message. It is answered in the conversation.
@@ -126,13 +130,13 @@ class Talk:
 
     async def _unopened(self, place: ConversationId, media: str, channel: str, key: str) -> Turn:
         """Keep that something came which is no text, and say at once that it was not opened."""
-        said = Said(role=Role.USER, content=f"[{media}]", channel=channel, key=key)
+        said = NewTurnRecord(role=Role.USER, content=f"[{media}]", channel=channel, key=key)
         turn = await self._db.write(_said, place, said, self._clock.now())
         if turn.owed:
             why = (
                 f"You sent {media}. I cannot open it, so nothing was done. Please write it as text."
             )
-            await self._write(turn, Told(why))
+            await self._write(turn, TurnAnswer(why))
         return turn
 
     async def answered(
@@ -185,30 +189,30 @@ class Talk:
         except Exception:  # noqa: BLE001 - it is logged, and stays owed
             _LOG.exception("The answer to a turn could not be written.")
 
-    async def _done(self, seen: Scene) -> Told:
+    async def _done(self, seen: ConversationScene) -> TurnAnswer:
         meant = await self._meant(seen)
-        if meant.what is What.HEAR and self._doer.ear.reads_by_model:
+        if meant.what is IntentKind.HEAR and self._doer.ear.reads_by_model:
             self._asks_model(seen.turn)
         told = await self._doer.do(meant, seen)
-        while isinstance(told, Meant):
+        while isinstance(told, Intent):
             await self._keep(seen.turn, told)
             told = await self._doer.do(told, seen)
         return told
 
-    async def _safely(self, work: Awaitable[Told]) -> Told:
+    async def _safely(self, work: Awaitable[TurnAnswer]) -> TurnAnswer:
         """What came of it. Whatever breaks, who spoke gets an answer."""
         try:
             return await work
         except StoreTrouble:
             raise
         except RemitError as error:
-            return Told(str(error))
+            return TurnAnswer(str(error))
         except Exception:  # noqa: BLE001 - it is logged, and told
             _LOG.exception("A turn could not be answered.")
-            return Told(_BROKE)
+            return TurnAnswer(_BROKE)
 
-    async def _write(self, turn: Turn, told: Told) -> None:
-        said = Said(
+    async def _write(self, turn: Turn, told: TurnAnswer) -> None:
+        said = NewTurnRecord(
             role=Role.ASSISTANT,
             content=told.text,
             channel=turn.channel,
@@ -219,15 +223,15 @@ class Talk:
         )
         await self._db.write(conversations.answer, turn, said, self._clock.now())
 
-    async def _meant(self, seen: Scene) -> Meant:
+    async def _meant(self, seen: ConversationScene) -> Intent:
         """What the turn was taken for, if it was taken for something before."""
         if seen.turn.meant:
-            return from_json(Meant, seen.turn.meant)
+            return from_json(Intent, seen.turn.meant)
         meant = decide(seen, self._doer.ear, self._clock.now())
         await self._keep(seen.turn, meant)
         return meant
 
-    async def _keep(self, turn: Turn, meant: Meant) -> None:
+    async def _keep(self, turn: Turn, meant: Intent) -> None:
         """Write down what a turn is taken for, before it is acted on."""
         kept = to_json(meant)
         assert isinstance(kept, dict)  # noqa: S101 - a dataclass of ours
@@ -271,7 +275,7 @@ def _media_label(body: JsonMap) -> str:
     return label if isinstance(label, str) else ""
 
 
-def _said(tx: Tx, ident: ConversationId, said: Said, now: datetime) -> Turn:
+def _said(tx: Tx, ident: ConversationId, said: NewTurnRecord, now: datetime) -> Turn:
     """Keep a turn; the first one names a conversation that has no name."""
     if said.about is not None:
         tasks.get(tx, said.about)  # for what it refuses
@@ -282,7 +286,7 @@ def _said(tx: Tx, ident: ConversationId, said: Said, now: datetime) -> Turn:
     return turn
 
 
-def about(tx: Tx, came: Came) -> TaskId | None:
+def about(tx: Tx, came: InboundMessage) -> TaskId | None:
     """The task that a message which came in is a reply to."""
     ref = came.body.get("reply_to")
     if not isinstance(ref, str):
@@ -292,7 +296,7 @@ def about(tx: Tx, came: Came) -> TaskId | None:
 
 
 def _found_for(
-    tx: Tx, came: Came, fresh: ConversationId, now: datetime
+    tx: Tx, came: InboundMessage, fresh: ConversationId, now: datetime
 ) -> tuple[ConversationId, TaskId | None]:
     """Where a message belongs: where its task was talked about, or the talk by that channel."""
     task = about(tx, came)
@@ -316,7 +320,7 @@ def _resumed(tx: Tx, task_id: TaskId, fresh: ConversationId, now: datetime) -> C
     if born is not None:
         return born
     conversations.begin(tx, Conversation(fresh, called(task.title), now, now))
-    said = Said(
+    said = NewTurnRecord(
         role=Role.SYSTEM,
         content=f"This conversation is about “{task.title}”.",
         task_refs=(TaskRef(task_id, Action.DISCUSSED),),

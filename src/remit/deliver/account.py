@@ -8,7 +8,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final
 
-from remit.deliver.wire import Token
+from remit.deliver.http_client import Token
 from remit.errors import BadInput
 
 _HOST: Final = re.compile(
@@ -28,7 +28,7 @@ class Security(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class SmtpAccount:
     """`password` is asked at each use, so a renewed one needs no restart."""
 
     host: str
@@ -62,7 +62,7 @@ class Account:
             raise BadInput("The user of the mail server has characters no name has.", field="user")
 
 
-def trust(account: Account) -> ssl.SSLContext:
+def trust(account: SmtpAccount) -> ssl.SSLContext:
     """What a server must show: a certificate for its name, from an authority that is trusted."""
     try:
         return ssl.create_default_context(cafile=account.ca_file)

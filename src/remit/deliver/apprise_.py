@@ -21,9 +21,18 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qsl
 
-from remit.deliver import wire
-from remit.deliver.wire import Token
-from remit.model.delivery import Accepted, Answer, Keeps, Locked, Parcel, Refused, Retry, Unknown
+from remit.deliver import http_client
+from remit.deliver.http_client import Token
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
 
 PATIENCE: Final = 60.0
 MOST: Final = 2000  # what most services take; the worker knows better and refuses what is over
@@ -65,20 +74,20 @@ _KEYS: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class AppriseTarget:
     """An address of Apprise's, asked for at each send; it holds keys, so it is a secret."""
 
     address: Token = field(repr=False)
     private: bool = False  # a server of the operator's own, in his own network
 
 
-class Apprise:
-    keeps: Final = Keeps.NOTHING
+class AppriseChannel:
+    keeps: Final = SendGuarantee.NOTHING
     guidance: Final = "Short plain text without Markdown: it is read as a notification."
 
     def __init__(
         self,
-        targets: Mapping[str, Target],
+        targets: Mapping[str, AppriseTarget],
         *,
         owner: str | None = None,
         name: str = "apprise",
@@ -106,13 +115,13 @@ class Apprise:
         """Have the body sent as it is, once; never wait for a turn, never try again."""
         name = parcel.recipient if parcel.recipient is not None else self._owner
         target = self._targets.get(name or "")
-        wrong = wire.unfit(parcel.body, self.most)
+        wrong = http_client.unfit(parcel.body, self.most)
         if target is None or wrong is not None:
             return Refused(wrong or self._unknown(name))
         try:
             address = target.address()
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
-            return Retry(f"The address of {name} cannot be read ({type(error).__name__}).")
+            return SendRetry(f"The address of {name} cannot be read ({type(error).__name__}).")
         closed = _closed(address, name)
         if closed is not None:
             return closed
@@ -121,7 +130,7 @@ class Apprise:
 
     async def _turn(self, order: Mapping[str, object], key: str) -> Answer:
         if self._at_work >= _AT_ONCE:
-            return Retry("Apprise is busy with other messages.", _BUSY, spends=False)
+            return SendRetry("Apprise is busy with other messages.", _BUSY, spends=False)
         return _answer(await self._have_sent(order), key)
 
     def _unknown(self, name: str | None) -> str:
@@ -130,7 +139,7 @@ class Apprise:
             return f"The owner has no target here. Name one of: {known}."
         return f"There is no target {name!r:.60}; the operator named: {known}."
 
-    async def _have_sent(self, order: Mapping[str, object]) -> "Report":
+    async def _have_sent(self, order: Mapping[str, object]) -> "AppriseReport":
         self._at_work += 1
         try:
             return await _work(self._worker, json.dumps(order).encode(), self._patience)
@@ -163,7 +172,7 @@ def complaint(address: str) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class AppriseReport:
     """What the worker saw. `began` says whether Apprise was let loose."""
 
     began: bool
@@ -171,14 +180,14 @@ class Report:
     said: Mapping[str, object] = field(default_factory=dict)
 
 
-async def _work(worker: Sequence[str], order: bytes, seconds: float) -> Report:
+async def _work(worker: Sequence[str], order: bytes, seconds: float) -> AppriseReport:
     pipe, none = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
             *worker, stdin=pipe, stdout=pipe, stderr=none, env={"NO_PROXY": "*"}
         )
     except OSError as error:
-        return Report(began=False, ended=f"it could not be started: {type(error).__name__}")
+        return AppriseReport(began=False, ended=f"it could not be started: {type(error).__name__}")
     told = bytearray()
     limit = timeout(seconds)
     try:
@@ -204,12 +213,12 @@ async def _talk(process: asyncio.subprocess.Process, order: bytes, told: bytearr
         told += piece
 
 
-def _read(told: bytes, ended: str) -> Report:
+def _read(told: bytes, ended: str) -> AppriseReport:
     began = told.startswith(SENDING)
-    return Report(began, ended, wire.fields_of(told.removeprefix(SENDING)))
+    return AppriseReport(began, ended, http_client.fields_of(told.removeprefix(SENDING)))
 
 
-def _answer(report: Report, key: str) -> Answer:
+def _answer(report: AppriseReport, key: str) -> Answer:
     said = report.said
     if said.get("lacks"):
         return Locked("Apprise is not installed. Install remit[apprise] and start again.")
@@ -218,7 +227,7 @@ def _answer(report: Report, key: str) -> Answer:
         return Refused(wrong)
     if not said:
         why = f"Apprise did not report ({report.ended})."
-        return Unknown(why) if report.began else Retry(why)
+        return Unknown(why) if report.began else SendRetry(why)
     trail = said.get("trail")
     seen = [each for each in trail if isinstance(each, int)] if isinstance(trail, list) else []
     if said.get("sent") is True:
@@ -235,7 +244,7 @@ def _failed(seen: Sequence[int], barred: object) -> Answer:
     left = [status for status in seen if status]
     if left:
         return _refused(left[-1])
-    return Retry("The service cannot be reached.") if seen else Refused(_NOTHING)
+    return SendRetry("The service cannot be reached.") if seen else Refused(_NOTHING)
 
 
 def _refused(status: int) -> Answer:
@@ -243,7 +252,7 @@ def _refused(status: int) -> Answer:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             return Locked(f"The service does not take the keys ({status}). Renew them.")
         case HTTPStatus.REQUEST_TIMEOUT | HTTPStatus.TOO_EARLY | HTTPStatus.TOO_MANY_REQUESTS:
-            return Retry(f"The service asks for patience ({status}).")
+            return SendRetry(f"The service asks for patience ({status}).")
         case _:
             return Refused(f"The service refused the message ({status}).")
 

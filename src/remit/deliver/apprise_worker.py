@@ -19,7 +19,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Final, Protocol, TypeAlias, cast
 
-from remit.deliver import place
+from remit.deliver import address_rules
 from remit.deliver.apprise_ import SENDING
 
 Found: TypeAlias = tuple[object, object, object, object, tuple[object, ...]]
@@ -29,7 +29,7 @@ _NO_ANSWER: Final = -1
 _DEPTH: Final = 8
 
 
-class Plugin(Protocol):
+class ApprisePlugin(Protocol):
     """One of Apprise's own."""
 
     service_name: str
@@ -39,11 +39,11 @@ class Plugin(Protocol):
     def __len__(self) -> int: ...
 
 
-class Barred(socket.gaierror):
+class BlockedHostError(socket.gaierror):
     """The name leads where nobody may speak to."""
 
 
-class Wire:
+class NetworkWatch:
     """Watches what goes out, and lets nothing go inside."""
 
     def __init__(self, *, private: bool) -> None:
@@ -60,10 +60,10 @@ class Wire:
             found = look_up(*words, **named)
             for *_, where in found:
                 address = ipaddress.ip_address(str(where[0]).partition("%")[0])
-                kind = place.reserved(address, private=self._private)
+                kind = address_rules.reserved(address, private=self._private)
                 if kind is not None:
                     self.barred = f"The target's address leads to one that is {kind}."
-                    raise Barred(socket.EAI_FAIL, "barred")
+                    raise BlockedHostError(socket.EAI_FAIL, "barred")
             return found
 
         socket.getaddrinfo = checked  # type: ignore[assignment]
@@ -116,13 +116,13 @@ def work(order: dict[str, object], begin: Callable[[], None]) -> dict[str, objec
     asset = apprise.AppriseAsset(
         http_redirects=False, storage_mode="memory", async_mode=False, allow_templates=False
     )
-    service: Plugin | None = apprise.Apprise.instantiate(address, asset=asset)
+    service: ApprisePlugin | None = apprise.Apprise.instantiate(address, asset=asset)
     if service is None:
         return {"wrong": "Apprise cannot read the target's address, or lacks a package for it."}
     wrong = _wrong(service, address, body, private=private)
     if wrong is not None:
         return {"wrong": wrong}
-    wire = Wire(private=private)
+    wire = NetworkWatch(private=private)
     wire.guard()
     wire.watch()
     begin()
@@ -132,7 +132,7 @@ def work(order: dict[str, object], begin: Callable[[], None]) -> dict[str, objec
     return {"sent": sent, "trail": wire.trail, "barred": wire.barred}
 
 
-def _wrong(service: Plugin, address: str, body: str, *, private: bool) -> str | None:
+def _wrong(service: ApprisePlugin, address: str, body: str, *, private: bool) -> str | None:
     if len(service) != 1:
         return f"The target's address has {len(service)} targets; make one address for each."
     if len(body) > service.body_maxlen:

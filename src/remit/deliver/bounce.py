@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.deliver import letter_head
-from remit.deliver.wire import clean
+from remit.deliver.http_client import clean
 from remit.model.delivery import Refused
 from remit.model.ids import DeliveryId
 
@@ -23,7 +23,7 @@ _STATUS: Final = re.compile(r"[245]\.[0-9]{1,3}\.[0-9]{1,3}")
 _Mail: TypeAlias = "Message[str, str]"
 
 
-class Bounced(Struct, frozen=True):
+class BouncedMail(Struct, frozen=True):
     """A letter that left and did not arrive."""
 
     delivery_id: DeliveryId
@@ -37,7 +37,7 @@ class Bounced(Struct, frozen=True):
         return Refused(f"The letter came back: {self.why}.")
 
 
-def read(raw: bytes, domain: str) -> Bounced | None:
+def read(raw: bytes, domain: str) -> BouncedMail | None:
     """What a mail reports about a letter of ours from this domain; None if it reports nothing."""
     try:
         return _read(email.message_from_bytes(raw[:MOST]), domain)
@@ -51,7 +51,7 @@ def is_report(content_type: str) -> bool:
     return "multipart/report" in kind and "delivery-status" in kind
 
 
-def _read(mail: _Mail, domain: str) -> Bounced | None:
+def _read(mail: _Mail, domain: str) -> BouncedMail | None:
     if not is_report(_text(mail, "Content-Type")):
         return None
     parts = [part for _, part in zip(range(_MOST_PARTS), mail.walk(), strict=False)]
@@ -62,7 +62,7 @@ def _read(mail: _Mail, domain: str) -> Bounced | None:
         return None
     status = _STATUS.search(_text(failed, "Status"))
     told = _after(_text(failed, "Diagnostic-Code")) or "the report gives no reason"
-    return Bounced(
+    return BouncedMail(
         DeliveryId(key),
         clean(f"{status[0]} {told}" if status and status[0] not in told else told, ""),
         clean(_after(_text(failed, "Final-Recipient")), "") or None,

@@ -15,12 +15,21 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Final
 
-from remit.deliver import parts, plain, wire
-from remit.deliver.pace import Pace
-from remit.deliver.whatsapp import MOST, PATIENCE, WhatsApp, digits
-from remit.deliver.wire import Broken, Said, Token
+from remit.deliver import http_client, parts, whatsapp_text
+from remit.deliver.http_client import HttpFailure, HttpReply, Token
+from remit.deliver.send_rate import SendRate
+from remit.deliver.whatsapp import MOST, PATIENCE, WhatsAppChannel, digits
 from remit.errors import BadInput
-from remit.model.delivery import Accepted, Answer, Keeps, Locked, Parcel, Refused, Retry, Unknown
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
 from remit.ports import Clock
 
 # A person's number or hidden id. A group is many people, and none of them was asked for.
@@ -31,7 +40,7 @@ _GRACE: Final = 60.0  # seconds after which a bridge that knows ids is asked onc
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class BridgeAddress:
     """Where the bridge listens, and what opens it."""
 
     url: str
@@ -50,21 +59,28 @@ class Link:
             raise BadInput(_no_address(self.owner), field="owner")
 
 
-class Bridge:
+class BridgeChannel:
     most: Final = MOST
-    guidance: Final = WhatsApp.guidance
+    guidance: Final = WhatsAppChannel.guidance
 
     def __init__(
-        self, link: Link, clock: Clock, *, name: str = "whatsapp", patience: float = PATIENCE
+        self,
+        link: BridgeAddress,
+        clock: Clock,
+        *,
+        name: str = "whatsapp",
+        patience: float = PATIENCE,
     ) -> None:
         self.name: Final = name
-        self.keeps: Final = Keeps.KEY if link.knows_ids else Keeps.NOTHING
+        self.keeps: Final = SendGuarantee.KEY if link.knows_ids else SendGuarantee.NOTHING
         self.grace: Final = _GRACE if link.knows_ids else 0.0
         self._link = link
         self._clock = clock
         self._patience = patience
-        self._pace = Pace(overall=1)  # a linked device that writes faster is taken for a machine
-        self._client = wire.open_client(link.url)
+        self._pace = SendRate(
+            overall=1
+        )  # a linked device that writes faster is taken for a machine
+        self._client = http_client.open_client(link.url)
 
     @property
     def knows_owner(self) -> bool:
@@ -79,7 +95,7 @@ class Bridge:
 
     def shape(self, text: str) -> str:
         """The text as WhatsApp shows it: its own marks instead of Markdown."""
-        return plain.text(text)
+        return whatsapp_text.text(text)
 
     def parts(self, shaped: str) -> tuple[str, ...]:
         """The messages that a shaped text goes out as, each as it will be sent."""
@@ -98,16 +114,18 @@ class Bridge:
         try:
             token = self._link.token()
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
-            return Retry(f"The bridge cannot be used at the moment ({type(error).__name__}).")
-        if token and not wire.usable(token):
+            return SendRetry(f"The bridge cannot be used at the moment ({type(error).__name__}).")
+        if token and not http_client.usable(token):
             return Locked("The token of the bridge is no token at all. Set it anew.")
         now = self._clock.now()
         wait = self._pace.take(to, now)
         if wait > 0 and paced:
-            return Retry("It is too soon for the next message by the bridge.", wait, spends=False)
+            return SendRetry(
+                "It is too soon for the next message by the bridge.", wait, spends=False
+            )
         fields = {"to": to, "text": parcel.body, "id": parcel.key}
         url = f"{self._link.url}/messages"
-        said = await wire.post(self._client, url, token, fields, self._patience)
+        said = await http_client.post(self._client, url, token, fields, self._patience)
         return _answer(said, token, now, knows_ids=self._link.knows_ids)
 
     async def find(self, parcel: Parcel) -> Accepted | None:
@@ -133,18 +151,18 @@ def _wrong(parcel: Parcel, to: str | None) -> str | None:
         return _no_address(to)
     if not _KEY.fullmatch(parcel.key):
         return "The key of a delivery must have 1 to 200 plain characters."
-    return wire.unfit(parcel.body, MOST)
+    return http_client.unfit(parcel.body, MOST)
 
 
-def _answer(said: Said | Broken, token: str, now: datetime, *, knows_ids: bool) -> Answer:
-    doubt = wire.neither(said, "The bridge")
-    if doubt is not None or isinstance(said, Broken):
+def _answer(said: HttpReply | HttpFailure, token: str, now: datetime, *, knows_ids: bool) -> Answer:
+    doubt = http_client.neither(said, "The bridge")
+    if doubt is not None or isinstance(said, HttpFailure):
         return doubt or Unknown("The bridge did not answer.")
-    fields = wire.fields_of(said.body)
+    fields = http_client.fields_of(said.body)
     again = knows_ids and said.status == HTTPStatus.CONFLICT
     if said.status >= HTTPStatus.BAD_REQUEST and not again:
-        answer = wire.refusal(said, "The bridge", wire.wait_of(said, now))
-        told = wire.clean(fields.get("error"), token)
+        answer = http_client.refusal(said, "The bridge", http_client.wait_of(said, now))
+        told = http_client.clean(fields.get("error"), token)
         return (
             Refused(f"The bridge refused: {told}.")
             if told and isinstance(answer, Refused)

@@ -21,22 +21,22 @@ from aiosmtplib import (
 from aiosmtplib.protocol import SMTPProtocol
 
 from remit.deliver import letter, letter_head
-from remit.deliver.account import Account, Security, distrust, is_password, trust
-from remit.deliver.letter import Letter, Note, Sender, Thread
-from remit.deliver.letter_head import Address
-from remit.deliver.mail_lines import IDLE, Line, Lines
-from remit.deliver.mailbox import Mailbox, Returned
-from remit.deliver.wire import clean, unfit
+from remit.deliver.account import Security, SmtpAccount, distrust, is_password, trust
+from remit.deliver.http_client import clean, unfit
+from remit.deliver.letter import MailContent, MailSender, MailThread, OutgoingMail
+from remit.deliver.letter_head import MailAddress
+from remit.deliver.mailbox import Mailbox, ReturnedMail
+from remit.deliver.smtp_pool import IDLE, SmtpConnection, SmtpConnectionPool
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
     Answer,
     Found,
-    Keeps,
     Locked,
     Parcel,
     Refused,
-    Retry,
+    SendGuarantee,
+    SendRetry,
     Unknown,
 )
 from remit.ports import Clock
@@ -49,10 +49,10 @@ _HANGS_UP: Final = 421
 _WAYS: Final = ("plain", "login", "cram-md5")  # best first; the line is private before any is used
 _GRACE: Final = 900.0
 
-ThreadOf: TypeAlias = Callable[[Parcel], Awaitable[Thread]]
+ThreadOf: TypeAlias = Callable[[Parcel], Awaitable[MailThread]]
 
 
-class Email:
+class EmailChannel:
     most: Final = MOST
     guidance: Final = (
         "It will be sent by e-mail. Markdown is shown well: a heading of its own becomes the "
@@ -61,11 +61,11 @@ class Email:
 
     def __init__(  # noqa: PLR0913 - each is handed in by name, and each has to come from outside
         self,
-        account: Account,
-        sender: Sender,
+        account: SmtpAccount,
+        sender: MailSender,
         clock: Clock,
         *,
-        owner: Address | None = None,
+        owner: MailAddress | None = None,
         thread_of: ThreadOf | None = None,
         mailbox: Mailbox | None = None,
         name: str = "email",
@@ -73,7 +73,7 @@ class Email:
         idle: float = IDLE,
     ) -> None:
         self.name: Final = name
-        self.keeps: Final = Keeps.LOOKUP if mailbox is not None else Keeps.NOTHING
+        self.keeps: Final = SendGuarantee.LOOKUP if mailbox is not None else SendGuarantee.NOTHING
         self._account = account
         self._sender = sender
         self._clock = clock
@@ -82,7 +82,7 @@ class Email:
         self.mailbox: Final = mailbox
         self._patience = patience
         self._trust = None if account.security is Security.NONE else trust(account)
-        self._lines = Lines(idle)
+        self._lines = SmtpConnectionPool(idle)
 
     async def send(self, parcel: Parcel) -> Answer:
         """Send one letter. Until it is whole and fit, no byte leaves. It never tries again."""
@@ -96,8 +96,10 @@ class Email:
                 kept = self._lines.take(ready.password)
                 answer = await self._over(kept, exchange) if kept is not None else None
                 if answer is None:  # nothing of the letter was said yet
-                    answer = await self._over(Line(self._smtp(), ready.password), exchange)
-                return answer or Retry(f"The mail server {self._account.host} hung up.")
+                    answer = await self._over(
+                        SmtpConnection(self._smtp(), ready.password), exchange
+                    )
+                return answer or SendRetry(f"The mail server {self._account.host} hung up.")
         except Exception as error:  # noqa: BLE001 - how far it came is known here alone
             late = f"no answer within {self._patience:g} s" if limit.expired() else None
             return exchange.broken(error, late)
@@ -106,7 +108,7 @@ class Email:
         """Part with the lines that are kept."""
         await self._lines.close()
 
-    async def _over(self, line: Line, exchange: "_Exchange") -> Answer | None:
+    async def _over(self, line: SmtpConnection, exchange: "_Exchange") -> Answer | None:
         """Hand the letter over on a line; None says that an old line was found to be broken."""
         old = line.letters > 0
         try:
@@ -123,7 +125,7 @@ class Email:
             line.leave()
         return answer
 
-    async def lookup(self, key: str, sent_at: datetime) -> Accepted | Retry | Unknown:
+    async def lookup(self, key: str, sent_at: datetime) -> Accepted | SendRetry | Unknown:
         """What the mailbox knows of a delivery that was sent at a time and is in doubt since."""
         if self.mailbox is None:
             return Unknown("There is no mailbox that could be asked.")
@@ -138,27 +140,27 @@ class Email:
         if self.mailbox is None:
             return None
         returned = await self.mailbox.bounces(None) if parcel.alone else None
-        for bounce in returned.bounces if isinstance(returned, Returned) else ():
+        for bounce in returned.bounces if isinstance(returned, ReturnedMail) else ():
             if bounce.delivery_id == parcel.key and bounce.for_good:
                 return bounce.answer
         found = await self.lookup(parcel.key, parcel.sent_at or self._clock.now())
-        return found if isinstance(found, Accepted | Retry) else None
+        return found if isinstance(found, Accepted | SendRetry) else None
 
-    async def _ready(self, parcel: Parcel) -> "_Ready | Retry | Refused | Locked":
+    async def _ready(self, parcel: Parcel) -> "_Ready | SendRetry | Refused | Locked":
         wrong = unfit(parcel.body, MOST)
         if wrong is not None:
             return Refused(wrong)
         try:
             to = self._to(parcel)
-            thread = await self._thread_of(parcel) if self._thread_of else Thread()
-            note = Note(parcel.key, to, parcel.body, thread)
+            thread = await self._thread_of(parcel) if self._thread_of else MailThread()
+            note = MailContent(parcel.key, to, parcel.body, thread)
             # A long text takes a while to turn, and others are waiting.
             made = await asyncio.to_thread(letter.compose, note, self._sender, self._clock.now())
             password = self._account.password() if self._account.password else ""
         except BadInput as error:
             return Refused(str(error))
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
-            return Retry(f"E-mail cannot be used at the moment ({type(error).__name__}).")
+            return SendRetry(f"E-mail cannot be used at the moment ({type(error).__name__}).")
         if self._account.user is not None and not is_password(password):
             return Locked("The password of the mail server is missing or none at all. Set it.")
         return _Ready(made, parcel.key, password)
@@ -181,7 +183,7 @@ class Email:
             return False
         return True
 
-    def _to(self, parcel: Parcel) -> Address:
+    def _to(self, parcel: Parcel) -> MailAddress:
         if parcel.recipient is not None:
             return letter_head.address(parcel.recipient)
         if self._owner is None:
@@ -204,7 +206,7 @@ class Email:
 class _Ready:
     """A letter that lacks nothing, and what opens the server for it."""
 
-    letter: Letter
+    letter: OutgoingMail
     key: str
     password: str = field(repr=False)
 
@@ -218,7 +220,7 @@ class _Stage(IntEnum):
 class _Exchange:
     """One conversation with the server about one letter, and how far it came."""
 
-    def __init__(self, account: Account, ready: _Ready) -> None:
+    def __init__(self, account: SmtpAccount, ready: _Ready) -> None:
         self._account = account
         self._letter = ready.letter
         self._key = ready.key
@@ -330,13 +332,13 @@ class _Exchange:
             return Locked(f"{who} does not let us in ({code}). Renew the user or the password.")
         match code // 100:
             case 4:
-                return Retry(f"{who} asks for patience ({code} {told}).")
+                return SendRetry(f"{who} asks for patience ({code} {told}).")
             case 5 if self._stage is not _Stage.REACHING:
                 return Refused(f"{who} refused the letter ({code} {told}).")
             case _ if self._stage is _Stage.GIVEN:
                 return Unknown(f"{who} was given the letter and said neither yes nor no ({code}).")
             case _:
-                return Retry(f"{who} cannot be used at the moment ({code} {told}).")
+                return SendRetry(f"{who} cannot be used at the moment ({code} {told}).")
 
     def broken(self, error: Exception, late: str | None) -> Answer:
         """What comes of an exchange that ended in an error."""
@@ -349,7 +351,7 @@ class _Exchange:
         why = late or _why(error)
         if self._stage is _Stage.GIVEN:
             return Unknown(f"{who} was given the letter, and then the line broke ({why}).")
-        return Retry(f"{who} {_unused(error, why)}.")
+        return SendRetry(f"{who} {_unused(error, why)}.")
 
 
 class _NotPrivate(SMTPException):

@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.deliver import letter_head, letter_html, letter_text
-from remit.deliver.letter_head import Address
+from remit.deliver.letter_head import MailAddress
 
 _LINE: Final = 76
 _PLAIN: Final = frozenset(range(0x21, 0x7F)) - {ord("=")}
@@ -23,44 +23,44 @@ _BREAK: Final = re.compile(r"\r\n|\r|\n")
 _AT_START: Final = {b".": b"=2E", b"F": b"=46"}
 
 
-class Thread(Struct, frozen=True):
+class MailThread(Struct, frozen=True):
     """Where a letter belongs: what it is about, and the ids of the letters before it."""
 
     title: str | None = None
     earlier: tuple[str, ...] = ()  # oldest first
 
 
-class Sender(Struct, frozen=True):
+class MailSender(Struct, frozen=True):
     """Who writes, and who gets an answer."""
 
-    address: Address
-    reply_to: Address | None = None
+    address: MailAddress
+    reply_to: MailAddress | None = None
 
     @property
     def is_ascii(self) -> bool:
         return self.address.is_ascii and (self.reply_to is None or self.reply_to.is_ascii)
 
 
-class Letter(Struct, frozen=True):
+class OutgoingMail(Struct, frozen=True):
     """`wire` ends with a line break; every line of it is short and no line stands for its end."""
 
     message_id: str
-    sender: Address
-    to: Address
+    sender: MailAddress
+    to: MailAddress
     wire: bytes
     utf8: bool  # some address is not ASCII, so only a server that takes that can be given it
 
 
-class Note(Struct, frozen=True):
+class MailContent(Struct, frozen=True):
     """What a letter is made from."""
 
     key: str
-    to: Address
+    to: MailAddress
     body: str  # markdown
-    thread: Thread = Thread()
+    thread: MailThread = MailThread()
 
 
-def compose(note: Note, sender: Sender, now: datetime) -> Letter:
+def compose(note: MailContent, sender: MailSender, now: datetime) -> OutgoingMail:
     """The letter; BadInput if it cannot be written without saying something else."""
     made = letter_head.message_id(note.key, sender.address.domain)
     utf8 = not (sender.is_ascii and note.to.is_ascii)
@@ -84,7 +84,9 @@ def compose(note: Note, sender: Sender, now: datetime) -> Letter:
     ]
     line = f"--{border}".encode("ascii")
     parts = b"\r\n".join((line, plain, line, rich, line + b"--", b""))
-    return Letter(made, sender.address, note.to, letter_head.head(fields, utf8=utf8) + parts, utf8)
+    return OutgoingMail(
+        made, sender.address, note.to, letter_head.head(fields, utf8=utf8) + parts, utf8
+    )
 
 
 def subject_of(body: str, words: str | None = None) -> str:
@@ -97,7 +99,7 @@ def subject_of(body: str, words: str | None = None) -> str:
     return made or letter_head.subject(letter_head.opening(words))
 
 
-def _subject(note: Note, words: str) -> str:
+def _subject(note: MailContent, words: str) -> str:
     """The title it was given, or its first heading, or its first words."""
     made = letter_head.subject(note.thread.title or "") or subject_of(note.body, words)
     if not made:
@@ -107,7 +109,7 @@ def _subject(note: Note, words: str) -> str:
     return letter_head.subject(f"Re: {made}") if again else made
 
 
-def _earlier(thread: Thread) -> list[tuple[str, str]]:
+def _earlier(thread: MailThread) -> list[tuple[str, str]]:
     ids = letter_head.earlier(thread.earlier)
     if not ids:
         return []

@@ -38,7 +38,7 @@ _CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
 _JOINERS: Final = "\u200c\u200d"  # without them, some scripts and emoji fall apart
 
 
-class Address(Struct, frozen=True):
+class MailAddress(Struct, frozen=True):
     """One address that can stand in a command and in a header as it is. `address` makes it."""
 
     local: str
@@ -53,10 +53,10 @@ class Address(Struct, frozen=True):
         return self.local.isascii()
 
 
-def address(text: str, name: str | None = None) -> Address:
+def address(text: str, name: str | None = None) -> MailAddress:
     """Read one bare address: no name, no brackets, no comment, no second one."""
     local, _, domain = text.rpartition("@")
-    found = Address(unicodedata.normalize("NFC", local), _domain(domain, text), _name(name))
+    found = MailAddress(unicodedata.normalize("NFC", local), _domain(domain, text), _name(name))
     if not _is_local(found.local) or len(str(found).encode()) > _MOST_ADDRESS:
         raise BadInput(_no_address(text), field="address")
     return found
@@ -191,7 +191,7 @@ def written(text: str, used: int) -> str:
     return "\r\n ".join(_words(text))
 
 
-def mailbox(who: Address) -> str:
+def mailbox(who: MailAddress) -> str:
     """An address as the value of a header, with the name if there is one."""
     if who.name is None:
         return str(who)

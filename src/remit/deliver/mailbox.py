@@ -14,10 +14,10 @@ import imapclient  # type: ignore[import-untyped]
 from msgspec import Struct
 
 from remit.deliver import bounce, letter_head
-from remit.deliver.account import Account, Security, distrust, is_password, trust
-from remit.deliver.bounce import Bounced
+from remit.deliver.account import Security, SmtpAccount, distrust, is_password, trust
+from remit.deliver.bounce import BouncedMail
 from remit.errors import BadInput
-from remit.model.delivery import Accepted, Retry, Unknown
+from remit.model.delivery import Accepted, SendRetry, Unknown
 
 T = TypeVar("T")
 
@@ -31,22 +31,22 @@ _ID_FIELD: Final = b"BODY[HEADER.FIELDS (MESSAGE-ID)]"
 _TYPE_FIELD: Final = b"BODY[HEADER.FIELDS (CONTENT-TYPE)]"
 
 
-class Mark(Struct, frozen=True):
+class SentFolderMark(Struct, frozen=True):
     """How far an inbox was read: everything up to this number, as long as its age is the same."""
 
     validity: int
     uid: int
 
 
-class Returned(Struct, frozen=True):
+class ReturnedMail(Struct, frozen=True):
     """What came back since a mark, and the next mark. `more` says that not all was looked at."""
 
-    bounces: tuple[Bounced, ...]
-    mark: Mark
+    bounces: tuple[BouncedMail, ...]
+    mark: SentFolderMark
     more: bool = False
 
 
-class Filing(Struct, frozen=True):
+class SentFolderPolicy(Struct, frozen=True):
     """Where letters are filed once they were taken.
 
     `authoritative_after` says that the server files every letter it takes, at the latest after so
@@ -70,9 +70,9 @@ class Filing(Struct, frozen=True):
 class Mailbox:
     def __init__(
         self,
-        account: Account,
+        account: SmtpAccount,
         domain: str,
-        filing: Filing | None = None,
+        filing: SentFolderPolicy | None = None,
         *,
         patience: float = PATIENCE,
     ) -> None:
@@ -80,7 +80,7 @@ class Mailbox:
             raise BadInput("A mailbox needs a user and a password.", field="user")
         self._account = account
         self._domain = domain
-        self._filing = filing or Filing()
+        self._filing = filing or SentFolderPolicy()
         self._patience = patience
         self._trust = None if account.security is Security.NONE else trust(account)
 
@@ -89,7 +89,7 @@ class Mailbox:
         """How long it takes at most until a letter that left is filed; None: some never are."""
         return self._filing.authoritative_after
 
-    async def lookup(self, message_id: str, age: timedelta) -> Accepted | Retry | Unknown:
+    async def lookup(self, message_id: str, age: timedelta) -> Accepted | SendRetry | Unknown:
         """Whether a letter left that was handed over so long ago and never answered for."""
         found = await self._ask(lambda imap: _is_filed(imap, message_id, self._filing.folders))
         if isinstance(found, Unknown):
@@ -100,12 +100,12 @@ class Mailbox:
             return Accepted(message_id)
         after = self._filing.authoritative_after
         if after is not None and age >= after:
-            return Retry("The letter is not among the sent ones, where this server files each.")
+            return SendRetry("The letter is not among the sent ones, where this server files each.")
         return Unknown(
             "The letter is not among the sent ones, which does not prove that it stayed."
         )
 
-    async def bounces(self, since: Mark | None) -> Returned | Unknown:
+    async def bounces(self, since: SentFolderMark | None) -> ReturnedMail | Unknown:
         """What came back since a mark; None reads the latest mails of the inbox."""
         return await self._ask(
             lambda imap: _returned(imap, self._filing.inbox, since, self._domain)
@@ -195,7 +195,7 @@ def _holds(imap: _Imap, folder: str, message_id: str) -> bool:
     return any(message_id in letter_head.ids_in(head) for head in heads)
 
 
-def _returned(imap: _Imap, inbox: str, since: Mark | None, domain: str) -> Returned:
+def _returned(imap: _Imap, inbox: str, since: SentFolderMark | None, domain: str) -> ReturnedMail:
     validity = _number(imap.select_folder(inbox, readonly=True).get(b"UIDVALIDITY"))
     # An inbox that was numbered anew is read anew, from its latest mails.
     goes_on = since is not None and since.validity == validity
@@ -205,7 +205,7 @@ def _returned(imap: _Imap, inbox: str, since: Mark | None, domain: str) -> Retur
     chosen = new[:_MOST_READ] if goes_on else new[-_MOST_READ:]
     found = tuple(_read(imap, _reports(imap, chosen), domain))
     last = chosen[-1] if chosen else start
-    return Returned(found, Mark(validity, last), bool(new) and last < new[-1])
+    return ReturnedMail(found, SentFolderMark(validity, last), bool(new) and last < new[-1])
 
 
 def _reports(imap: _Imap, uids: Sequence[int]) -> list[int]:
@@ -216,7 +216,7 @@ def _reports(imap: _Imap, uids: Sequence[int]) -> list[int]:
     return [uid for uid, kind in kinds.items() if bounce.is_report(kind.decode("ascii", "replace"))]
 
 
-def _read(imap: _Imap, uids: Iterable[int], domain: str) -> Iterable[Bounced]:
+def _read(imap: _Imap, uids: Iterable[int], domain: str) -> Iterable[BouncedMail]:
     for uid in uids:  # one at a time, so that a full inbox is never in memory at once
         parts = imap.fetch([uid], [f"BODY.PEEK[]<0.{bounce.MOST}>"]).get(uid, {})
         raw = next(

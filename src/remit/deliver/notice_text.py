@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.notice import News, Notice
+from remit.model.notice import Notice, NoticeKind
 
 FEW: Final = 5  # of one sort in a message; more are only counted
 MOST_LINES: Final = 20
@@ -22,36 +22,39 @@ _LEADS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|www\.\S+", re.IGNORECASE)
 # What marks up markdown or HTML becomes what marks up nothing.
 _INERT: Final = str.maketrans("*`~[]<>\\|", "·'-()()//")
 _READ: Final = 1_000  # characters of a text that are looked at; no notice shows as many
-_ONE: Final[Mapping[News, str]] = {
-    News.QUESTION: "“{title}” needs you: {line}",
-    News.DONE: "“{title}” is done.",
-    News.FAILED: "“{title}” failed: {line}",
-    News.LOST: "A message of “{title}” did not arrive: {line}",
-    News.MISSED: "“{title}”: {line}",
-    News.REFUSED: "“{title}” in your calendar starts nothing: {line}",
-    News.TEST: "{title}",
+_ONE: Final[Mapping[NoticeKind, str]] = {
+    NoticeKind.QUESTION: "“{title}” needs you: {line}",
+    NoticeKind.DONE: "“{title}” is done.",
+    NoticeKind.FAILED: "“{title}” failed: {line}",
+    NoticeKind.LOST: "A message of “{title}” did not arrive: {line}",
+    NoticeKind.MISSED: "“{title}”: {line}",
+    NoticeKind.REFUSED: "“{title}” in your calendar starts nothing: {line}",
+    NoticeKind.TEST: "{title}",
 }
-_MANY: Final[Mapping[News, tuple[str, str]]] = {
-    News.QUESTION: ("1 task needs you", "{n} tasks need you"),
-    News.DONE: ("1 task is done", "{n} tasks are done"),
-    News.FAILED: ("1 task failed", "{n} tasks failed"),
-    News.LOST: ("1 message did not arrive", "{n} messages did not arrive"),
-    News.MISSED: ("1 run was missed or left out", "{n} runs were missed or left out"),
-    News.REFUSED: ("1 event of a calendar starts nothing", "{n} events of calendars start nothing"),
-    News.TEST: ("1 test", "{n} tests"),
+_MANY: Final[Mapping[NoticeKind, tuple[str, str]]] = {
+    NoticeKind.QUESTION: ("1 task needs you", "{n} tasks need you"),
+    NoticeKind.DONE: ("1 task is done", "{n} tasks are done"),
+    NoticeKind.FAILED: ("1 task failed", "{n} tasks failed"),
+    NoticeKind.LOST: ("1 message did not arrive", "{n} messages did not arrive"),
+    NoticeKind.MISSED: ("1 run was missed or left out", "{n} runs were missed or left out"),
+    NoticeKind.REFUSED: (
+        "1 event of a calendar starts nothing",
+        "{n} events of calendars start nothing",
+    ),
+    NoticeKind.TEST: ("1 test", "{n} tests"),
 }
-_BARE: Final[Mapping[News, str]] = {
-    News.QUESTION: "{agent} needs you",
-    News.DONE: "A task is done",
-    News.FAILED: "A task failed",
-    News.LOST: "A message did not arrive",
-    News.MISSED: "A run was missed",
-    News.REFUSED: "An event of a calendar starts nothing",
-    News.TEST: "This is a test",
+_BARE: Final[Mapping[NoticeKind, str]] = {
+    NoticeKind.QUESTION: "{agent} needs you",
+    NoticeKind.DONE: "A task is done",
+    NoticeKind.FAILED: "A task failed",
+    NoticeKind.LOST: "A message did not arrive",
+    NoticeKind.MISSED: "A run was missed",
+    NoticeKind.REFUSED: "An event of a calendar starts nothing",
+    NoticeKind.TEST: "This is a test",
 }
 
 
-class Words(Struct, frozen=True):
+class NoticeWords(Struct, frozen=True):
     """Who speaks, what must never be said, and where the dashboard is."""
 
     agent: str
@@ -89,7 +92,7 @@ class Words(Struct, frozen=True):
             kinds = Counter(each.news for each in found)
             return ", ".join(_count(news, n) for news, n in kinds.items()) + "."
         said = _BARE[first.news].format(agent=self.agent)
-        if first.news is News.FAILED and first.telling.task_id is None:
+        if first.news is NoticeKind.FAILED and first.telling.task_id is None:
             said = "A part of Remit failed"
         title = plain(self.hide(first.telling.title), MOST_PUSHED)
         return f"{said}: {title}" if named and title else f"{said}."
@@ -111,10 +114,16 @@ def plain(text: str, most: int) -> str:
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
 
 
-def _count(news: News, number: int) -> str:
+def _count(news: NoticeKind, number: int) -> str:
     one, many = _MANY[news]
     return one if number == 1 else many.format(n=number)
 
 
-def _list_of(news: News) -> str:
-    return "/tasks" if news is News.DONE else "/schedule" if news is News.MISSED else "/inbox"
+def _list_of(news: NoticeKind) -> str:
+    return (
+        "/tasks"
+        if news is NoticeKind.DONE
+        else "/schedule"
+        if news is NoticeKind.MISSED
+        else "/inbox"
+    )

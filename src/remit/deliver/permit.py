@@ -15,7 +15,7 @@ from remit.model.task import Taint
 from remit.model.veto import VetoCue, veto_sentence
 
 
-class Leave(Struct, frozen=True):
+class SendPermission(Struct, frozen=True):
     """Whether a message may go out as it is, and why not."""
 
     policy: Policy
@@ -30,16 +30,16 @@ def judge(
     taint: Taint = Taint.OWNER,
     veto: Sequence[VetoCue] = (),
     asks_first: bool = False,
-) -> Leave:
+) -> SendPermission:
     """Allow, ask or deny one message to one person on one channel."""
     if reach.owner:
-        return Leave(Policy.ASK if asks_first else Policy.ALLOW)
+        return SendPermission(Policy.ASK if asks_first else Policy.ALLOW)
     policy = policy_of(reach, channel, standing)
     if policy is Policy.DENY:
         why = f"you said that {reach.name} is not written to on {channel}"
-        return Leave(Policy.DENY, f"{why}; `remit contacts` shows it")
+        return SendPermission(Policy.DENY, f"{why}; `remit contacts` shows it")
     if taint is not Taint.OWNER:
-        return Leave(Policy.ASK, "The task has read what is not yours. ")
+        return SendPermission(Policy.ASK, "The task has read what is not yours. ")
     if veto:
-        return Leave(Policy.ASK, f"{veto_sentence(veto)} ")
-    return Leave(Policy.ASK if asks_first else policy)
+        return SendPermission(Policy.ASK, f"{veto_sentence(veto)} ")
+    return SendPermission(Policy.ASK if asks_first else policy)

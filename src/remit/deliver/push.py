@@ -14,17 +14,17 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from msgspec import Struct
 
-from remit.deliver import place
+from remit.deliver import address_rules
 from remit.errors import BadInput, Conflict, NotFound
 from remit.ports import Clock
-from remit.settings import Notices
+from remit.settings import NoticeSettings
 from remit.store import push
 from remit.store.database import Database
-from remit.store.push import Subscription
+from remit.store.push import PushSubscription
 from remit.store.secrets import Secrets
 
 if TYPE_CHECKING:
-    from remit.deliver.push_line import Came, Note, Sender
+    from remit.deliver.push_client import PushMessage, PushResult, PushSender
 
 SECRET: Final = "push_key"  # noqa: S105 - the name of one
 NEEDS: Final = "Push needs one more package: pip install 'remit[push]', then start Remit again."
@@ -34,16 +34,16 @@ _NOBODY: Final = "mailto:nobody@example.org"
 Still: TypeAlias = Callable[[], Awaitable[bool]]
 
 
-class Around(Struct, frozen=True):
+class PushContext(Struct, frozen=True):
     """What it stands on."""
 
     db: Database
     clock: Clock
     kept: Callable[[], Secrets]  # opened only by who pushes: a keyring loads slowly
-    wishes: Callable[[], Notices]
+    wishes: Callable[[], NoticeSettings]
 
 
-class Shown(Struct, frozen=True):
+class PushContent(Struct, frozen=True):
     """What a browser shows, of what happened at a moment."""
 
     body: str
@@ -58,10 +58,12 @@ def is_there() -> bool:
     return importlib.util.find_spec("cryptography") is not None
 
 
-class Push:
+class PushNotifier:
     """Who is told, and the telling. `private` lets it speak to one's own network."""
 
-    def __init__(self, around: Around, *, there: bool | None = None, private: bool = False) -> None:
+    def __init__(
+        self, around: PushContext, *, there: bool | None = None, private: bool = False
+    ) -> None:
         self.possible: Final = is_there() if there is None else there
         self._around = around
         self._db, self._clock = around.db, around.clock
@@ -82,13 +84,13 @@ class Push:
         self._need()
         from remit.deliver import push_seal  # noqa: PLC0415 - the extra
 
-        spot = place.read(endpoint, private=self._private)
-        if isinstance(spot, place.Barred):
+        spot = address_rules.read(endpoint, private=self._private)
+        if isinstance(spot, address_rules.BlockedAddress):
             raise BadInput(f"endpoint cannot be used. {spot.why}", field="endpoint")
-        if spot.literal is not None and place.reserved(spot.literal, private=self._private):
+        if spot.literal is not None and address_rules.reserved(spot.literal, private=self._private):
             raise BadInput("endpoint leads to no push service on the net.", field="endpoint")
         push_seal.check(p256dh, auth)
-        new = Subscription(
+        new = PushSubscription(
             id=hashlib.sha256(endpoint.encode()).hexdigest(),
             endpoint=endpoint,
             p256dh=p256dh,
@@ -121,7 +123,7 @@ class Push:
 
     # Telling ------------------------------------------------------------------------------------
 
-    async def tell(self, shown: Shown, still: Still) -> int | None:
+    async def tell(self, shown: PushContent, still: Still) -> int | None:
         """Tell every browser that listened when it happened; None if there is none.
 
         Say how many took it. A busy service is asked again later, as long as it is to be told
@@ -129,45 +131,47 @@ class Push:
         """
         if not self.possible:
             return None
-        every = await self._db.read(push.every, self._clock.now())
+        every = await self._db.read(push.list_subscriptions, self._clock.now())
         listening = [each for each in every if each.created_at <= shown.since]
         if not listening:
             return None
-        from remit.deliver.push_line import Note  # noqa: PLC0415 - the extra
+        from remit.deliver.push_client import PushMessage  # noqa: PLC0415 - the extra
 
         sender = await self._sender()
-        note = Note("Remit", shown.body, shown.href, shown.about, urgent=shown.urgent)
+        note = PushMessage("Remit", shown.body, shown.href, shown.about, urgent=shown.urgent)
         sends = (self._send(sender, to, note, still) for to in listening)
         return sum(await asyncio.gather(*sends))
 
-    async def _send(self, sender: "Sender", to: Subscription, note: "Note", still: Still) -> bool:
+    async def _send(
+        self, sender: "PushSender", to: PushSubscription, note: "PushMessage", still: Still
+    ) -> bool:
         """Whether that browser's service took it."""
-        from remit.deliver import push_line  # noqa: PLC0415 - the extra
+        from remit.deliver import push_client  # noqa: PLC0415 - the extra
 
         for pause in (*PAUSES, None):
-            came, wait = await push_line.send(sender, to, note, self._clock.now())
-            if came is not push_line.Came.LATER or pause is None:
+            came, wait = await push_client.send(sender, to, note, self._clock.now())
+            if came is not push_client.PushResult.LATER or pause is None:
                 await self._settle(to, came)
-                return came is push_line.Came.TAKEN
+                return came is push_client.PushResult.TAKEN
             await self._clock.sleep(max(pause, wait or 0.0))
             listens = await self._db.read(push.find, to.id, self._clock.now()) is not None
             if not listens or not await still():
                 return False
         return False  # pragma: no cover - the last try returns
 
-    async def _settle(self, to: Subscription, came: "Came") -> None:
-        from remit.deliver.push_line import Came  # noqa: PLC0415 - the extra
+    async def _settle(self, to: PushSubscription, came: "PushResult") -> None:
+        from remit.deliver.push_client import PushResult  # noqa: PLC0415 - the extra
 
         match came:
-            case Came.TAKEN:
+            case PushResult.TAKEN:
                 await self._db.write(push.praise, to.id, self._clock.now())
-            case Came.GONE:
+            case PushResult.GONE:
                 await self._db.write(push.drop, to.id)
-            case Came.LATER | Came.LOST:
+            case PushResult.LATER | PushResult.LOST:
                 await self._db.write(push.blame, to.id)
 
-    async def _sender(self) -> "Sender":
-        from remit.deliver.push_line import Sender  # noqa: PLC0415 - the extra
+    async def _sender(self) -> "PushSender":
+        from remit.deliver.push_client import PushSender  # noqa: PLC0415 - the extra
 
         contact = self._around.wishes().push_contact or _NOBODY
-        return Sender(await self._key(), contact, self._private)
+        return PushSender(await self._key(), contact, self._private)

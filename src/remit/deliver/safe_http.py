@@ -18,8 +18,8 @@ from typing import Final, TypeAlias
 import httpx2
 from msgspec import Struct
 
-from remit.deliver import place as places
-from remit.deliver.place import Address, Barred, Spot
+from remit.deliver import address_rules as places
+from remit.deliver.address_rules import Address, AddressForm, BlockedAddress
 from remit.system.tls import trusted_authorities
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]  # a name's addresses
@@ -29,14 +29,14 @@ MOST_BYTES: Final = 1_048_576
 _MOST_ADDRESSES: Final = 16
 
 
-class Place(Struct, frozen=True):
+class ResolvedAddress(Struct, frozen=True):
     """Somewhere that was looked up and may be spoken to, at these addresses alone."""
 
-    spot: Spot
+    spot: AddressForm
     addresses: tuple[Address, ...]
 
 
-class Lost(Struct, frozen=True):
+class UnresolvedAddress(Struct, frozen=True):
     """The name leads nowhere at the moment; nothing was sent."""
 
     why: str
@@ -51,10 +51,10 @@ async def system(host: str, port: int) -> Sequence[str]:
 
 async def find(
     url: str, *, private: bool = False, resolve: Resolve = system, seconds: float = SECONDS
-) -> Place | Barred | Lost:
+) -> ResolvedAddress | BlockedAddress | UnresolvedAddress:
     """Look a place up once and check all of it; `private` lets the operator's own network pass."""
     spot = places.read(url, private=private)
-    if isinstance(spot, Barred):
+    if isinstance(spot, BlockedAddress):
         return spot
     if spot.literal is not None:
         return _checked(spot, [str(spot.literal)], private=private)
@@ -62,31 +62,37 @@ async def find(
         async with asyncio.timeout(seconds):
             found = await resolve(spot.host, spot.port)
     except (OSError, UnicodeError) as error:
-        return Lost(f"the name was not found ({type(error).__name__})")
+        return UnresolvedAddress(f"the name was not found ({type(error).__name__})")
     return _checked(spot, found, private=private)
 
 
-def _checked(spot: Spot, found: Sequence[str], *, private: bool) -> Place | Barred | Lost:
+def _checked(
+    spot: AddressForm, found: Sequence[str], *, private: bool
+) -> ResolvedAddress | BlockedAddress | UnresolvedAddress:
     """One bad address spoils the lot: an honest name does not lead to two such places."""
     addresses: list[Address] = []
     for each in dict.fromkeys(found[:_MOST_ADDRESSES]):
         try:
             address = ipaddress.ip_address(each)
         except ValueError:
-            return Barred("The address leads to what is no address.")
+            return BlockedAddress("The address leads to what is no address.")
         scoped = isinstance(address, ipaddress.IPv6Address) and address.scope_id
         kind = "link-local" if scoped else places.reserved(address, private=private)
         if kind is not None:
-            return Barred(
+            return BlockedAddress(
                 f"The address leads to one that is {kind}, which is not spoken to. "
                 "Name one on the public net."
             )
         addresses.append(address)
-    return Place(spot, tuple(addresses)) if addresses else Lost("the name has no address")
+    return (
+        ResolvedAddress(spot, tuple(addresses))
+        if addresses
+        else UnresolvedAddress("the name has no address")
+    )
 
 
 def open_client(
-    place: Place, *, tls: ssl.SSLContext | None = None, most: int = MOST_BYTES
+    place: ResolvedAddress, *, tls: ssl.SSLContext | None = None, most: int = MOST_BYTES
 ) -> httpx2.AsyncClient:
     """A client for this place alone: elsewhere it does not go, and more bytes it does not read."""
     return httpx2.AsyncClient(
@@ -99,7 +105,7 @@ def open_client(
 
 
 class _Pinned(httpx2.AsyncBaseTransport):
-    def __init__(self, place: Place, tls: ssl.SSLContext, most: int) -> None:
+    def __init__(self, place: ResolvedAddress, tls: ssl.SSLContext, most: int) -> None:
         self._place = place
         self._most = most
         # A kept connection would be found again by its address, whatever name it was opened for.

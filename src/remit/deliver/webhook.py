@@ -24,12 +24,21 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Final, Protocol
 
-from remit.deliver import place, safe_http, wire
-from remit.deliver.place import Barred
-from remit.deliver.safe_http import Lost, Resolve
-from remit.deliver.wire import Broken, Said, Token
+from remit.deliver import address_rules, http_client, safe_http
+from remit.deliver.address_rules import BlockedAddress
+from remit.deliver.http_client import HttpFailure, HttpReply, Token
+from remit.deliver.safe_http import Resolve, UnresolvedAddress
 from remit.errors import BadInput
-from remit.model.delivery import Accepted, Answer, Keeps, Locked, Parcel, Refused, Retry, Unknown
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
 from remit.ports import Clock
 
 MOST: Final = 100_000
@@ -46,7 +55,7 @@ _UNSIGNED: Final = (
 )
 
 
-class Unheard(Retry, frozen=True):
+class UnconfirmedSend(SendRetry, frozen=True):
     """Nobody knows whether it arrived, and it may go again all the same: its id is the same."""
 
     @property
@@ -54,11 +63,11 @@ class Unheard(Retry, frozen=True):
         return True
 
 
-class Gone(Locked, frozen=True):
+class HookGone(Locked, frozen=True):
     """Definitely not sent, and the receiver wants nothing more: the hook is off."""
 
 
-class Switch(Protocol):
+class HookSwitch(Protocol):
     """Whether a hook may be used, kept where a restart does not reach it."""
 
     async def why_off(self) -> str | None:
@@ -67,7 +76,7 @@ class Switch(Protocol):
     async def turn_off(self, why: str) -> None: ...
 
 
-class Loose:
+class MemorySwitch:
     """A switch that only this process knows of."""
 
     def __init__(self) -> None:
@@ -81,7 +90,7 @@ class Loose:
 
 
 @dataclass(frozen=True, slots=True)
-class Hook:
+class WebhookTarget:
     """Where the events go. The secret may be several, parted by spaces, while one is replaced."""
 
     url: str = field(repr=False)  # many a url is a secret itself
@@ -90,31 +99,31 @@ class Hook:
     source: str = "urn:remit"
 
     def __post_init__(self) -> None:
-        spot = place.read(self.url, private=self.private)
-        if isinstance(spot, Barred):
+        spot = address_rules.read(self.url, private=self.private)
+        if isinstance(spot, BlockedAddress):
             raise BadInput(f"The hook cannot be used. {spot.why}", field="url")
         if not _SOURCE.fullmatch(self.source):
             raise BadInput("The source of a hook must be a URI, such as urn:remit.", field="source")
 
 
-class Webhook:
+class WebhookChannel:
     most: Final = MOST
-    keeps: Final = Keeps.KEY
+    keeps: Final = SendGuarantee.KEY
     grace: Final = 60.0  # seconds after which a receiver is told once more
     guidance: Final = "A program reads this text. Write plain Markdown, without greeting or sign."
 
     def __init__(
         self,
-        hook: Hook,
+        hook: WebhookTarget,
         clock: Clock,
         *,
         name: str = "webhook",
-        switch: Switch | None = None,
+        switch: HookSwitch | None = None,
         patience: float = PATIENCE,
         resolve: Resolve = safe_http.system,
     ) -> None:
         self.name: Final = name
-        self._switch = switch or Loose()
+        self._switch = switch or MemorySwitch()
         self._failed: dict[str, int] = {}  # by key: so many tries, and none of them in doubt
         self._hook = hook
         self._clock = clock
@@ -131,7 +140,11 @@ class Webhook:
         certain = failed == parcel.attempt - 1
         if isinstance(answer, Refused) and not certain:
             return Unknown(f"{answer.why} But a try before this one may have arrived.")
-        if certain and isinstance(answer, Retry | Locked) and not isinstance(answer, Unheard):
+        if (
+            certain
+            and isinstance(answer, SendRetry | Locked)
+            and not isinstance(answer, UnconfirmedSend)
+        ):
             self._failed[parcel.key] = parcel.attempt
         return answer
 
@@ -146,7 +159,9 @@ class Webhook:
             why = f"The secret of the hook cannot be read ({type(error).__name__})."
             return again(why, parcel.attempt)
         if off is not None:
-            return Gone(f"{off.rstrip('.')}; `remit channels on {self.name}` switches it on again.")
+            return HookGone(
+                f"{off.rstrip('.')}; `remit channels on {self.name}` switches it on again."
+            )
         return await self._post(parcel, keys) if keys else Locked(_UNSIGNED)
 
     async def find(self, parcel: Parcel) -> Accepted | None:
@@ -158,20 +173,20 @@ class Webhook:
     async def _post(self, parcel: Parcel, keys: tuple[bytes, ...]) -> Answer:
         hook = self._hook
         found = await safe_http.find(hook.url, private=hook.private, resolve=self._resolve)
-        if isinstance(found, Barred):
+        if isinstance(found, BlockedAddress):
             return Refused(f"The hook {self.name} cannot be used. {found.why}")
-        if isinstance(found, Lost):
+        if isinstance(found, UnresolvedAddress):
             return again(f"The hook {self.name} cannot be found: {found.why}.", parcel.attempt)
         now = self._clock.now()
         body = event(parcel, hook.source)
         headers = signed(parcel.key, int(now.timestamp()), body, keys)
         async with safe_http.open_client(found) as client:
-            said = await wire.post_bytes(client, hook.url, headers, body, self._patience)
+            said = await http_client.post_bytes(client, hook.url, headers, body, self._patience)
         answer = _answer(said, parcel, now)
-        if isinstance(answer, Gone):
+        if isinstance(answer, HookGone):
             with suppress(Exception):  # if it cannot be kept, the next 410 is
                 await self._switch.turn_off(answer.why)
-            return Gone(f"{answer.why}; `remit channels on {self.name}` switches it on again.")
+            return HookGone(f"{answer.why}; `remit channels on {self.name}` switches it on again.")
         return answer
 
 
@@ -222,26 +237,28 @@ def again(why: str, attempt: int, *, wait: float | None = None, doubt: bool = Fa
         return Unknown(why) if doubt else Refused(why)
     after = max(float(PAUSES[max(attempt, 1) - 1]), wait or 0.0)
     # The pauses bound the tries, so none of the task's own is used up.
-    return Unheard(why, after, spends=False) if doubt else Retry(why, after, spends=False)
+    return (
+        UnconfirmedSend(why, after, spends=False) if doubt else SendRetry(why, after, spends=False)
+    )
 
 
 def _wrong(parcel: Parcel) -> str | None:
     if not _KEY.fullmatch(parcel.key):
         return "The key of a delivery must have 1 to 200 letters, digits, - and _."
-    return wire.unfit(parcel.body, MOST)
+    return http_client.unfit(parcel.body, MOST)
 
 
-def _answer(said: Said | Broken, parcel: Parcel, now: datetime) -> Answer:
-    if isinstance(said, Broken):
+def _answer(said: HttpReply | HttpFailure, parcel: Parcel, now: datetime) -> Answer:
+    if isinstance(said, HttpFailure):
         why = "The hook was posted to, and then the line broke" if said.left else "No way there"
         return again(f"{why} ({said.why}).", parcel.attempt, doubt=said.left)
     family = said.status // 100
     if family == 2:  # noqa: PLR2004 - as the codes are grouped
         return Accepted(parcel.key)
     if said.status == HTTPStatus.GONE:
-        return Gone("its receiver says that it is gone (410), so it is switched off")
+        return HookGone("its receiver says that it is gone (410), so it is switched off")
     why = f"The hook answered {said.status}; only 2xx is a yes."
     if family == 3:  # noqa: PLR2004 - the same
         why = f"The hook answered {said.status}; it must answer at its address, not send us on."
     doubt = family not in (3, 4)
-    return again(why, parcel.attempt, wait=wire.wait_of(said, now), doubt=doubt)
+    return again(why, parcel.attempt, wait=http_client.wait_of(said, now), doubt=doubt)

@@ -14,12 +14,21 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from remit.deliver import parts, plain, wire
-from remit.deliver.pace import Pace
+from remit.deliver import http_client, parts, whatsapp_text
+from remit.deliver.http_client import HttpFailure, HttpReply, Token
+from remit.deliver.send_rate import SendRate
 from remit.deliver.whatsapp_codes import is_known, means
-from remit.deliver.wire import Broken, Said, Token
 from remit.errors import BadInput
-from remit.model.delivery import Accepted, Answer, Keeps, Locked, Parcel, Refused, Retry, Unknown
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
 from remit.ports import Clock
 
 MOST: Final = 4096
@@ -40,7 +49,7 @@ Request: TypeAlias = Mapping[str, object]
 LastInbound: TypeAlias = Callable[[str], Awaitable[datetime | None]]  # by send address
 
 
-class Template(Struct, frozen=True):
+class WhatsAppTemplate(Struct, frozen=True):
     """A template the provider has approved: what goes into the variables of its body, in order."""
 
     name: str
@@ -70,13 +79,13 @@ class Template(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class WhatsAppNumber:
     """The number that messages are sent from, and what opens it."""
 
     number_id: str
     token: Token = field(repr=False)
     owner: str | None = None  # the send address of the owner
-    template: Template | None = None
+    template: WhatsAppTemplate | None = None
     url: str = "https://graph.facebook.com/v25.0"
 
     def __post_init__(self) -> None:
@@ -96,8 +105,8 @@ class Line:
             raise BadInput(_no_address(self.owner), field="owner")
 
 
-class WhatsApp:
-    keeps: Final = Keeps.NOTHING
+class WhatsAppChannel:
+    keeps: Final = SendGuarantee.NOTHING
     most: Final = MOST
     grace: Final = 900.0  # seconds in which a report settles what is in doubt
     guidance: Final = (
@@ -107,7 +116,7 @@ class WhatsApp:
 
     def __init__(
         self,
-        line: Line,
+        line: WhatsAppNumber,
         clock: Clock,
         last_inbound_at: LastInbound,
         *,
@@ -119,8 +128,8 @@ class WhatsApp:
         self._clock = clock
         self._last_inbound_at = last_inbound_at
         self._patience = patience
-        self._pace = Pace()
-        self._client = wire.open_client(line.url)
+        self._pace = SendRate()
+        self._client = http_client.open_client(line.url)
 
     @property
     def knows_owner(self) -> bool:
@@ -135,7 +144,7 @@ class WhatsApp:
 
     def shape(self, text: str) -> str:
         """The text as WhatsApp shows it: its own marks instead of Markdown."""
-        return plain.text(text)
+        return whatsapp_text.text(text)
 
     def parts(self, shaped: str) -> tuple[str, ...]:
         """The messages that a shaped text goes out as, each as it will be sent."""
@@ -152,16 +161,18 @@ class WhatsApp:
             return ready
         wait = self._pace.take(ready.to, now)
         if wait > 0:
-            return Retry("It is too soon for the next message by WhatsApp.", wait, spends=False)
+            return SendRetry("It is too soon for the next message by WhatsApp.", wait, spends=False)
         url = f"{self._line.url}/{self._line.number_id}/messages"
-        said = await wire.post(self._client, url, ready.token, ready.request, self._patience)
+        said = await http_client.post(self._client, url, ready.token, ready.request, self._patience)
         return _answer(said, ready.token, now)
 
     async def find(self, parcel: Parcel) -> None:  # noqa: ARG002 - as every channel has it
         """Nobody can be asked: only a report says what became of a message."""
         return
 
-    async def _ready(self, parcel: Parcel, now: datetime) -> "_Ready | Retry | Refused | Locked":
+    async def _ready(
+        self, parcel: Parcel, now: datetime
+    ) -> "_Ready | SendRetry | Refused | Locked":
         to = parcel.recipient if parcel.recipient is not None else self._line.owner
         to = digits(to) if to is not None else None
         wrong = _wrong(parcel, to)
@@ -170,8 +181,8 @@ class WhatsApp:
         try:
             free_text, token = await self._free_text(to, now), self._line.token()
         except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
-            return Retry(f"WhatsApp cannot be used at the moment ({type(error).__name__}).")
-        if not wire.usable(token):
+            return SendRetry(f"WhatsApp cannot be used at the moment ({type(error).__name__}).")
+        if not http_client.usable(token):
             return Locked("The access token of WhatsApp is missing or no token at all. Set it.")
         request = _request(parcel, to, free_text, self._line.template)
         return request if isinstance(request, Refused) else _Ready(to, request, token)
@@ -217,11 +228,11 @@ def _wrong(parcel: Parcel, to: str | None) -> str | None:
         return _no_address(to)
     if not _KEY.fullmatch(parcel.key):
         return "The key of a delivery must have 1 to 512 plain characters."
-    return wire.unfit(parcel.body, MOST)
+    return http_client.unfit(parcel.body, MOST)
 
 
 def _request(
-    parcel: Parcel, to: str, free_text: bool, template: Template | None
+    parcel: Parcel, to: str, free_text: bool, template: WhatsAppTemplate | None
 ) -> Request | Refused:
     frame: dict[str, object] = {
         "messaging_product": "whatsapp",
@@ -247,7 +258,7 @@ def _request(
     return {**frame, "type": "template", "template": _filled(template, line)}
 
 
-def _filled(template: Template, line: str) -> Request:
+def _filled(template: WhatsAppTemplate, line: str) -> Request:
     texts = [each.replace(TEXT, line) for each in template.parameters]
     parameters = [{"type": "text", "text": each} for each in texts]
     return {
@@ -257,20 +268,20 @@ def _filled(template: Template, line: str) -> Request:
     }
 
 
-def _answer(said: Said | Broken, token: str, now: datetime) -> Answer:
-    told = _told(said, token, now) if isinstance(said, Said) else None
+def _answer(said: HttpReply | HttpFailure, token: str, now: datetime) -> Answer:
+    told = _told(said, token, now) if isinstance(said, HttpReply) else None
     if told is not None:
         return told
-    doubt = wire.neither(said, "WhatsApp")
-    if doubt is not None or isinstance(said, Broken):
+    doubt = http_client.neither(said, "WhatsApp")
+    if doubt is not None or isinstance(said, HttpFailure):
         return doubt or Unknown("WhatsApp did not answer.")
     if said.status < HTTPStatus.BAD_REQUEST:
         return _taken(said)
-    return wire.refusal(said, "WhatsApp", wire.wait_of(said, now))
+    return http_client.refusal(said, "WhatsApp", http_client.wait_of(said, now))
 
 
-def _taken(said: Said) -> Answer:
-    messages = wire.fields_of(said.body).get("messages")
+def _taken(said: HttpReply) -> Answer:
+    messages = http_client.fields_of(said.body).get("messages")
     first = messages[0] if isinstance(messages, list) and messages else None
     ref = first.get("id") if isinstance(first, dict) else None
     if isinstance(ref, str) and ref.strip():
@@ -278,21 +289,21 @@ def _taken(said: Said) -> Answer:
     return Unknown(f"WhatsApp answered {said.status} and named no message.")
 
 
-def _told(said: Said, token: str, now: datetime) -> Answer | None:
+def _told(said: HttpReply, token: str, now: datetime) -> Answer | None:
     """What the code of an error means, whatever status it comes with; None if it tells nothing.
 
     A code that nobody knows is a no only if the status is one, too.
     """
-    error = wire.fields_of(said.body).get("error")
+    error = http_client.fields_of(said.body).get("error")
     code = error.get("code") if isinstance(error, dict) else None
     if not isinstance(error, dict) or not isinstance(code, int):
         return None
     if not is_known(code) and said.status // 100 != _CLIENT_ERROR:
         return None
-    return means(code, _words(error, token), wire.wait_of(said, now))
+    return means(code, _words(error, token), http_client.wait_of(said, now))
 
 
 def _words(error: Mapping[str, object], token: str) -> str:
     more = error.get("error_data")
     details = more.get("details") if isinstance(more, dict) else None
-    return wire.clean(details or error.get("message"), token)
+    return http_client.clean(details or error.get("message"), token)

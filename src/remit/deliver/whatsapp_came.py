@@ -4,23 +4,30 @@ import hashlib
 from collections.abc import Iterator
 from typing import Final
 
-from remit.deliver.ways import HookIn
-from remit.deliver.whatsapp_hook import Batch, Inbound, Progress, Report, Strange, settles
+from remit.deliver.channel_registry import InboundHook
+from remit.deliver.whatsapp_hook import (
+    MessageProgress,
+    UnknownWhatsAppEvent,
+    WhatsAppBatch,
+    WhatsAppMessage,
+    WhatsAppReport,
+    settles,
+)
 from remit.model import delivery
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.delivery import Accepted, Reported
-from remit.store.inbound import Came
+from remit.model.delivery import Accepted, ProviderReport
+from remit.store.inbound import InboundMessage
 
 # What is truer than a report that comes late: who has it cannot have failed to get it.
 _TRUER: Final = {
-    Progress.SENT: (Progress.FAILED,),
-    Progress.DELIVERED: (),
-    Progress.READ: (),
-    Progress.FAILED: (Progress.DELIVERED, Progress.READ),
+    MessageProgress.SENT: (MessageProgress.FAILED,),
+    MessageProgress.DELIVERED: (),
+    MessageProgress.READ: (),
+    MessageProgress.FAILED: (MessageProgress.DELIVERED, MessageProgress.READ),
 }
 
 
-def all_of(batch: Batch, hook: HookIn) -> list[Came]:
+def all_of(batch: WhatsAppBatch, hook: InboundHook) -> list[InboundMessage]:
     """Everything in a call; nothing of it is left out."""
     return [
         *(_reported(each, _of(hook, each.line)) for each in batch.reports),
@@ -34,15 +41,15 @@ def reports_on(channel: str, ref: str) -> str:
     return f"{channel} report {ref} "
 
 
-def _of(hook: HookIn, line: str | None) -> str:
+def _of(hook: InboundHook, line: str | None) -> str:
     """The channel that our number stands for: one app has one door for all its numbers."""
     return hook.lines.get(line or "", hook.channel)
 
 
-def _reported(report: Report, channel: str) -> Came:
+def _reported(report: WhatsAppReport, channel: str) -> InboundMessage:
     told = settles(report)
     why = "" if isinstance(told, Accepted) else told.why
-    said = Reported(report.ref, arrived=isinstance(told, Accepted), why=why)
+    said = ProviderReport(report.ref, arrived=isinstance(told, Accepted), why=why)
     name = reports_on(channel, report.ref)
     body: JsonMap = {
         "key": report.key,
@@ -50,17 +57,17 @@ def _reported(report: Report, channel: str) -> Came:
         "at": stamp(report.at) if report.at else None,
         "why": why,
     }
-    return Came(
+    return InboundMessage(
         ref=name + report.progress,
         channel=channel,
         body=body,
         said_at=report.at,
-        report=delivery.Report(said, channel, report.key),
+        report=delivery.DeliveryReport(said, channel, report.key),
         outdone_by=tuple(name + truer for truer in _TRUER[report.progress]),
     )
 
 
-def _said(message: Inbound, hook: HookIn) -> Came:
+def _said(message: WhatsAppMessage, hook: InboundHook) -> InboundMessage:
     channel = _of(hook, message.line)
     media: Json = None
     if message.media is not None:
@@ -83,11 +90,11 @@ def _said(message: Inbound, hook: HookIn) -> Came:
         "line": message.line,
     }
     sender = message.number or message.user_id or ""
-    return Came(f"{channel} message {message.ref}", channel, body, sender, message.at)
+    return InboundMessage(f"{channel} message {message.ref}", channel, body, sender, message.at)
 
 
-def _noted(strange: tuple[Strange, ...], channel: str) -> Iterator[Came]:
+def _noted(strange: tuple[UnknownWhatsAppEvent, ...], channel: str) -> Iterator[InboundMessage]:
     for each in strange:
         digest = hashlib.sha256(each.raw.encode()).hexdigest()
         body: JsonMap = {"what": each.what, "raw": each.raw}
-        yield Came(f"{channel} strange {digest}", channel, body)
+        yield InboundMessage(f"{channel} strange {digest}", channel, body)

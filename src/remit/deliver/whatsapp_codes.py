@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.delivery import Locked, Refused, Retry
+from remit.model.delivery import Locked, Refused, SendRetry
 
 
 class _Comes(Enum):
@@ -97,7 +97,7 @@ def is_known(code: int) -> bool:
     return code in CODES or code in _RIGHTS
 
 
-def means(code: int, said: str, after: float | None = None) -> Retry | Refused | Locked:
+def means(code: int, said: str, after: float | None = None) -> SendRetry | Refused | Locked:
     """What follows from a number, in a sentence with the provider's own words.
 
     Every answer here means that the message was definitely not sent.
@@ -106,7 +106,7 @@ def means(code: int, said: str, after: float | None = None) -> Retry | Refused |
     why = f"{found.says} (code {code}{f': {said}' if said else ''})."
     match found.comes:
         case _Comes.LATER:
-            return Retry(why, found.after if after is None else after)
+            return SendRetry(why, found.after if after is None else after)
         case _Comes.OWNER:
             return Locked(why)
         case _Comes.NEVER:

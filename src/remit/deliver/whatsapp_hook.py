@@ -14,9 +14,9 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from remit.deliver.http_client import clean
 from remit.deliver.whatsapp_codes import means
-from remit.deliver.wire import clean
-from remit.model.delivery import Accepted, Locked, Refused, Retry
+from remit.model.delivery import Accepted, Locked, Refused, SendRetry
 
 MOST: Final = 4 * 1024 * 1024  # bytes of a call; the provider's own limit is below it
 _MOST_NOTED: Final = 2000
@@ -25,7 +25,7 @@ _PREFIX: Final = "sha256="
 Fields: TypeAlias = Mapping[str, object]
 
 
-class Progress(StrEnum):
+class MessageProgress(StrEnum):
     """How far a message has come; `failed` is an end, the others follow each other."""
 
     SENT = "sent"
@@ -34,12 +34,12 @@ class Progress(StrEnum):
     FAILED = "failed"
 
 
-class Report(Struct, frozen=True):
+class WhatsAppReport(Struct, frozen=True):
     """What became of a message of ours. `key` is the one it was sent with, `line` our number."""
 
     ref: str
     key: str | None
-    progress: Progress
+    progress: MessageProgress
     at: datetime | None = None
     user_id: str | None = None
     number: str | None = None
@@ -48,7 +48,7 @@ class Report(Struct, frozen=True):
     line: str | None = None
 
 
-class Media(Struct, frozen=True):
+class WhatsAppMedia(Struct, frozen=True):
     """Something that is not text and lies with the provider; it is noted, not fetched."""
 
     kind: str
@@ -64,7 +64,7 @@ class Media(Struct, frozen=True):
         return "a voice note" if self.voice else _LABELS.get(self.kind, self.kind) + named
 
 
-class Inbound(Struct, frozen=True):
+class WhatsAppMessage(Struct, frozen=True):
     """What a person sent us. `line` is the number of ours that it came in on."""
 
     ref: str
@@ -75,7 +75,7 @@ class Inbound(Struct, frozen=True):
     number: str | None = None
     name: str | None = None
     at: datetime | None = None
-    media: Media | None = None
+    media: WhatsAppMedia | None = None
     reply_to: str | None = None
 
     @property
@@ -84,17 +84,17 @@ class Inbound(Struct, frozen=True):
         return self.user_id or self.number
 
 
-class Strange(Struct, frozen=True):
+class UnknownWhatsAppEvent(Struct, frozen=True):
     """Something that came in and is neither a report nor a message, or is one without a name."""
 
     what: str
     raw: str
 
 
-class Batch(Struct, frozen=True):
-    reports: tuple[Report, ...] = ()
-    messages: tuple[Inbound, ...] = ()
-    strange: tuple[Strange, ...] = ()
+class WhatsAppBatch(Struct, frozen=True):
+    reports: tuple[WhatsAppReport, ...] = ()
+    messages: tuple[WhatsAppMessage, ...] = ()
+    strange: tuple[UnknownWhatsAppEvent, ...] = ()
 
 
 def challenge(query: Mapping[str, str], verify_token: str) -> str | None:
@@ -118,7 +118,7 @@ def is_signed(body: bytes, signature: str | None, secrets: Sequence[str]) -> boo
     return signed
 
 
-def read(body: bytes) -> Batch | None:
+def read(body: bytes) -> WhatsAppBatch | None:
     """All that a call carries, in its order; None if it is no call of WhatsApp's at all."""
     if len(body) > MOST:
         return None
@@ -129,32 +129,37 @@ def read(body: bytes) -> Batch | None:
     if not isinstance(call, dict) or not isinstance(call.get("entry"), list):
         return None
     found = [each for entry in call["entry"] for each in _entry(entry)]
-    return Batch(
-        tuple(each for each in found if isinstance(each, Report)),
-        tuple(each for each in found if isinstance(each, Inbound)),
-        tuple(each for each in found if isinstance(each, Strange)),
+    return WhatsAppBatch(
+        tuple(each for each in found if isinstance(each, WhatsAppReport)),
+        tuple(each for each in found if isinstance(each, WhatsAppMessage)),
+        tuple(each for each in found if isinstance(each, UnknownWhatsAppEvent)),
     )
 
 
-def settles(report: Report) -> Accepted | Retry | Refused | Locked:
+def settles(report: WhatsAppReport) -> Accepted | SendRetry | Refused | Locked:
     """What a report says about the send: that it was taken, or that it will never arrive."""
-    if report.progress is not Progress.FAILED:
+    if report.progress is not MessageProgress.FAILED:
         return Accepted(report.ref)
     if report.code is None:
         return Refused(f"WhatsApp took the message and failed to deliver it: {report.why or '?'}.")
     return means(report.code, report.why or "")
 
 
-def furthest(known: Progress | None, told: Progress) -> Progress:
+def furthest(known: MessageProgress | None, told: MessageProgress) -> MessageProgress:
     """How far a message has come after a report that may be late: it never goes back."""
     if known is None or known is told:
         return told
     # Who has it cannot have failed to get it; and what failed was only ever sent.
-    order = (Progress.SENT, Progress.FAILED, Progress.DELIVERED, Progress.READ)
+    order = (
+        MessageProgress.SENT,
+        MessageProgress.FAILED,
+        MessageProgress.DELIVERED,
+        MessageProgress.READ,
+    )
     return max(known, told, key=order.index)
 
 
-def _entry(entry: object) -> Iterator[Report | Inbound | Strange]:
+def _entry(entry: object) -> Iterator[WhatsAppReport | WhatsAppMessage | UnknownWhatsAppEvent]:
     changes = _fields(entry).get("changes")
     if not isinstance(changes, list):
         yield _strange("an entry without changes", entry)
@@ -167,7 +172,7 @@ def _entry(entry: object) -> Iterator[Report | Inbound | Strange]:
         yield from _value(value)
 
 
-def _value(value: Fields) -> Iterator[Report | Inbound | Strange]:
+def _value(value: Fields) -> Iterator[WhatsAppReport | WhatsAppMessage | UnknownWhatsAppEvent]:
     line = _word(_fields(value.get("metadata")).get("phone_number_id"))
     people = [_fields(each) for each in _list(value.get("contacts"))]
     for status in _list(value.get("statuses")):
@@ -180,17 +185,17 @@ def _value(value: Fields) -> Iterator[Report | Inbound | Strange]:
         yield _strange("a change without anything in it", value)
 
 
-def _report(status: Fields, line: str | None) -> Report | None:
+def _report(status: Fields, line: str | None) -> WhatsAppReport | None:
     ref, told = _word(status.get("id")), status.get("status")
-    if ref is None or told not in list(Progress):
+    if ref is None or told not in list(MessageProgress):
         return None
     error = next((_fields(each) for each in _list(status.get("errors"))), {})
     code = error.get("code")
     details = _fields(error.get("error_data")).get("details")
-    return Report(
+    return WhatsAppReport(
         ref=ref,
         key=_word(status.get("biz_opaque_callback_data")),
-        progress=Progress(str(told)),
+        progress=MessageProgress(str(told)),
         at=_time(status.get("timestamp")),
         user_id=_word(status.get("recipient_user_id")),
         number=_word(status.get("recipient_id")),
@@ -200,7 +205,7 @@ def _report(status: Fields, line: str | None) -> Report | None:
     )
 
 
-def _inbound(message: Fields, line: str | None, people: Sequence[Fields]) -> Inbound | None:
+def _inbound(message: Fields, line: str | None, people: Sequence[Fields]) -> WhatsAppMessage | None:
     ref = _word(message.get("id"))
     number, user_id = _word(message.get("from")), _word(message.get("from_user_id"))
     person = _person(number, user_id, people)
@@ -210,7 +215,7 @@ def _inbound(message: Fields, line: str | None, people: Sequence[Fields]) -> Inb
         return None
     kind = _word(message.get("type")) or "unknown"
     content = _fields(message.get(kind))
-    return Inbound(
+    return WhatsAppMessage(
         ref=ref,
         line=line,
         kind=kind,
@@ -264,11 +269,11 @@ def _text(kind: str, content: Fields, message: Fields) -> str:
     return _whole(said) if said or kind in _MEDIA else _raw(message)
 
 
-def _media(kind: str, content: Fields) -> Media | None:
+def _media(kind: str, content: Fields) -> WhatsAppMedia | None:
     if kind not in _MEDIA:
         return None
     type_, name = _word(content.get("mime_type")), _word(content.get("filename"))
-    return Media(kind, _word(content.get("id")), type_, name, content.get("voice") is True)
+    return WhatsAppMedia(kind, _word(content.get("id")), type_, name, content.get("voice") is True)
 
 
 def _time(stamp: object) -> datetime | None:
@@ -280,8 +285,8 @@ def _time(stamp: object) -> datetime | None:
         return None
 
 
-def _strange(what: str, raw: object) -> Strange:
-    return Strange(what, _raw(raw))
+def _strange(what: str, raw: object) -> UnknownWhatsAppEvent:
+    return UnknownWhatsAppEvent(what, _raw(raw))
 
 
 def _raw(some: object) -> str:

@@ -19,10 +19,10 @@ from remit.model.deferred import (
     FAILED,
     FIXES,
     PRD,
-    Batch,
-    Due,
-    Ends,
-    Waiting,
+    DeferredBatch,
+    DeferredCriterion,
+    DueCriterion,
+    GroupEnd,
     batches,
     due,
     group_of,
@@ -37,7 +37,7 @@ from remit.ports import Clock
 from remit.review import ask
 from remit.store import debts, deferred
 from remit.store.database import Database
-from remit.store.debts import Ended
+from remit.store.debts import CheckedBatch
 from remit.system.background import Background, wait_at_most
 
 LOOP: Final = "deferred checks"
@@ -47,7 +47,7 @@ _MOST_FILES: Final = 200  # that a fix is told of
 _LONGEST: Final = 200  # characters of a path
 
 # One finding for each criterion; whatever stands in the way is a finding too.
-Check: TypeAlias = Callable[[Batch, Sequence[Due]], Awaitable[tuple[Finding, ...]]]
+Check: TypeAlias = Callable[[DeferredBatch, Sequence[DueCriterion]], Awaitable[tuple[Finding, ...]]]
 
 
 class Deferred:
@@ -75,7 +75,7 @@ class Deferred:
     async def put_off(self, task: Task, branch: str, paths: tuple[str, ...]) -> int:
         """Remember what of a task is checked when its group ends; how much that is."""
         now = self._clock.now()
-        batch = Batch(project_of(task), branch, group_of(task, now, self._zone))
+        batch = DeferredBatch(project_of(task), branch, group_of(task, now, self._zone))
         waits = waiting(task, batch, paths, now)
         await self._db.write(deferred.put_off, waits)
         self._waits = True
@@ -102,7 +102,7 @@ class Deferred:
             raise
 
     async def _settle(self) -> datetime | None:
-        found = batches(await self._db.read(deferred.every))
+        found = batches(await self._db.read(deferred.list_deferred))
         self._waits = self._waits or bool(found)
         coming, failed = list[datetime | None](), list[Exception]()
         for batch, waits in found.items():
@@ -114,7 +114,9 @@ class Deferred:
             raise failed[0]
         return min((at for at in coming if at is not None), default=None)
 
-    async def _close(self, batch: Batch, waits: Sequence[Waiting]) -> datetime | None:
+    async def _close(
+        self, batch: DeferredBatch, waits: Sequence[DeferredCriterion]
+    ) -> datetime | None:
         """Check a batch if its group has ended; else say when the clock ends it."""
         over = batch.group.over_at(self._zone)
         if over is not None and over > self._clock.now():
@@ -124,12 +126,12 @@ class Deferred:
             every = due(waits)
             found = tuple(zip(every, await self._check(batch, every), strict=True))
             now = self._clock.now()
-            ended = Ended(batch, found, self._asks(batch, found, now))
+            ended = CheckedBatch(batch, found, self._asks(batch, found, now))
             await self._db.write(debts.close_group, ended, now)
         return None
 
     def _asks(
-        self, batch: Batch, found: Sequence[tuple[Due, Finding]], now: datetime
+        self, batch: DeferredBatch, found: Sequence[tuple[DueCriterion, Finding]], now: datetime
     ) -> tuple[Task, Review] | None:
         """The task that would mend what failed, and the question; None if nothing did."""
         failed = [(each, one) for each, one in found if one.result is Result.FAIL]
@@ -162,7 +164,9 @@ class Deferred:
         await wait_at_most(self._news, self._clock.sleep, nap)
 
 
-def _fix(batch: Batch, failed: Sequence[tuple[Due, Finding]], what: str, told: str) -> Cue:
+def _fix(
+    batch: DeferredBatch, failed: Sequence[tuple[DueCriterion, Finding]], what: str, told: str
+) -> Cue:
     """Work on the same project that has the failure as its text, and must pass what failed."""
     waits = [each for one, _ in failed for each in one.waits]
     paths = dict.fromkeys(p for each in waits for p in each.paths if len(p) <= _LONGEST)
@@ -172,7 +176,7 @@ def _fix(batch: Batch, failed: Sequence[tuple[Due, Finding]], what: str, told: s
         FIXES: list[Json](dict.fromkeys(each.task_id for each in waits)),
         FAILED: [to_json(each) for each in late],
     }
-    if batch.group.ends is Ends.PRD:
+    if batch.group.ends is GroupEnd.PRD:
         context[PRD] = batch.group.name
     return Cue(
         source=Source(SourceKind.MANUAL, f"late:{waits[0].task_id}"),
@@ -184,7 +188,7 @@ def _fix(batch: Batch, failed: Sequence[tuple[Due, Finding]], what: str, told: s
     )
 
 
-def _told(each: Due, found: Finding) -> str:
+def _told(each: DueCriterion, found: Finding) -> str:
     """What failed, without what no text may hold."""
     text = f"{each.criterion.activity}: {each.criterion.description}\n{found.error or 'failed'}"
     return "".join(char for char in text if char.isprintable() or char in "\n\t")

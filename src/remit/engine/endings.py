@@ -24,7 +24,7 @@ _BY = {
 }
 
 
-def of(  # noqa: PLR0911 - one for each way that a leg can end
+def ending_of_outcome(  # noqa: PLR0911 - one for each way that a leg can end
     outcome: Outcome, task: Task, now: datetime, most: int, chance: Random, review_id: ReviewId
 ) -> Ending:
     """How a leg ends that came to its own end."""

@@ -6,7 +6,7 @@ from typing import Final
 
 from remit.errors import NotFound, RemitError
 from remit.journal.follow import Journal
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
 from remit.model.status import TERMINAL, Status
 from remit.ports import Clock
@@ -64,4 +64,4 @@ class Leftovers:
 
 
 def _ends(event: Event) -> bool:
-    return event.kind is Kind.TASK_MOVED and event.data.get("to") in _ENDED
+    return event.kind is EventKind.TASK_MOVED and event.data.get("to") in _ENDED

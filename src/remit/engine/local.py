@@ -15,19 +15,19 @@ from typing import Final
 
 from remit import run
 from remit.engine import endings
-from remit.engine.steps import TROUBLE_PAUSE, LocalSteps, Stopped, wish_of
+from remit.engine.steps import TROUBLE_PAUSE, LocalSteps, RunStopped, wish_of
 from remit.errors import LeaseLost, StoreTrouble
 from remit.model.ids import Ids, TaskId, WorkerId
-from remit.model.plan import Rule
+from remit.model.plan import RankingRule
 from remit.model.status import Status
 from remit.model.task import Priority, Task
 from remit.plan.draft import Ranking
 from remit.ports import Clock
-from remit.run import Done, Outcome, Rooms, first_line
-from remit.settings import Engine as Limits
+from remit.run import Done, Outcome, RunPorts, first_line
+from remit.settings import EngineSettings
 from remit.store import moves, queue, runs
 from remit.store.database import Database
-from remit.store.queue import Claim, Wanted
+from remit.store.queue import ClaimedTask, ClaimFilter
 from remit.system.background import Background, wait_at_most
 
 DISPATCH: Final = "task dispatch"
@@ -36,7 +36,7 @@ LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a m
 HEARTBEAT: Final = 15.0
 TROUBLES_PASSED_OVER: Final = 30  # tries in a row that the store may refuse, unsaid
 _PAGE: Final = 256  # tasks that are ranked at once
-_UNRANKED: Final = Ranking(Priority.MED, Rule("default", "the rules could not be applied"))
+_UNRANKED: Final = Ranking(Priority.MED, RankingRule("default", "the rules could not be applied"))
 _LOG: Final = logging.getLogger("remit.engine")
 
 
@@ -46,8 +46,8 @@ class LocalEngine:
         db: Database,
         clock: Clock,
         ids: Ids,
-        rooms: Rooms,
-        limits: Limits,
+        rooms: RunPorts,
+        limits: EngineSettings,
         background: Background,
     ) -> None:
         self._db = db
@@ -199,7 +199,9 @@ class LocalEngine:
     async def _claim(self, now: datetime) -> bool:
         room = max(0, self._limits.parallel - len(self._legs))
         left = {name: most - self._sources[name] for name, most in self._limits.sources.items()}
-        wanted = Wanted(room, left, self._suspect is None, timedelta(seconds=self._limits.ageing))
+        wanted = ClaimFilter(
+            room, left, self._suspect is None, timedelta(seconds=self._limits.ageing)
+        )
         if not await self._db.read(queue.any_due, now, room):
             return False
         found = await self._db.write(queue.claim, self.worker, wanted, self._ids.run, now)
@@ -207,7 +209,7 @@ class LocalEngine:
             self._start(claim)
         return bool(found)
 
-    def _start(self, claim: Claim) -> None:
+    def _start(self, claim: ClaimedTask) -> None:
         task = claim.task
         if task.crashes and not task.in_doubt:  # a doubt is only asked about
             self._suspect = task.id
@@ -255,7 +257,7 @@ class LocalEngine:
             outcome = await run.run(self._rooms, steps)
         except LeaseLost:
             raise
-        except Stopped:
+        except RunStopped:
             return self._stopped(steps)
         except asyncio.CancelledError as cut:
             if steps.asked is not None:
@@ -286,7 +288,7 @@ class LocalEngine:
 
     def _ended(self, outcome: Outcome, steps: LocalSteps) -> moves.Ending:
         now, most, review = self._clock.now(), self._limits.attempts, self._ids.review()
-        return endings.of(outcome, steps.task, now, most, self._chance, review)
+        return endings.ending_of_outcome(outcome, steps.task, now, most, self._chance, review)
 
     def _broken(self, error: BaseException, steps: LocalSteps) -> moves.Ending:
         now, most, review = self._clock.now(), self._limits.attempts, self._ids.review()

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from remit.journal.follow import Journal
-from remit.journal.scribe import Scribe
+from remit.journal.scribe import TaskLogWriter
 from remit.journal.whole import whole
 from remit.model.event import Event
 from remit.system.files import write_atomic
@@ -11,13 +11,13 @@ from remit.system.files import write_atomic
 
 async def keep_logs(journal: Journal, folder: Path) -> None:
     """Write every event into its task's log until the journal ends; next time, on from there."""
-    scribe, mark = Scribe(folder), folder / ".written"
+    scribe, mark = TaskLogWriter(folder), folder / ".written"
     since = _read(mark)
     async for page in journal.pages(since, ends=True):
         await whole(_write, scribe, mark, page)
 
 
-def _write(scribe: Scribe, mark: Path, page: list[Event]) -> None:
+def _write(scribe: TaskLogWriter, mark: Path, page: list[Event]) -> None:
     scribe.write(page)
     mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # nothing may be of any task yet
     # The mark may lag behind the logs, never run ahead: a line that is there is not written twice.

@@ -17,19 +17,19 @@ from remit.model.delivery import (
     Delivery,
     DeliveryStatus,
     Found,
-    Sends,
+    SendHistory,
     Unknown,
 )
 from remit.model.delivery_moves import after_answer
-from remit.model.plan import Item
-from remit.model.review import Answered, Decision
+from remit.model.plan import WorkItem
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.run import Lease
 from remit.model.status import Actor, Status
-from remit.model.task import Budget, Taint, Task
+from remit.model.task import Taint, Task, TaskBudget
 from remit.ports import Clock
 from remit.store import deliveries, moves, rows, runs
 from remit.store.database import Database, Tx
-from remit.store.queue import Claim
+from remit.store.queue import ClaimedTask
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,7 +37,7 @@ T = TypeVar("T")
 TROUBLE_PAUSE: Final = 1.0
 
 
-class Stopped(RemitError):
+class RunStopped(RemitError):
     """The owner wished for it, or the process ends; the leg stops at this boundary."""
 
     def __init__(self, wish: str) -> None:
@@ -46,9 +46,9 @@ class Stopped(RemitError):
 
 
 class LocalSteps:
-    """What `ports.Steps` and `ports.Ledger` promise, on a local store."""
+    """What `ports.Steps` and `ports.SendLedger` promise, on a local store."""
 
-    def __init__(self, claim: Claim, db: Database, clock: Clock, step_limit: float) -> None:
+    def __init__(self, claim: ClaimedTask, db: Database, clock: Clock, step_limit: float) -> None:
         self.task: Task = claim.task
         self.lease: Lease = claim.lease
         self.started_at: datetime = clock.now()
@@ -119,7 +119,7 @@ class LocalSteps:
 
     async def declined(self, key: str) -> bool:
         return any(
-            known.startswith(key) and decision.answer is Answered.DECLINE
+            known.startswith(key) and decision.answer is ReviewAnswer.DECLINE
             for known, decision in self._decisions.items()
         )
 
@@ -147,12 +147,12 @@ class LocalSteps:
     def keep(
         self,
         *,
-        work: tuple[Item, ...] | None = None,
+        work: tuple[WorkItem, ...] | None = None,
         tool_output: str | None = None,
         contract: Contract | None = None,
         verdict: Verdict | None = None,
         taint: Taint | None = None,
-        spent: Budget | None = None,
+        spent: TaskBudget | None = None,
     ) -> None:
         before = self.task
         self.task = before.keeping(
@@ -214,7 +214,7 @@ class LocalSteps:
         await self.write(deliveries.clear, self.lease, delivery, answer, now)
         self._change(delivery, lambda each: after_answer(each, answer, now))
 
-    async def sends(self, delivery: Delivery) -> Sends:
+    async def sends(self, delivery: Delivery) -> SendHistory:
         return await self._db.read(deliveries.sends, delivery)
 
     async def _record(self) -> None:
@@ -234,7 +234,7 @@ class LocalSteps:
     def boundary(self) -> None:
         """Here a run may stop: nothing is half done."""
         if self.asked is not None:
-            raise Stopped(self.asked)
+            raise RunStopped(self.asked)
 
     async def write(
         self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from remit.gate import decline, hidden, leak, pair, secret
 from remit.gate.eye import fold
-from remit.gate.objection import Objection, Why
+from remit.gate.objection import HoldReason, Objection
 from remit.gate.pair import CLOSE, OPEN
 from remit.model.reply import Deliverable, Reply
 
@@ -29,9 +29,9 @@ __all__ = [
     "MOST_READ",
     "OPEN",
     "Author",
-    "Known",
+    "GateSecrets",
+    "HoldReason",
     "Objection",
-    "Why",
     "judge",
     "judge_text",
 ]
@@ -48,7 +48,7 @@ class Author(StrEnum):
     WARNED = "warned"  # the owner, after he was shown what the gate found in this very text
 
 
-class Known(Struct, frozen=True):
+class GateSecrets(Struct, frozen=True):
     """What the house knows and nobody else may: its secrets, and how it instructs the brain.
 
     `echoes` are our own fixed words to the brain, and any canary among them, never the owner's:
@@ -62,10 +62,10 @@ class Known(Struct, frozen=True):
         return f"Known({len(self.secrets)} secrets)"
 
 
-_NOTHING: Final = Known()
+_NOTHING: Final = GateSecrets()
 
 
-def judge(reply: Reply, *, most: int, known: Known = _NOTHING) -> Deliverable | Objection:
+def judge(reply: Reply, *, most: int, known: GateSecrets = _NOTHING) -> Deliverable | Objection:
     """Return what may be sent of a reply, or why nothing may."""
     text = reply.text
     if len(text) > MOST_READ:
@@ -77,7 +77,7 @@ def judge(reply: Reply, *, most: int, known: Known = _NOTHING) -> Deliverable | 
 
 
 def judge_text(
-    text: str, *, most: int, author: Author = Author.BRAIN, known: Known = _NOTHING
+    text: str, *, most: int, author: Author = Author.BRAIN, known: GateSecrets = _NOTHING
 ) -> Deliverable | Objection:
     """Judge a text that is to be sent, whoever wrote it: from a reply, pre-composed or edited.
 
@@ -96,7 +96,7 @@ def judge_text(
 
 
 def _judged(
-    text: str, plain: str, most: int, author: Author, known: Known
+    text: str, plain: str, most: int, author: Author, known: GateSecrets
 ) -> Deliverable | Objection:
     text, plain = text.strip(_ENDS), plain.strip(_ENDS)
     owner, warned = author is not Author.BRAIN, author is Author.WARNED
@@ -118,9 +118,9 @@ def _limit(text: str, most: int) -> Objection | None:
     if len(text) <= most:
         return None
     sentence = f"The deliverable has {len(text)} characters; the channel takes {most}."
-    return Objection(sentence, Why.LIMIT)
+    return Objection(sentence, HoldReason.LIMIT)
 
 
 def _too_long(what: str, text: str) -> Objection:
     sentence = f"{what} has {len(text)} characters; at most {MOST_READ} are read."
-    return Objection(sentence, Why.LIMIT)
+    return Objection(sentence, HoldReason.LIMIT)

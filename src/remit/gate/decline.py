@@ -9,7 +9,7 @@ from typing import Final
 
 from remit.gate import talk
 from remit.gate.eye import fold, words
-from remit.gate.objection import Objection, Why, shown
+from remit.gate.objection import HoldReason, Objection, shown
 
 _ELEMENT: Final = re.compile(
     r"</?+(?:p|br|hr|div|span|b|i|u|s|em|strong|small|sub|sup|a|img|font|center|h[1-6]|ul|ol|li|dl"
@@ -57,7 +57,7 @@ def emptiness(plain: str) -> Objection | None:
     """Object to a text, given folded, in which there is nothing to see."""
     if _VISIBLE.search(_bare(plain)):
         return None
-    return Objection("The deliverable is empty: there is nothing in it to read.", Why.EMPTY)
+    return Objection("The deliverable is empty: there is nothing in it to read.", HoldReason.EMPTY)
 
 
 def objection(plain: str) -> Objection | None:
@@ -65,19 +65,19 @@ def objection(plain: str) -> Objection | None:
     bare = _bare(plain)
     if _is_none(bare):
         sentence = f"The brain declined to write a deliverable: “{shown(plain)}”."
-        return Objection(sentence, Why.DECLINE)
+        return Objection(sentence, HoldReason.DECLINE)
     refusal = talk.refusal(words(bare))
     if refusal is None:
         return None
     sentence = f"The brain refused, and said so in the deliverable: “… {shown(refusal)} …”."
-    return Objection(sentence, Why.DECLINE)
+    return Objection(sentence, HoldReason.DECLINE)
 
 
 def keyword(plain: str) -> Objection | None:
     """Object to the bare word, even from one who may say it: mostly he means that nothing goes."""
     if not _REPEATED.match(_said(_bare(plain))):
         return None
-    return Objection(f"“{shown(plain)}” is the word for sending nothing.", Why.DECLINE)
+    return Objection(f"“{shown(plain)}” is the word for sending nothing.", HoldReason.DECLINE)
 
 
 def _bare(plain: str) -> str:

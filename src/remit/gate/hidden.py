@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from remit.gate import variation
-from remit.gate.objection import Objection, Why, line, shown
+from remit.gate.objection import HoldReason, Objection, line, shown
 
 _SUSPECT: Final = re.compile(
     "["
@@ -224,4 +224,4 @@ def _said(text: str, index: int, what: str) -> Objection:
     code = f"U+{ord(char):04X}" + (f", {name.lower()}" if name else "")
     before = shown(text[max(index - 16, 0) : index])
     after = f", after “{before}”" if before else ""
-    return Objection(f"Line {line(text, index)} holds {what} ({code}){after}.", Why.HIDDEN)
+    return Objection(f"Line {line(text, index)} holds {what} ({code}){after}.", HoldReason.HIDDEN)

@@ -7,7 +7,7 @@ from typing import Final
 
 from remit.gate import talk
 from remit.gate.eye import fold, words
-from remit.gate.objection import Objection, Why, line, shown
+from remit.gate.objection import HoldReason, Objection, line, shown
 
 # Pieces of what the brain is told, as `words` writes them. No good message says these by chance.
 _OURS: Final = (
@@ -87,19 +87,23 @@ def objection(plain: str, echoes: Collection[str]) -> Objection | None:
     """Object to the first thing in a folded text that nobody outside should read."""
     said = words(plain)
     looks: tuple[Callable[[], Objection | None], ...] = (
-        lambda: _phrase(said, _OURS, "repeats the brain's instructions", Why.ECHO),
-        lambda: _phrase(said, _sentences(echoes), "repeats the brain's instructions", Why.ECHO),
-        lambda: _piece(plain, _SLOT, "a slot that nobody filled in", Why.ECHO),
-        lambda: _piece(plain.lower(), _MARKUP, "markup that models write for machines", Why.MARKUP),
-        lambda: _piece(plain, _STEP, "a work marker", Why.WORK),
+        lambda: _phrase(said, _OURS, "repeats the brain's instructions", HoldReason.ECHO),
+        lambda: _phrase(
+            said, _sentences(echoes), "repeats the brain's instructions", HoldReason.ECHO
+        ),
+        lambda: _piece(plain, _SLOT, "a slot that nobody filled in", HoldReason.ECHO),
+        lambda: _piece(
+            plain.lower(), _MARKUP, "markup that models write for machines", HoldReason.MARKUP
+        ),
+        lambda: _piece(plain, _STEP, "a work marker", HoldReason.WORK),
         lambda: _talk(said),
         lambda: _transcript(plain),
-        lambda: _piece(plain, _ID, "the id of a task, run or review", Why.ID),
+        lambda: _piece(plain, _ID, "the id of a task, run or review", HoldReason.ID),
     )
     return next((found for look in looks if (found := look())), None)
 
 
-def _phrase(said: str, phrases: Iterable[str], does: str, why: Why) -> Objection | None:
+def _phrase(said: str, phrases: Iterable[str], does: str, why: HoldReason) -> Objection | None:
     found = next((phrase for phrase in phrases if f" {phrase} " in said), None)
     return Objection(f"The deliverable {does}: “{shown(found)}”.", why) if found else None
 
@@ -109,7 +113,7 @@ def _talk(said: str) -> Objection | None:
     if found is None:
         return None
     sentence = f"The deliverable talks about the work instead of the matter: “{shown(found)}”."
-    return Objection(sentence, Why.WORK)
+    return Objection(sentence, HoldReason.WORK)
 
 
 def _transcript(plain: str) -> Objection | None:
@@ -122,7 +126,7 @@ def _transcript(plain: str) -> Objection | None:
         return None
     lines = f"“{signs[0]}:” and “{signs[1]}:”"
     sentence = f"The deliverable is the transcript of a model: it has lines {lines}."
-    return Objection(sentence, Why.MARKUP)
+    return Objection(sentence, HoldReason.MARKUP)
 
 
 def _sentences(echoes: Collection[str]) -> Iterable[str]:
@@ -144,7 +148,7 @@ def _is_long(said: str) -> bool:
     return said.count(" ") >= _FEWEST_WORDS - 1
 
 
-def _piece(text: str, pattern: re.Pattern[str], what: str, why: Why) -> Objection | None:
+def _piece(text: str, pattern: re.Pattern[str], what: str, why: HoldReason) -> Objection | None:
     found = pattern.search(text)
     if not found:
         return None

@@ -8,7 +8,7 @@ from remit.model.reply import Hold
 _MOST_SHOWN: Final = 48
 
 
-class Why(StrEnum):
+class HoldReason(StrEnum):
     TAGS = "tags"  # not exactly one pair, in order
     SPELLING = "spelling"  # tags that are nearly the right ones
     PLACE = "place"  # the pair stands where an example, a quotation or a thought would
@@ -26,7 +26,7 @@ class Why(StrEnum):
 class Objection(Hold, frozen=True):
     """A hold that says of which class it is."""
 
-    why: Why
+    why: HoldReason
 
 
 def line(text: str, index: int) -> int:

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from remit.gate.eye import fold
-from remit.gate.objection import Objection, Why, line, shown
+from remit.gate.objection import HoldReason, Objection, line, shown
 
 OPEN: Final = "<deliverable>"
 CLOSE: Final = "</deliverable>"
@@ -52,7 +52,7 @@ def find(text: str, plain: str) -> tuple[str, str] | Objection:
     before, _, rest = text.partition(OPEN)
     inside, closed, after = rest.partition(CLOSE)
     if not closed:
-        return Objection("The closing tag stands before the opening one.", Why.TAGS)
+        return Objection("The closing tag stands before the opening one.", HoldReason.TAGS)
     spelling = misspelt(text, plain, exact=2)
     if spelling:
         return spelling
@@ -63,7 +63,7 @@ def find(text: str, plain: str) -> tuple[str, str] | Objection:
     misplaced = _misplaced(before, inside, after, element)
     if misplaced:
         where = line(text, len(before))
-        return Objection(f"The deliverable (line {where}) {misplaced}.", Why.PLACE)
+        return Objection(f"The deliverable (line {where}) {misplaced}.", HoldReason.PLACE)
     return inside, plain_inside
 
 
@@ -74,7 +74,7 @@ def misspelt(text: str, plain: str, *, exact: int = 0) -> Objection | None:
     lines = enumerate(text.split("\n"), start=1)
     number, at = next(((n, at) for n, at in lines if _is_strange(at)), (0, ""))
     where = f" in line {number}: “{shown(at)}”" if number else ", split over lines"
-    return Objection(f"There is a deliverable tag in another spelling{where}.", Why.SPELLING)
+    return Objection(f"There is a deliverable tag in another spelling{where}.", HoldReason.SPELLING)
 
 
 def _is_strange(at: str) -> bool:
@@ -89,7 +89,7 @@ def _tags(plain: str) -> int:
 
 def _not_a_pair(text: str, plain: str, opened: int, closed: int) -> Objection:
     if opened == closed == 0:
-        untagged = Objection("The reply has no <deliverable> tags.", Why.TAGS)
+        untagged = Objection("The reply has no <deliverable> tags.", HoldReason.TAGS)
         return misspelt(text, plain) or untagged
     if (opened, closed) == (1, 0):
         where = line(text, text.find(OPEN))
@@ -102,7 +102,7 @@ def _not_a_pair(text: str, plain: str, opened: int, closed: int) -> Objection:
             f"The reply has {opened} opening and {closed} closing tags; "
             "exactly one pair, in order, is sent."
         )
-    return Objection(why, Why.TAGS)
+    return Objection(why, HoldReason.TAGS)
 
 
 def _misplaced(before: str, inside: str, after: str, element: str) -> str | None:

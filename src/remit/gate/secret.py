@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.gate.eye import fold
-from remit.gate.objection import Objection, Why, line
+from remit.gate.objection import HoldReason, Objection, line
 
 
 class _Shape(Struct, frozen=True):
@@ -120,12 +120,12 @@ def objection(plain: str, known: Collection[str]) -> Objection | None:
     """Object to a secret in a folded text, known or by its looks."""
     if _holds_any(plain, [fold(secret).strip() for secret in known]):
         sentence = "It gives away a secret of this house: a key or password that it works with."
-        return Objection(sentence, Why.SECRET)
+        return Objection(sentence, HoldReason.SECRET)
     for shape in _SHAPES:
         found = _first(plain, shape) if shape.sign in plain else None
         if found:
             where = line(plain, found.start())
-            return Objection(f"Line {where} holds what looks like {shape.what}.", Why.SECRET)
+            return Objection(f"Line {where} holds what looks like {shape.what}.", HoldReason.SECRET)
     return None
 
 

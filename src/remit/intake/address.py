@@ -2,12 +2,12 @@
 
 import re
 
-from remit.intake.recipients import Book
+from remit.intake.recipients import ContactBook
 from remit.language.files import words_in_all
 from remit.language.tokens import fold, keys_of, tokenize
 
 
-def without_address(text: str, book: Book) -> str:
+def without_address(text: str, book: ContactBook) -> str:
     """The message with the assistant's name in front blanked; nothing else moves.
 
     Without a greeting or a comma the name of a contact is the contact's: "Nina: come home".

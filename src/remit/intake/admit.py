@@ -9,14 +9,14 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.intake.extraction import Extraction
-from remit.intake.heard import Heard, Message
+from remit.intake.heard import MessageResult, OwnerMessage
 from remit.model.codec import JsonMap, text_of
 from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery
 from remit.model.edit import Edit
 from remit.model.ids import Ids, TaskId
 from remit.model.moments import check_moment
-from remit.model.plan import Became, Clause, Request, Rule
+from remit.model.plan import Clause, ClauseOutcome, OwnerRequest, RankingRule
 from remit.model.task import Creator, Cue, Priority, Task, TaskType
 from remit.ports import Clock
 from remit.store import after_restore, edits, on_behalf, tasks
@@ -28,14 +28,14 @@ _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff
 PATIENCE: Final = timedelta(minutes=1)  # a time that passed while the request was on its way
 
 
-class Ear(Protocol):
+class MessageReceiver(Protocol):
     """Reads what the owner says, and keeps what it asks for."""
 
-    async def hear(self, message: Message) -> Heard: ...
+    async def hear(self, message: OwnerMessage) -> MessageResult: ...
 
-    async def receive(self, message: Message) -> Heard: ...
+    async def receive(self, message: OwnerMessage) -> MessageResult: ...
 
-    async def read(self, message: Message) -> Extraction: ...
+    async def read(self, message: OwnerMessage) -> Extraction: ...
 
     async def wait_read(self, task_id: TaskId) -> None: ...
 
@@ -49,7 +49,7 @@ class Intake:
         clock: Clock,
         ids: Ids,
         channels: Collection[str],
-        ear: Ear | None = None,
+        ear: MessageReceiver | None = None,
         meant: Callable[[str], str | None] | None = None,
     ) -> None:
         self._meant = meant  # the whole name of whom words mean; None is the owner
@@ -96,17 +96,19 @@ class Intake:
         title = change.title.strip() if change.title is not None else None
         change = replace(change, title=title, delivery=sends)
         if by is not None:
-            return await self._db.write(on_behalf.by(by, _edit), task_id, change, version, now)
+            return await self._db.write(
+                on_behalf.on_behalf_of(by, _edit), task_id, change, version, now
+            )
         return await self._db.write(_edit, task_id, change, version, now)
 
-    async def hear(self, message: Message) -> Heard:
+    async def hear(self, message: OwnerMessage) -> MessageResult:
         """Read a message that is kept already, and store all that it asks for.
 
         The same message twice is the same tasks.
         """
         return await self._listening().hear(message)
 
-    async def receive(self, message: Message, *, wait: bool = False) -> Heard:
+    async def receive(self, message: OwnerMessage, *, wait: bool = False) -> MessageResult:
         """Store a message durably, and say what it asks for, or that it is being read.
 
         Only who waits for that is kept waiting by a model that reads.
@@ -115,15 +117,15 @@ class Intake:
         heard = await ear.receive(message)
         return await self.became(heard.reading, wait=True) if wait and heard.reading else heard
 
-    async def became(self, task_id: TaskId, *, wait: bool = False) -> Heard:
+    async def became(self, task_id: TaskId, *, wait: bool = False) -> MessageResult:
         """What a message became that was stored, by its task; as soon as it is read, if wanted."""
         if wait:
             await self._listening().wait_read(task_id)
         task = await self._db.read(tasks.get, task_id)
         words = task.request.text if task.request else task.title
-        return await self._listening().hear(Message(text=words, source=task.source))
+        return await self._listening().hear(OwnerMessage(text=words, source=task.source))
 
-    async def read(self, message: Message) -> Extraction:
+    async def read(self, message: OwnerMessage) -> Extraction:
         """Say what a message would become; nothing is stored."""
         return await self._listening().read(message)
 
@@ -141,7 +143,7 @@ class Intake:
         meant = self._meant
         return deliveries if meant is None else tuple(_named(each, meant) for each in deliveries)
 
-    def _listening(self) -> Ear:
+    def _listening(self) -> MessageReceiver:
         if self._ear is None:
             raise BadInput("This house takes tasks, not messages; say title, work and delivery.")
         return self._ear
@@ -163,7 +165,7 @@ def make(cue: Cue, ids: Ids, now: datetime) -> Task:
         source=cue.source,
         title=cue.title.strip(),
         instructions=cue.instructions or text,
-        request=Request(text, (Clause(text, 0, len(text), _became(cue)),)),
+        request=OwnerRequest(text, (Clause(text, 0, len(text), _became(cue)),)),
         created_at=now,
         last_updated=now,
         created_by=cue.created_by,
@@ -186,11 +188,11 @@ def make(cue: Cue, ids: Ids, now: datetime) -> Task:
     )
 
 
-def _rule(cue: Cue) -> Rule:
+def _rule(cue: Cue) -> RankingRule:
     """Who said how urgent it is."""
     if cue.created_by is Creator.AGENT:
-        return Rule("agent", "the agent that asked for it said so")
-    return Rule("owner", "the owner said so")
+        return RankingRule("agent", "the agent that asked for it said so")
+    return RankingRule("owner", "the owner said so")
 
 
 def check(cue: Cue, now: datetime) -> None:
@@ -268,6 +270,6 @@ def _text(name: str, text: str, most: int) -> None:
         raise BadInput(f"{name} holds a control character (U+{code:04X}).", field=name)
 
 
-def _became(cue: Cue) -> Became:
+def _became(cue: Cue) -> ClauseOutcome:
     precomposed = cue.delivery and not cue.work and all(d.content for d in cue.delivery)
-    return Became.DELIVERY if precomposed else Became.WORK
+    return ClauseOutcome.DELIVERY if precomposed else ClauseOutcome.WORK

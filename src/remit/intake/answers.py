@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.recipients import (
     ELSEWHERE,
-    Book,
-    Channel,
+    ChannelName,
     Contact,
+    ContactBook,
     Question,
     channel_for,
     resolve,
@@ -26,9 +26,9 @@ from remit.language.detect import language_of
 from remit.language.files import LANGUAGES, section
 from remit.language.files import LANGUAGES as TONGUES
 from remit.language.order_words import order_words
-from remit.language.phrases import some
+from remit.language.phrases import plain_phrases
 from remit.language.time.clock_time import ClockTime
-from remit.language.time.day import CalendarDate, DayOffset, Weekday
+from remit.language.time.day import CalendarDate, DayOffset, NamedWeekday
 from remit.language.time.ends import End, UnclearEnd
 from remit.language.time.phrase import TimePhrase, combine, read_time
 from remit.language.time.resolve import When, resolve_time
@@ -36,7 +36,7 @@ from remit.language.time.text import TimeText
 from remit.language.time.which_day import TimeDoubt, day_of
 from remit.language.time.words import DayPart, time_words
 from remit.language.time.zones import zone_of
-from remit.language.tokens import Kind, keys_of, tokenize
+from remit.language.tokens import TokenKind, keys_of, tokenize
 
 _LEADS: Final = ("", "at ", "um ", "a las ")  # "9:30" alone is a time once one was asked for
 _MOST_TOKENS: Final = 60
@@ -50,31 +50,31 @@ _HOURS: Final = {
     DayPart.SMALL_HOURS: range(6),
 }
 
-_LEFT_OUT: Final = some(
+_LEFT_OUT: Final = plain_phrases(
     "leave it out|leave that out|leave this out|leave out|skip it|skip that|skip|drop it|drop that",
     "forget it|forget that|never mind|nevermind|omit it|not needed|ignore it",
     "weglassen|lass es weg|lass das weg|lass weg|lass es|vergiss es|auslassen|egal|nicht nötig",
     "déjalo|dejalo|dejarlo|déjala|omítelo|omitelo|omitir|olvídalo|olvidalo|quítalo|no hace falta",
 )
-_YES: Final = some(
+_YES: Final = plain_phrases(
     "yes|yes please|yep|yeah|ok|okay|sure|right|correct|ja|ja bitte|genau|sí|si|claro"
 )
-_NO: Final = some(*(phrase for code in TONGUES for phrase in section(code, "talk")["no"]))
-_THEN: Final = some(
+_NO: Final = plain_phrases(*(phrase for code in TONGUES for phrase in section(code, "talk")["no"]))
+_THEN: Final = plain_phrases(
     "when to do it|when to remind|do it then|remind me then|then|it is to go out|send it there",
     "dann|dann tun|dann erinnern|es soll raus|entonces|cuando hacerlo|envíalo",
 )
-_OF_IT: Final = some(
+_OF_IT: Final = plain_phrases(
     "when it takes place|it takes place then|it is about that|about that|about it|it's about that",
     "dann findet es statt|es geht darum|darum geht es|es sobre eso|es cuando ocurre",
 )
 
 
-class Named(Struct, frozen=True):
+class NamedRecipients(Struct, frozen=True):
     """People and channels, in the order they were named, and texts in quotation marks."""
 
     people: tuple[Contact, ...] = ()
-    channels: tuple[Channel, ...] = ()
+    channels: tuple[ChannelName, ...] = ()
     texts: tuple[str, ...] = ()
     doubt: Question | None = None
 
@@ -210,7 +210,7 @@ def _all_time(line: TimeText, today: date) -> TimePhrase | None:
         found = read_time(line, at)
         if found is None:
             link = line.words.and_.at(line.keys, at) or order_words().polite.at(line.keys, at)
-            if line.tokens[at].kind is not Kind.MARK and link is None:
+            if line.tokens[at].kind is not TokenKind.MARK and link is None:
                 return None
             at = link[1] if link else at + 1
             continue
@@ -223,7 +223,7 @@ def _all_time(line: TimeText, today: date) -> TimePhrase | None:
 
 def _joined(one: TimePhrase, other: TimePhrase, today: date) -> TimePhrase | None:
     """Two halves of a time; of "Friday 6 March" the date counts, if it is a Friday."""
-    if isinstance(one.day, Weekday) and isinstance(other.day, CalendarDate):
+    if isinstance(one.day, NamedWeekday) and isinstance(other.day, CalendarDate):
         day = day_of(other.day, today)
         if isinstance(day, TimeDoubt) or day.weekday() != one.day.day:
             return None
@@ -275,12 +275,12 @@ def _zone_alone(answer: str, base: TimePhrase | None) -> TimePhrase | None:
 # People, channels, texts --------------------------------------------------------------------------
 
 
-def named(answer: str, book: Book) -> Named | None:
+def named(answer: str, book: ContactBook) -> NamedRecipients | None:
     """Whom and which channels an answer names; None if there is a word that nobody understands."""
     words = message_words(answer, book)
     if not 0 < len(words.raw) <= _MOST_TOKENS:
         return None
-    made, at = Named(), 0
+    made, at = NamedRecipients(), 0
     while at < len(words.tokens):
         person, way = words.named.get(at), words.channel_at(at) or ELSEWHERE.at(words.keys, at)
         token = words.tokens[at]
@@ -290,9 +290,13 @@ def named(answer: str, book: Book) -> Named | None:
             made, at = _with(made, book.owner), me[1]
         elif way:
             made, at = _with(made, channel_for(way[0], words.slice(at, way[1]), book)), way[1]
-        elif token.kind is Kind.QUOTE:
+        elif token.kind is TokenKind.QUOTE:
             made, at = replace(made, texts=(*made.texts, token.text)), at + 1
-        elif token.kind is Kind.MARK or words.is_small_word(at) or words.keys[at] in _lead_words():
+        elif (
+            token.kind is TokenKind.MARK
+            or words.is_small_word(at)
+            or words.keys[at] in _lead_words()
+        ):
             at += 1
         else:
             return None
@@ -311,11 +315,11 @@ def _lead_words() -> frozenset[str]:
     return words.to.words | words.by.words | words.on.words | words.articles
 
 
-def _with(made: Named, found: Contact | Channel | Question) -> Named:
+def _with(made: NamedRecipients, found: Contact | ChannelName | Question) -> NamedRecipients:
     match found:
         case Contact():
             return replace(made, people=(*made.people, found))
-        case Channel():
+        case ChannelName():
             return replace(made, channels=(*made.channels, found))
         case Question():
             return replace(made, doubt=made.doubt or found)
@@ -323,13 +327,13 @@ def _with(made: Named, found: Contact | Channel | Question) -> Named:
 
 def quotes(answer: str) -> bool:
     """Whether a text in quotation marks is part of it."""
-    return any(token.kind is Kind.QUOTE for token in tokenize(answer))
+    return any(token.kind is TokenKind.QUOTE for token in tokenize(answer))
 
 
 def letter(answer: str) -> str | None:
     """The text of an answer that is one quotation and nothing else."""
     tokens = tokenize(answer)
-    if len(tokens) == 1 and tokens[0].kind is Kind.QUOTE and tokens[0].clear:
+    if len(tokens) == 1 and tokens[0].kind is TokenKind.QUOTE and tokens[0].clear:
         return tokens[0].text
     return None
 

@@ -22,9 +22,9 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
-from remit.intake.recipients import Book, Channel, Contact
+from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.language.tokens import fold, keys_of, tokenize
-from remit.model.permit import Reach, Unsure
+from remit.model.permit import Reach, UnclearRecipient
 from remit.model.quiet import NEVER_QUIET, QuietTimes
 from remit.model.reply import Policy
 
@@ -38,20 +38,22 @@ _Stamp = tuple[int, int, int]
 T = TypeVar("T")
 
 
-class Line(Struct, frozen=True):
+class ContactAddress(Struct, frozen=True):
     """How one channel reaches a person: the address to send to, the id that comes in."""
 
     address: str
     id: str | None = None
 
 
-class Entry(Struct, frozen=True):
+class ContactEntry(Struct, frozen=True):
     """A person as the file has them."""
 
     name: str
     aliases: tuple[str, ...] = ()
     role: str | None = None
-    lines: Mapping[str, Line] = field(default_factory=dict)  # by channel, or by kind of channel
+    lines: Mapping[str, ContactAddress] = field(
+        default_factory=dict
+    )  # by channel, or by kind of channel
     policy: Mapping[str, Policy] = field(default_factory=dict)
     quiet: QuietTimes = NEVER_QUIET  # when nothing goes to them
     line: int = 0  # where it stands
@@ -61,20 +63,20 @@ class Contacts:
     """Whom the owner knows. While a house runs, the last good book stays."""
 
     def __init__(
-        self, path: Path, owner: str, channels: Collection[str | Channel], assistant: str = ""
+        self, path: Path, owner: str, channels: Collection[str | ChannelName], assistant: str = ""
     ) -> None:
         self._path = path
         self._assistant = assistant
         self._channels = tuple(
-            each if isinstance(each, Channel) else Channel(each, each) for each in channels
+            each if isinstance(each, ChannelName) else ChannelName(each, each) for each in channels
         )
         self._owner = Contact(owner, channels=tuple(each.name for each in self._channels))
         self._stamp: _Stamp | None = None
-        self._book: Book | None = None
-        self._entries: tuple[Entry, ...] = ()
+        self._book: ContactBook | None = None
+        self._entries: tuple[ContactEntry, ...] = ()
         self.complaint: str | None = None  # about the file as it is now
 
-    def book(self) -> Book:
+    def book(self) -> ContactBook:
         """The book as it is now; a file nobody can read is refused, unless there was a good one."""
         stamp = _stamp(self._path)
         if self._book is None or stamp != self._stamp:
@@ -83,16 +85,16 @@ class Contacts:
             raise BadInput(self.complaint or "", field="contacts")
         return self._book
 
-    def bare(self) -> Book:
+    def bare(self) -> ContactBook:
         """A book that knows nobody but the owner, and every channel of the house."""
-        return Book(self._owner, self._channels, assistant=self._assistant)
+        return ContactBook(self._owner, self._channels, assistant=self._assistant)
 
     @property
     def channels(self) -> tuple[str, ...]:
         """The names of the channels that the house has."""
         return tuple(each.name for each in self._channels)
 
-    def entries(self) -> tuple[Entry, ...]:
+    def entries(self) -> tuple[ContactEntry, ...]:
         """Everyone in the file, in its order."""
         self.book()
         return self._entries
@@ -107,7 +109,7 @@ class Contacts:
             return recipient
         return None if people[0] is book.owner else people[0].name
 
-    def find(self, recipient: str | None, channel: str) -> Reach | Unsure:
+    def find(self, recipient: str | None, channel: str) -> Reach | UnclearRecipient:
         """Whom words mean, and where a channel reaches them, by the file as it is now.
 
         Only a whole name or an address will do here: what is short may mean another by now.
@@ -115,11 +117,13 @@ class Contacts:
         try:
             self.book()
         except BadInput as bad:
-            return Reach("", None, owner=True) if recipient is None else Unsure(str(bad))
+            return Reach("", None, owner=True) if recipient is None else UnclearRecipient(str(bad))
         if recipient is None or fold(recipient) == fold(self._owner.name):
             return self._to_owner(channel)
         if self.complaint is not None:
-            return Unsure(self.complaint)  # the last good book may name a place that is old
+            return UnclearRecipient(
+                self.complaint
+            )  # the last good book may name a place that is old
         entry = self._exact(recipient) or self._at(recipient, channel)
         if entry is None:
             return self._unsure(recipient)
@@ -134,30 +138,32 @@ class Contacts:
             self.complaint = None
             self._entries = entries
             others = tuple(self._contact(each) for each in entries if each.role != OWNER)
-            self._book = Book(self._its_owner(), self._channels, others, assistant=self._assistant)
+            self._book = ContactBook(
+                self._its_owner(), self._channels, others, assistant=self._assistant
+            )
         self._stamp = stamp
 
     def _its_owner(self) -> Contact:
         own = next((each for each in self._entries if each.role == OWNER), None)
         return replace(self._owner, aliases=(own.name, *own.aliases)) if own else self._owner
 
-    def _contact(self, entry: Entry) -> Contact:
+    def _contact(self, entry: ContactEntry) -> Contact:
         """A person with the names of the channels that reach them; the house may lack some."""
         ours = tuple(each.name for each in self._channels if self._line(entry, each.name))
         kinds = {word for each in self._channels for word in (each.name, each.kind, *each.aliases)}
         more = tuple(name for name in entry.lines if name not in kinds)
         return Contact(entry.name, entry.aliases, (*ours, *more))
 
-    def _line(self, entry: Entry, channel: str) -> Line | None:
+    def _line(self, entry: ContactEntry, channel: str) -> ContactAddress | None:
         return _for(channel, entry.lines, self._channels)
 
-    def _exact(self, name: str) -> Entry | None:
+    def _exact(self, name: str) -> ContactEntry | None:
         return next((each for each in self._entries if fold(each.name) == fold(name)), None)
 
-    def _at(self, address: str, channel: str) -> Entry | None:
+    def _at(self, address: str, channel: str) -> ContactEntry | None:
         return next(iter(self._sharing(address, channel)), None)
 
-    def _sharing(self, address: str, channel: str) -> list[Entry]:
+    def _sharing(self, address: str, channel: str) -> list[ContactEntry]:
         """Everyone who is reached there: a no about one of them is a no about the place."""
         lines = ((each, self._line(each, channel)) for each in self._entries)
         return [each for each, line in lines if line is not None and line.address == address]
@@ -172,10 +178,10 @@ class Contacts:
         line = self._line(own, channel) if own else None
         return Reach(self._owner.name, line.address if line else None, owner=True)
 
-    def _to(self, entry: Entry, channel: str) -> Reach | Unsure:
+    def _to(self, entry: ContactEntry, channel: str) -> Reach | UnclearRecipient:
         line = self._line(entry, channel)
         if line is None:
-            return Unsure(f"{entry.name} has no address on {channel} in {FILE}.")
+            return UnclearRecipient(f"{entry.name} has no address on {channel} in {FILE}.")
         said: list[Policy] = []
         for each in self._sharing(line.address, channel):
             policy = _for(channel, each.policy, self._channels)
@@ -184,26 +190,28 @@ class Contacts:
                 said.append(policy)
         return Reach(entry.name, line.address, tuple(said), quiet=entry.quiet)
 
-    def _unsure(self, words: str) -> Unsure:
+    def _unsure(self, words: str) -> UnclearRecipient:
         names = [each.name for each in self._called(words)]
         if names:
-            return Unsure(f"Who is meant by {words!r:.60}: {' or '.join(names)}?")
-        return Unsure(f"Who is {words!r:.60}? Nobody in {FILE} is called so.", stranger=True)
+            return UnclearRecipient(f"Who is meant by {words!r:.60}: {' or '.join(names)}?")
+        return UnclearRecipient(
+            f"Who is {words!r:.60}? Nobody in {FILE} is called so.", stranger=True
+        )
 
 
-def _for(channel: str, said: Mapping[str, T], channels: Collection[Channel]) -> T | None:
+def _for(channel: str, said: Mapping[str, T], channels: Collection[ChannelName]) -> T | None:
     """What is said under a channel's own name, else under another name of it, or its kind."""
-    known = next((each for each in channels if each.name == channel), Channel(channel, channel))
+    known = next((each for each in channels if each.name == channel), ChannelName(channel, channel))
     names = (known.name, *known.aliases, known.kind)
     return next((said[name] for name in names if name in said), None)
 
 
-def load(path: Path) -> tuple[Entry, ...]:
+def load(path: Path) -> tuple[ContactEntry, ...]:
     """Read the file; what is wrong is named with its line."""
     return parse(_bytes(path), path.name)
 
 
-def parse(raw: bytes, file: str = FILE) -> tuple[Entry, ...]:
+def parse(raw: bytes, file: str = FILE) -> tuple[ContactEntry, ...]:
     """Read what a file holds."""
     top = _parse(raw, file)
     people = tuple(map(_entry, top.items())) if top.value != {} else ()
@@ -229,7 +237,7 @@ def _parse(raw: bytes, file: str) -> YamlPart:
     return load_yaml(text, file, field=_FIELD, max_chars=MAX_BYTES)
 
 
-def _entry(part: YamlPart) -> Entry:
+def _entry(part: YamlPart) -> ContactEntry:
     told = part.table(_KEYS)
     if "name" not in told:
         raise part.bad("lacks a name")
@@ -237,7 +245,7 @@ def _entry(part: YamlPart) -> Entry:
     role = told["role"].text() if "role" in told else None
     lines = told["channels"].table() if "channels" in told else {}
     policy = told["policy"].table() if "policy" in told else {}
-    return Entry(
+    return ContactEntry(
         name=told["name"].text(),
         aliases=aliases,
         role=OWNER if role and fold(role) == OWNER else role,
@@ -248,14 +256,14 @@ def _entry(part: YamlPart) -> Entry:
     )
 
 
-def _line(part: YamlPart) -> Line:
+def _line(part: YamlPart) -> ContactAddress:
     """An address, or an address and the id that incoming messages are known by."""
     if isinstance(part.value, str):
-        return Line(part.text())
+        return ContactAddress(part.text())
     told = part.table(_WAY_KEYS)
     if "address" not in told:
         raise part.bad("lacks an address")
-    return Line(told["address"].text(), told["id"].text() if "id" in told else None)
+    return ContactAddress(told["address"].text(), told["id"].text() if "id" in told else None)
 
 
 def _policy(part: YamlPart) -> Policy:
@@ -271,7 +279,7 @@ def _quiet(part: YamlPart) -> QuietTimes:
         raise part.bad(f"is wrong: {bad}") from None
 
 
-def _refuse_doubles(people: Sequence[Entry], file: str) -> None:
+def _refuse_doubles(people: Sequence[ContactEntry], file: str) -> None:
     seen: dict[str, int] = {}
     for person in people:
         name, at = fold(person.name), YamlPart(file, person.line, None, _FIELD)

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.intake.recipients import About
+from remit.intake.recipients import QuestionTopic
 from remit.intake.zone import shown
 from remit.language.detect import language_of
 from remit.language.files import LANGUAGES, section
@@ -23,7 +23,7 @@ from remit.model.condition import ConditionKind
 from remit.model.contact_rule import ContactRule
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
-from remit.model.plan import Became, Gap
+from remit.model.plan import ClauseOutcome, Gap
 from remit.model.review import Review
 from remit.model.task import Task
 from remit.model.veto import VetoCue, VetoKind, veto_sentence
@@ -59,7 +59,7 @@ class CardTask(Struct, frozen=True):
     rows: tuple[CardRow, ...]
 
 
-class Card(Struct, frozen=True):
+class RequestCard(Struct, frozen=True):
     language: str
     message: str
     tasks: tuple[CardTask, ...]
@@ -69,7 +69,7 @@ class Card(Struct, frozen=True):
     @property
     def is_one_yes(self) -> bool:
         """Whether nothing is open but a yes."""
-        return bool(self.open) and all(each.about == About.CONFIRM for each in self.open)
+        return bool(self.open) and all(each.about == QuestionTopic.CONFIRM for each in self.open)
 
 
 def make_card(
@@ -79,7 +79,7 @@ def make_card(
     asks_first: Collection[str | None] = (),
     reviews: Sequence[Review] = (),
     running: bool = True,
-) -> Card:
+) -> RequestCard:
     """The card of a message that became these tasks, about which `reviews` are open.
 
     `asks_first` are the ids of sends that the owner approves first; `running` says whether
@@ -100,10 +100,10 @@ def make_card(
     waits = [task for task in tasks if task.gaps]
     cues = tuple(dict.fromkeys(cue for task in waits for cue in task.veto))
     held = held_sentence(cues, language) if cues else ""
-    return Card(language, message, made, held, tuple(_open(waits, language)))
+    return RequestCard(language, message, made, held, tuple(_open(waits, language)))
 
 
-def card_question(card: Card, problem: str = "") -> str:
+def card_question(card: RequestCard, problem: str = "") -> str:
     """What the card asks, in one text; `problem` says why the last answer was not taken."""
     say = sentences(card.language)
     lines = [each.question for each in card.open]
@@ -115,7 +115,7 @@ def card_question(card: Card, problem: str = "") -> str:
     return " ".join(each for each in (problem, *lines) if each)
 
 
-def card_lines(card: Card, *, said: bool = False, asks: bool = True) -> list[str]:
+def card_lines(card: RequestCard, *, said: bool = False, asks: bool = True) -> list[str]:
     """The card as plain text; with `said` the message comes first, with `asks` what is open."""
     say = sentences(card.language)
     text = card.message if len(card.message) <= _MOST_SAID else f"{card.message[:_MOST_SAID]}…"
@@ -127,8 +127,8 @@ def card_lines(card: Card, *, said: bool = False, asks: bool = True) -> list[str
     return [*lines, card_question(card)] if asks and card.open else lines
 
 
-def _choices(card: Card) -> list[OpenLine]:
-    return [each for each in card.open if each.options and each.about != About.CONFIRM]
+def _choices(card: RequestCard) -> list[OpenLine]:
+    return [each for each in card.open if each.options and each.about != QuestionTopic.CONFIRM]
 
 
 # The language of a message ------------------------------------------------------------------------
@@ -227,7 +227,7 @@ def _send_rows(
 def _left_out(task: Task) -> Iterator[str]:
     """What the owner said and Remit does not do, each with why."""
     for clause in task.request.clauses if task.request else ():
-        if clause.became is Became.DECLINED:
+        if clause.became is ClauseOutcome.DECLINED:
             yield f"{clause.text} ({clause.why})" if clause.why else clause.text
 
 
@@ -238,9 +238,11 @@ def _sends(task: Task) -> Iterator[Delivery]:
     pairs = [(gap, half) for gap in task.gaps for half in gap.waits if half.id]
     for gap, half in pairs:
         known = halves.get(str(half.id), half)
-        if gap.about == About.RECIPIENT or (gap.about == About.TASK and not half.recipient):
+        if gap.about == QuestionTopic.RECIPIENT or (
+            gap.about == QuestionTopic.TASK and not half.recipient
+        ):
             known = replace(known, recipient=_UNKNOWN)
-        if gap.about == About.CHANNEL:
+        if gap.about == QuestionTopic.CHANNEL:
             known = replace(known, channel=_UNKNOWN)
         halves[str(half.id)] = known
     yield from halves.values()
@@ -256,7 +258,7 @@ def _to_whom(delivery: Delivery, say: dict[str, str]) -> str:
 
 
 def _when(task: Task, say: dict[str, str], zone: ZoneInfo, start: str, *, waits: bool) -> str:
-    timed = not any(gap.about == About.TIME for gap in task.gaps)
+    timed = not any(gap.about == QuestionTopic.TIME for gap in task.gaps)
     at = shown(task.scheduled_for, zone) if task.scheduled_for and timed else ""
     if waits:
         return f"{at}, {say['when_answered']}" if at else say["when_answered"]
@@ -267,7 +269,7 @@ def _how_often(task: Task, language: str) -> str:
     """In English the rule in words; in another language the owner's own words."""
     assert task.repeats is not None  # noqa: S101 - asked only then
     clauses = task.request.clauses if task.request else ()
-    own = [each.text.strip() for each in clauses if each.became is Became.TIME]
+    own = [each.text.strip() for each in clauses if each.became is ClauseOutcome.TIME]
     return rhythm.in_words(task.repeats) if language == _DEFAULT or not own else ", ".join(own)
 
 
@@ -300,7 +302,7 @@ def _open(tasks: Iterable[Task], language: str) -> Iterator[OpenLine]:
 
 def gap_question(task: Task, gap: Gap, language: str) -> str:
     """The sentence that asks for what is open, in the language of the message."""
-    if gap.about == About.CONFIRM:
+    if gap.about == QuestionTopic.CONFIRM:
         return _confirm_question(task, language)
     if language == _DEFAULT and gap.question:
         return gap.question

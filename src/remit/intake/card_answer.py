@@ -26,7 +26,7 @@ from remit.intake.card import (
     numbered,
     sentences,
 )
-from remit.intake.recipients import About, Book
+from remit.intake.recipients import ContactBook, QuestionTopic
 from remit.intake.settle import settle
 from remit.model.codec import from_json
 from remit.model.condition import ConditionKind
@@ -35,7 +35,7 @@ from remit.model.ids import Ids
 from remit.model.permit import Permission
 from remit.model.plan import Gap
 from remit.model.review import CARD, SEND, Review
-from remit.model.settled import Settled, SettledCard
+from remit.model.settled_task import SettledCard, SettledTask
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
@@ -46,12 +46,12 @@ _NUMBERED: Final = re.compile(r"\s*(\d{1,2})\s*[:.)]\s+(\S.*)")
 # Which line an answer is tried on first. Almost any words may be a text, so that comes late; what
 # is only to be confirmed is changed by what no open line takes.
 _ORDER: Final = (
-    *(About.CHANNEL, About.RECIPIENT, About.TIME),
-    *(About.TASK, About.CONTENT, About.CONFIRM),
+    *(QuestionTopic.CHANNEL, QuestionTopic.RECIPIENT, QuestionTopic.TIME),
+    *(QuestionTopic.TASK, QuestionTopic.CONTENT, QuestionTopic.CONFIRM),
 )
 
 
-class Table(Struct, frozen=True):
+class CardAnswerContext(Struct, frozen=True):
     """What a card is made and answered with."""
 
     zone: ZoneInfo
@@ -63,7 +63,7 @@ class Table(Struct, frozen=True):
 
 
 def open_card(
-    tasks: Sequence[Task], table: Table, *, number: int = 0, problem: str = ""
+    tasks: Sequence[Task], table: CardAnswerContext, *, number: int = 0, problem: str = ""
 ) -> tuple[list[Task], Review | None]:
     """The tasks with their lines numbered, and the one question about all of them, if any is open.
 
@@ -86,7 +86,11 @@ def open_card(
 
 
 def _review(
-    waiting: Sequence[Task], table: Table, approvals: Sequence[Review], number: int, problem: str
+    waiting: Sequence[Task],
+    table: CardAnswerContext,
+    approvals: Sequence[Review],
+    number: int,
+    problem: str,
 ) -> Review:
     card = make_card([_addressed(task, approvals) for task in waiting], table.zone)
     return Review(
@@ -132,7 +136,7 @@ def _send_question(task: Task, approvals: Sequence[Review]) -> str:
 
 def approvals_of(task: Task, approve: Approve) -> list[Review]:
     """The approvals that a yes to a task gives: one for each text; none if one is not known yet."""
-    if not any(gap.about == About.CONFIRM for gap in task.gaps):
+    if not any(gap.about == QuestionTopic.CONFIRM for gap in task.gaps):
         return []
     found = [approve(task, each) for each in task.delivery if each.recipient is not None]
     known = [each for each in found if each is not None]
@@ -140,7 +144,7 @@ def approvals_of(task: Task, approve: Approve) -> list[Review]:
 
 
 def _only_confirm(task: Task) -> bool:
-    return all(gap.about == About.CONFIRM for gap in task.gaps)
+    return all(gap.about == QuestionTopic.CONFIRM for gap in task.gaps)
 
 
 def _digest(approvals: Sequence[Review]) -> str | None:
@@ -153,7 +157,12 @@ def _digest(approvals: Sequence[Review]) -> str | None:
 
 
 def settle_card(
-    tasks: Sequence[Task], review: Review, answer: str, now: datetime, book: Book, table: Table
+    tasks: Sequence[Task],
+    review: Review,
+    answer: str,
+    now: datetime,
+    book: ContactBook,
+    table: CardAnswerContext,
 ) -> SettledCard:
     """Work an answer into the tasks that wait for it, and ask for what is open after that."""
     made = _Answering(tuple(tasks), review, now, book, table)
@@ -165,10 +174,15 @@ class _Answering:
     """The tasks of a card while an answer is worked in."""
 
     def __init__(
-        self, tasks: Sequence[Task], review: Review, now: datetime, book: Book, table: Table
+        self,
+        tasks: Sequence[Task],
+        review: Review,
+        now: datetime,
+        book: ContactBook,
+        table: CardAnswerContext,
     ) -> None:
         self._before = {task.id: task for task in tasks}
-        self._made = {task.id: Settled(task) for task in tasks}
+        self._made = {task.id: SettledTask(task) for task in tasks}
         self._review, self._now, self._book, self._table = review, now, book, table
         text = next((task.request.text for task in tasks if task.request), "")
         self._language = message_language(text)
@@ -198,7 +212,7 @@ class _Answering:
         open_ = [(each.task, gap) for each in self._made.values() for gap in each.task.gaps]
         if not self._review.card_tasks:  # a question of an earlier version asks about one gap
             open_ = [(task, gap) for task, gap in open_ if gap.key == key]
-        return sorted(open_, key=lambda each: _ORDER.index(About(each[1].about)))
+        return sorted(open_, key=lambda each: _ORDER.index(QuestionTopic(each[1].about)))
 
     def _fill(self, lines: Sequence[tuple[Task, Gap]], words: str) -> None:
         """Put words into the first line that takes them; a yes or a no is for every line."""
@@ -262,30 +276,30 @@ class _Answering:
             tuple(self._made.values()), card, tuple(approved), understood=not self._problem
         )
 
-    def _name_deliveries(self, each: Settled) -> None:
+    def _name_deliveries(self, each: SettledTask) -> None:
         named = tuple(
             send if send.id else replace(send, id=self._table.ids.delivery())
             for send in each.task.delivery
         )
         self._made[each.task.id] = replace(each, task=replace(each.task, delivery=named))
 
-    def _approvals(self, each: Settled) -> Iterator[Review]:
+    def _approvals(self, each: SettledTask) -> Iterator[Review]:
         """What a yes approved, as the card showed it."""
         before = self._before[each.task.id]
-        asked = any(gap.about == About.CONFIRM for gap in before.gaps)
-        open_ = any(gap.about == About.CONFIRM for gap in each.task.gaps)
+        asked = any(gap.about == QuestionTopic.CONFIRM for gap in before.gaps)
+        open_ = any(gap.about == QuestionTopic.CONFIRM for gap in each.task.gaps)
         if not asked or open_ or each.over or self._review.digest is None:
             return
         for review in approvals_of(before, self._approve):
             yield replace(review, id=self._table.ids.review())
 
-    def _show_before_it_goes(self, each: Settled) -> None:
+    def _show_before_it_goes(self, each: SettledTask) -> None:
         """A task that is held back and lacks nothing more is confirmed as the card shows it."""
         task, before = each.task, self._before[each.task.id]
-        confirmed = any(gap.about == About.CONFIRM for gap in before.gaps)
+        confirmed = any(gap.about == QuestionTopic.CONFIRM for gap in before.gaps)
         if task.gaps or each.over or confirmed or not task.veto or task == before:
             return
-        gap = Gap(1, About.CONFIRM.value, ("yes", "no"))
+        gap = Gap(1, QuestionTopic.CONFIRM.value, ("yes", "no"))
         shown = replace(task, gaps=(gap,))
         if approvals_of(shown, self._approve):
             self._made[task.id] = replace(each, task=shown)

@@ -5,8 +5,8 @@ from collections.abc import Callable, Sequence
 from msgspec.structs import replace
 
 from remit.intake import answers
-from remit.intake.answers import Named
-from remit.intake.asked import Asked, cannot_reach
+from remit.intake.answered_question import AnsweredQuestion, cannot_reach
+from remit.intake.answers import NamedRecipients
 from remit.language.time.resolve import Moment, Now, Recurrence, When
 from remit.language.time.which_day import TimeDoubt
 from remit.model.delivery import Delivery
@@ -14,7 +14,7 @@ from remit.model.series import Repeats
 from remit.model.task import Task, TaskType
 
 
-def with_change(asked: Asked) -> Task | None:
+def with_change(asked: AnsweredQuestion) -> Task | None:
     """The task with what an answer changes, still to be confirmed; None if it changes nothing."""
     found = answers.when(asked.answer, "", now=asked.now, zone=asked.zone)
     if found and len(found) == 1 and not isinstance(found[0], TimeDoubt):
@@ -29,7 +29,7 @@ def with_change(asked: Asked) -> Task | None:
     return _readdressed(asked, others[0], named)
 
 
-def _readdressed(asked: Asked, send: Delivery, named: Named) -> Task | None:
+def _readdressed(asked: AnsweredQuestion, send: Delivery, named: NamedRecipients) -> Task | None:
     """The one send to another person, or by another channel."""
     people, ways = named.people, named.channels
     if len(people) > 1 or len(ways) > 1 or asked.book.owner in people:

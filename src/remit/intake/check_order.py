@@ -7,7 +7,7 @@ from typing import Final
 
 from remit.intake.message_words import MessageWords
 from remit.intake.reading_form import TurnReading
-from remit.intake.recipients import Book
+from remit.intake.recipients import ContactBook
 from remit.intake.veto import find_veto
 from remit.model.conversation import OrderKind, TalkContext, TurnOrder
 from remit.model.ids import ReviewId, TaskId
@@ -17,7 +17,7 @@ _NEEDS_CUE: Final = (OrderKind.CANCEL, OrderKind.PAUSE, OrderKind.SKIP)
 
 
 def checked_order(
-    text: str, reading: TurnReading, book: Book, talk: TalkContext
+    text: str, reading: TurnReading, book: ContactBook, talk: TalkContext
 ) -> TurnOrder | None:
     """The order as it may be followed; None if it names what was not listed, or asks for tasks."""
     order = reading.order

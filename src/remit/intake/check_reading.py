@@ -16,24 +16,24 @@ from remit.intake.check_time import CheckedTime, check_time
 from remit.intake.extraction import Draft, Extraction, headed
 from remit.intake.message_words import MessageWords, Span, message_words
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
-from remit.intake.reading_ledger import Marked, write_ledger
+from remit.intake.reading_ledger import MarkedSpan, write_ledger
 from remit.intake.recipients import (
-    About,
-    Book,
-    Channel,
+    ChannelName,
     Contact,
+    ContactBook,
     Question,
+    QuestionTopic,
     channel_for,
     resolve,
     way_to,
 )
 from remit.intake.veto import find_veto
-from remit.language.order_words import Talk
+from remit.language.order_words import SmallTalk
 from remit.language.time.resolve import Moment, Recurrence
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
-from remit.model.plan import Became, Item
+from remit.model.plan import ClauseOutcome, WorkItem
 from remit.model.task import TaskType
 from remit.model.veto import VetoCue, VetoKind
 
@@ -42,7 +42,7 @@ class CheckedTask(Struct):
     """One task of the model's, with what code thinks of it."""
 
     draft: Draft
-    marks: list[Marked] = field(default_factory=list)
+    marks: list[MarkedSpan] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     vetoes: list[VetoCue] = field(default_factory=list)
 
@@ -54,14 +54,14 @@ def checked_reading(
     *,
     now: datetime,
     zone: ZoneInfo,
-    book: Book,
+    book: ContactBook,
 ) -> Extraction:
     """The reading as it may be acted on. `plain` is what the closed patterns read."""
     message = message_words(text, book)
     check = _Check(message, plain, now, zone)
     tasks = [check.task(each, n) for n, each in enumerate(reading.tasks)]
     open_questions = [
-        Question(About(each.about), each.question)
+        Question(QuestionTopic(each.about), each.question)
         for each in reading.questions
         if any(True for _ in message.places(each.words))
     ]
@@ -73,8 +73,8 @@ def checked_reading(
         tasks[0].draft = _with_owners_channel(tasks[0].draft, plain)
     if not tasks and plain.tasks and not find_veto(text, book):
         return _despite_model(plain)
-    talk = Talk(reading.talk) if reading.talk and not tasks else None
-    return write_ledger(message, tasks, talk or (None if tasks else Talk.CHATTER))
+    talk = SmallTalk(reading.talk) if reading.talk and not tasks else None
+    return write_ledger(message, tasks, talk or (None if tasks else SmallTalk.CHATTER))
 
 
 def _despite_model(plain: Extraction) -> Extraction:
@@ -109,7 +109,7 @@ class _Check(Struct, frozen=True):
         draft = Draft(
             title=headed(" ".join(task.title.split()) or task.instructions[:120]),
             instructions=task.instructions,
-            work=tuple(Item(each) for each in task.work if each.strip()),
+            work=tuple(WorkItem(each) for each in task.work if each.strip()),
             notes=(when.note,) if when.note else (),
         )
         made = CheckedTask(_timed(draft, when))
@@ -118,7 +118,7 @@ class _Check(Struct, frozen=True):
         if when.veto:
             made.vetoes.append(when.veto)
         made.marks += [
-            Marked(s, Became.TIME) for each in task.time_words for s in self._first(each)
+            MarkedSpan(s, ClauseOutcome.TIME) for each in task.time_words for s in self._first(each)
         ]
         for n, send in enumerate(task.sends):
             self._send(made, task, send, f"half-{number}-{n}")
@@ -133,7 +133,7 @@ class _Check(Struct, frozen=True):
         book = self.message.book
         recipient = None if person is book.owner else getattr(person, "name", None)
         half = Delivery(
-            channel.name if isinstance(channel, Channel) else "",
+            channel.name if isinstance(channel, ChannelName) else "",
             recipient,
             content,
             id=DeliveryId(name),
@@ -163,10 +163,10 @@ class _Check(Struct, frozen=True):
             return self.message.book.owner
         words = send.to_words or send.to
         if not any(True for _ in self.message.places(words)):
-            return Question(About.RECIPIENT, "To whom is it to go?")
+            return Question(QuestionTopic.RECIPIENT, "To whom is it to go?")
         return resolve(words, self.message.book)
 
-    def _channel(self, send: ReadSend) -> Channel | Question | None:
+    def _channel(self, send: ReadSend) -> ChannelName | Question | None:
         """The channel that the message names; one that it does not name is not the model's."""
         if send.channel is None or fold(send.channel) not in self._named_channels():
             return None
@@ -191,17 +191,19 @@ class _Check(Struct, frozen=True):
     ) -> str | None:
         """The owner's own text, to the letter; what is not in the message is work."""
         words = [send.to_words] if send.to_words else []
-        made.marks += [Marked(s, Became.DELIVERY) for each in words for s in self._first(each)]
+        made.marks += [
+            MarkedSpan(s, ClauseOutcome.DELIVERY) for each in words for s in self._first(each)
+        ]
         if send.text is None or not send.text.strip():
             return None
         place = next(self.message.places(send.text.strip()), None)
         if place is not None:
-            made.marks.append(Marked(place, Became.DELIVERY))
+            made.marks.append(MarkedSpan(place, ClauseOutcome.DELIVERY))
             return self.message.text[slice(*place)]
         if person is self.message.book.owner and self._has_words(send.text):
             return send.text
         if not task.work:
-            written = Item(f"Write this: {send.text}")
+            written = WorkItem(f"Write this: {send.text}")
             made.draft = replace(made.draft, work=(*made.draft.work, written))
         if person is not self.message.book.owner:
             made.vetoes.append(VetoCue(VetoKind.MODEL_TEXT, send.text[:60], 0, 0))

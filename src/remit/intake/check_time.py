@@ -10,7 +10,7 @@ from remit.errors import BadInput
 from remit.intake import answers
 from remit.intake.message_words import MessageWords
 from remit.intake.reading_form import ReadTask
-from remit.intake.recipients import About, Question
+from remit.intake.recipients import Question, QuestionTopic
 from remit.language.time.resolve import Moment, Recurrence
 from remit.language.time.which_day import TimeDoubt
 from remit.model import rrule
@@ -21,7 +21,7 @@ from remit.model.veto import VetoCue, VetoKind
 _MINUTE: Final = timedelta(minutes=1)
 _IDLE: Final = {"INTERVAL": "1", "BYSECOND": "0", "WKST": "MO"}  # what goes without saying
 _CLOCK: Final = ("BYHOUR", "BYMINUTE")
-_WHEN: Final = Question(About.TIME, "When is it to be?")
+_WHEN: Final = Question(QuestionTopic.TIME, "When is it to be?")
 
 
 class CheckedTime(Struct, frozen=True):
@@ -54,7 +54,9 @@ def check_time(
         return CheckedTime(ours[0], unsure, note=_echo(words, ours[0], zone))
     if read is None or not _is_to_come(read, now):
         why = doubt.why if doubt else f"When is {words!r}?"
-        return CheckedTime(question=Question(About.TIME, why, doubt.options if doubt else ()))
+        return CheckedTime(
+            question=Question(QuestionTopic.TIME, why, doubt.options if doubt else ())
+        )
     veto = None if doubt and _is_option(read, doubt, zone) else unsure
     return CheckedTime(read, veto, note=_echo(words, read, zone))
 

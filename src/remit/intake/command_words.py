@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.hear import Reader, TurnReader
-from remit.intake.recipients import Book
+from remit.intake.hear import RequestReader, TurnReader
+from remit.intake.recipients import ContactBook
 from remit.model.conversation import TalkContext, TurnOrder
 
 _EN: Final = ("run", "start", "execute", "launch", "trigger", "kick off")
@@ -44,23 +44,25 @@ class CommandReader:
     Then the rules read it alone, and the task is the command's: no model has a say in it.
     """
 
-    def __init__(self, reader: Reader, names: Collection[str]) -> None:
+    def __init__(self, reader: RequestReader, names: Collection[str]) -> None:
         self._reader = reader
         self._names = names
 
-    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
         told = self._command(text, now, zone, book)
         return told or await self._reader.read(text, now, zone, book)
 
     async def read_turn(
-        self, text: str, now: datetime, zone: ZoneInfo, book: Book, talk: TalkContext
+        self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext
     ) -> Extraction | TurnOrder:
         told = self._command(text, now, zone, book)
         if told is not None or not isinstance(self._reader, TurnReader):
             return told or await self._reader.read(text, now, zone, book)
         return await self._reader.read_turn(text, now, zone, book, talk)
 
-    def _command(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction | None:
+    def _command(
+        self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook
+    ) -> Extraction | None:
         found = extract(text, now=now, zone=zone, book=book) if self._names else None
         told = assigned(found, self._names) if found else None
         return told if told and any(draft.agent for draft in told.tasks) else None

@@ -11,16 +11,16 @@ from msgspec.structs import replace
 from remit.intake import answers
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words
-from remit.intake.recipients import Book
+from remit.intake.recipients import ContactBook
 from remit.intake.veto import find_veto
 from remit.language.files import LANGUAGES, section, words_in_all
 from remit.language.phrases import Phrases
 from remit.language.time.resolve import Moment
 from remit.language.time.which_day import TimeDoubt
 from remit.language.time.words import time_words
-from remit.language.tokens import Kind
+from remit.language.tokens import TokenKind
 from remit.model.condition import Condition, ConditionKind
-from remit.model.plan import Became, Clause
+from remit.model.plan import Clause, ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
 _MAX_TIME_TOKENS: Final = 8
@@ -35,7 +35,9 @@ def _leads(kind: ConditionKind) -> Phrases[bool]:
     return Phrases({"|".join(every): True})
 
 
-def find_conditions(text: str, book: Book, now: datetime, zone: ZoneInfo) -> tuple[Condition, ...]:
+def find_conditions(
+    text: str, book: ContactBook, now: datetime, zone: ZoneInfo
+) -> tuple[Condition, ...]:
     """The limits of a message, in their order; of two that overlap the more exact one."""
     message = message_words(text, book)
     cues = {cue.start for cue in find_veto(text, book)}
@@ -57,8 +59,8 @@ def without_limit_words(found: Extraction) -> Extraction:
     """The reading, in which the words of a limit are a limit: not work, and not left over."""
     spans = [(each.end - len(each.words), each.end) for each in found.conditions]
     now = {
-        clause: replace(clause, became=Became.CONSTRAINT)
-        if clause.became is Became.WORK and _is_within(clause, spans)
+        clause: replace(clause, became=ClauseOutcome.CONSTRAINT)
+        if clause.became is ClauseOutcome.WORK and _is_within(clause, spans)
         else clause
         for clause in found.clauses
     }
@@ -179,7 +181,11 @@ def _clause_end(message: MessageWords, at: int) -> int:
     end = at
     while end < len(message.tokens):
         token = message.tokens[end]
-        if token.text in _PAUSES or token.kind in (Kind.LINE, Kind.QUOTE) or message.sends_at(end):
+        if (
+            token.text in _PAUSES
+            or token.kind in (TokenKind.LINE, TokenKind.QUOTE)
+            or message.sends_at(end)
+        ):
             break
         end += 1
     return end

@@ -11,8 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from remit.errors import BadInput, Changed, NotFound
-from remit.intake.book import FILE, Entry, parse
+from remit.errors import BadInput, NotFound, OutOfDate
+from remit.intake.book import FILE, ContactEntry, parse
 from remit.language.tokens import fold
 from remit.model.contact_rule import ContactRule
 from remit.system.files import PRIVATE, locked, write_atomic
@@ -20,7 +20,7 @@ from remit.system.files import PRIVATE, locked, write_atomic
 _Span = tuple[int, int]  # lines, the last one not in it
 
 
-def put(path: Path, entry: Entry) -> Entry:
+def put(path: Path, entry: ContactEntry) -> ContactEntry:
     """Put someone in; whoever is in already gets what is new. Return the entry as it stands."""
     with locked(path.parent):
         raw = _read(path)
@@ -45,7 +45,7 @@ def put(path: Path, entry: Entry) -> Entry:
 async def put_quiet(path: Path, rule: ContactRule) -> str:
     """Put a rule about somebody into the file; say what holds now."""
 
-    def quieter(entry: Entry) -> Entry:
+    def quieter(entry: ContactEntry) -> ContactEntry:
         return replace(entry, quiet=entry.quiet.joined(rule.quiet))
 
     made = await asyncio.to_thread(change, path, rule.name, quieter)
@@ -53,8 +53,8 @@ async def put_quiet(path: Path, rule: ContactRule) -> str:
 
 
 def change(
-    path: Path, name: str, to: Callable[[Entry], Entry], *, only_if: str | None = None
-) -> Entry:
+    path: Path, name: str, to: Callable[[ContactEntry], ContactEntry], *, only_if: str | None = None
+) -> ContactEntry:
     """Put what an entry becomes in its place; return it. `only_if`: the file has this version."""
     with locked(path.parent):
         raw = _read(path)
@@ -72,7 +72,7 @@ def change(
         return new
 
 
-def without(entry: Entry, ways: Iterable[str], aliases: Iterable[str] = ()) -> Entry:
+def without(entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = ()) -> ContactEntry:
     """An entry that is not reached there any more, or not called so."""
     gone, names = frozenset(ways), frozenset(map(fold, aliases))
     for each in sorted(gone - entry.lines.keys()):
@@ -87,7 +87,7 @@ def without(entry: Entry, ways: Iterable[str], aliases: Iterable[str] = ()) -> E
     )
 
 
-def drop(path: Path, name: str, *, only_if: str | None = None) -> Entry:
+def drop(path: Path, name: str, *, only_if: str | None = None) -> ContactEntry:
     """Take someone out."""
     with locked(path.parent):
         raw = _read(path)
@@ -108,7 +108,7 @@ def version(path: Path) -> str:
 
 def _check_version(raw: bytes, wanted: str | None) -> None:
     if wanted is not None and wanted != hashlib.sha256(raw).hexdigest():
-        raise Changed(f"{FILE} has changed since you looked at it; look again.")
+        raise OutOfDate(f"{FILE} has changed since you looked at it; look again.")
 
 
 def _read(path: Path) -> bytes:
@@ -118,11 +118,11 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-def _named(entries: Sequence[Entry], name: str) -> Entry | None:
+def _named(entries: Sequence[ContactEntry], name: str) -> ContactEntry | None:
     return next((each for each in entries if fold(each.name) == fold(name)), None)
 
 
-def _with(raw: bytes, place: int | None, entry: Entry | None) -> bytes:
+def _with(raw: bytes, place: int | None, entry: ContactEntry | None) -> bytes:
     """The file with the entry at a place changed or gone, or with a new one at its end."""
     lines = raw.decode("utf-8").splitlines(keepends=True)
     column, spans = _spans(raw.decode("utf-8"))
@@ -168,7 +168,7 @@ def _last(node: object) -> int:
     return end.line - 1 if end.column == 0 and end.line > node.start_mark.line else end.line
 
 
-def _written(entry: Entry) -> list[str]:
+def _written(entry: ContactEntry) -> list[str]:
     import yaml  # noqa: PLC0415 - as above
 
     told: dict[str, object] = {"name": entry.name}
@@ -189,7 +189,7 @@ def _written(entry: Entry) -> list[str]:
     return text.splitlines(keepends=True)
 
 
-def _replace(path: Path, was: bytes, text: bytes, wanted: Sequence[Entry]) -> None:
+def _replace(path: Path, was: bytes, text: bytes, wanted: Sequence[ContactEntry]) -> None:
     """Put the new file in the place of the old one, if it says what it should, at one stroke."""
     try:
         says = parse(text)

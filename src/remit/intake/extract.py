@@ -15,20 +15,20 @@ from msgspec.structs import replace
 from remit.intake.address import without_address
 from remit.intake.extraction import Draft, Extraction, connectives_between, headed
 from remit.intake.message_words import MessageWords, message_words
-from remit.intake.patterns.clauses import Labels, clauses_of
-from remit.intake.patterns.deliveries import Sends, plan_sends
+from remit.intake.patterns.clauses import ClauseLabels, clauses_of
+from remit.intake.patterns.deliveries import FoundDeliveries, plan_sends
 from remit.intake.patterns.groups import UnitGroup, group_units
-from remit.intake.patterns.unit import Unit, UnitKind
+from remit.intake.patterns.unit import MessageUnit, UnitKind
 from remit.intake.patterns.units import read_units
-from remit.intake.recipients import About, Book, Question
-from remit.language.order_words import Talk
+from remit.intake.recipients import ContactBook, Question, QuestionTopic
+from remit.language.order_words import SmallTalk
 from remit.language.time.clock_time import ClockTime
 from remit.language.time.phrase import TimePhrase, combine
 from remit.language.time.resolve import Moment, Now, Recurrence, When, resolve_time
 from remit.language.time.which_day import TimeDoubt
 from remit.language.time.words import DayPart
 from remit.model.delivery import Delivery
-from remit.model.plan import Became, Clause, Item
+from remit.model.plan import Clause, ClauseOutcome, WorkItem
 from remit.model.task import TaskType
 
 MAX_TITLE: Final = 120
@@ -39,17 +39,17 @@ USUAL_HOURS: Final = {
     DayPart.NIGHT: ClockTime(22),
 }
 _FIRST_TALK: Final = (
-    *(Talk.FORBIDDEN, Talk.TAKEN_BACK, Talk.CONTROL),
-    *(Talk.THANKS, Talk.STATEMENT, Talk.GREETING),
+    *(SmallTalk.FORBIDDEN, SmallTalk.TAKEN_BACK, SmallTalk.CONTROL),
+    *(SmallTalk.THANKS, SmallTalk.STATEMENT, SmallTalk.GREETING),
 )
 
 
-def extract(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+def extract(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
     """Read a message of the owner. `now` is a moment with its offset, `zone` the owner's own."""
     words = message_words(without_address(text, book), book)
     groups = group_units(read_units(words), words)
     asked: list[tuple[int, Question]] = []  # each with the token that it is about
-    labels = Labels(words)
+    labels = ClauseLabels(words)
     clock = _Clock(now, zone, usual=False, days={})
     made = [_make(group, words, labels, asked, clock) for group in groups]
     marked = clauses_of(labels, [at for at, _ in asked])
@@ -76,16 +76,16 @@ def _clause_at(marked: Sequence[tuple[Clause, int]], words: MessageWords, at: in
     return next((n for n, (clause, _) in enumerate(marked) if clause.end > start), len(marked) - 1)
 
 
-def _answer(groups: Sequence[UnitGroup], drafts: Sequence[Draft]) -> Talk | None:
+def _answer(groups: Sequence[UnitGroup], drafts: Sequence[Draft]) -> SmallTalk | None:
     """What wants an answer: a question always, other talk only where it is all there is."""
-    sorts = [group.main.talk or Talk.CONTROL for group in groups if not group.is_task]
-    if Talk.QUESTION in sorts:
-        return Talk.QUESTION
+    sorts = [group.main.talk or SmallTalk.CONTROL for group in groups if not group.is_task]
+    if SmallTalk.QUESTION in sorts:
+        return SmallTalk.QUESTION
     if drafts:
         return None
     if any(group.taken_back for group in groups):
-        sorts = [Talk.TAKEN_BACK, *(sort for sort in sorts if sort is Talk.FORBIDDEN)]
-    return next((sort for sort in _FIRST_TALK if sort in sorts), Talk.CHATTER)
+        sorts = [SmallTalk.TAKEN_BACK, *(sort for sort in sorts if sort is SmallTalk.FORBIDDEN)]
+    return next((sort for sort in _FIRST_TALK if sort in sorts), SmallTalk.CHATTER)
 
 
 # A task -------------------------------------------------------------------------------------------
@@ -94,7 +94,7 @@ def _answer(groups: Sequence[UnitGroup], drafts: Sequence[Draft]) -> Talk | None
 def _make(
     group: UnitGroup,
     words: MessageWords,
-    labels: Labels,
+    labels: ClauseLabels,
     asked: list[tuple[int, Question]],
     clock: "_Clock",
 ) -> list[Draft]:
@@ -110,14 +110,18 @@ def _make(
     for when in whens:
         if isinstance(when, Moment | Recurrence) and when.note and group.times:
             labels.note(group.times[0].start, when.note)
-    work = tuple(Item(each) for each in _work(group, words))
+    work = tuple(WorkItem(each) for each in _work(group, words))
     if not work and not sends.deliveries and len(asked) == before:
-        asked.append((group.asked_at, Question(About.TASK, "What is to be done?")))
+        asked.append((group.asked_at, Question(QuestionTopic.TASK, "What is to be done?")))
     return [_draft(group, words, sends, work, when) for when in whens]
 
 
 def _draft(
-    group: UnitGroup, words: MessageWords, sends: Sends, work: tuple[Item, ...], when: When | None
+    group: UnitGroup,
+    words: MessageWords,
+    sends: FoundDeliveries,
+    work: tuple[WorkItem, ...],
+    when: When | None,
 ) -> Draft:
     recurrence = when if isinstance(when, Recurrence) else None
     at = when.at if isinstance(when, Moment) else recurrence.first if recurrence else None
@@ -145,11 +149,11 @@ def _corrections(group: UnitGroup, words: MessageWords) -> Iterator[str]:
             yield f"{words.slice(*span)!r} stands instead of what you said before."
 
 
-def _said(unit: Unit, words: MessageWords) -> str:
+def _said(unit: MessageUnit, words: MessageWords) -> str:
     return words.slice(unit.start, unit.end).strip(" \n,;-–—")
 
 
-def _title(group: UnitGroup, words: MessageWords, work: Sequence[Item]) -> str:
+def _title(group: UnitGroup, words: MessageWords, work: Sequence[WorkItem]) -> str:
     texts = [unit.text for unit in group.units if unit.text]
     if group.heading:
         texts.insert(0, group.heading)
@@ -169,7 +173,9 @@ def _work(group: UnitGroup, words: MessageWords) -> Iterator[str]:
         yield words.slice(*group.units[0].body)
 
 
-def _sends(group: UnitGroup, words: MessageWords, asked: list[tuple[int, Question]]) -> Sends:
+def _sends(
+    group: UnitGroup, words: MessageWords, asked: list[tuple[int, Question]]
+) -> FoundDeliveries:
     """What goes out, to whom; what lacks something is asked about."""
     deliveries: list[Delivery] = []
     waits: list[Delivery] = []
@@ -186,13 +192,13 @@ def _sends(group: UnitGroup, words: MessageWords, asked: list[tuple[int, Questio
         waits += found.waits
         asked += found.asked
         _ask_content(group, unit, found, words, asked)
-    return Sends(tuple(deliveries), waits, [])
+    return FoundDeliveries(tuple(deliveries), waits, [])
 
 
 _NOTHING: Final = ""
 
 
-def _content(group: UnitGroup, unit: Unit, words: MessageWords) -> str | None:
+def _content(group: UnitGroup, unit: MessageUnit, words: MessageWords) -> str | None:
     """The owner's own text that a unit sends; none if it must be made."""
     if unit.kind is UnitKind.REMIND and unit.text is None and not group.waits_for_limit:
         before = [each for each in group.units if each is not unit]
@@ -203,8 +209,8 @@ def _content(group: UnitGroup, unit: Unit, words: MessageWords) -> str | None:
 
 def _ask_content(
     group: UnitGroup,
-    unit: Unit,
-    found: Sends,
+    unit: MessageUnit,
+    found: FoundDeliveries,
     words: MessageWords,
     asked: list[tuple[int, Question]],
 ) -> None:
@@ -217,11 +223,11 @@ def _ask_content(
     if unit.order.it is not None:
         at = unit.order.it
         sentence = f"What is meant by {words.slice(*at)!r}?"
-        asked.append((at[0], Question(About.CONTENT, sentence, waits=lacking)))
+        asked.append((at[0], Question(QuestionTopic.CONTENT, sentence, waits=lacking)))
         return
     reminds = unit.kind is UnitKind.REMIND
     sentence = "What is the reminder about?" if reminds else "What is to be sent?"
-    question = Question(About.CONTENT, sentence, waits=lacking, letter=reminds)
+    question = Question(QuestionTopic.CONTENT, sentence, waits=lacking, letter=reminds)
     asked.append((max(unit.order.verb_at, unit.start), question))
 
 
@@ -239,7 +245,7 @@ def _whens(
     if not times:
         if group.reminds:
             at = next(u.order.verb_at for u in group.units if u.kind is UnitKind.REMIND)
-            asked.append((max(at, group.main.start), Question(About.TIME, _DUE)))
+            asked.append((max(at, group.main.start), Question(QuestionTopic.TIME, _DUE)))
             return (TimeDoubt(_DUE),)
         return (None,)
     phrase, said = times[0], words.slice(times[0].start, times[0].end)
@@ -248,16 +254,16 @@ def _whens(
         if joined is None:
             second = words.slice(other.start, other.end)
             sentence = f"Is it to happen {said!r} or {second!r}? A task has one time."
-            asked.append((other.start, Question(About.TIME, sentence)))
+            asked.append((other.start, Question(QuestionTopic.TIME, sentence)))
             return (TimeDoubt(sentence),)
         phrase, said = joined, f"{said} {words.slice(other.start, other.end)}"
     if phrase.every and not phrase.until and _names_end(group, words):
         sentence = f"Until when is {said!r} to go on? Say it again if it has no end."
-        asked.append((group.asked_at, Question(About.TIME, sentence, (said,))))
+        asked.append((group.asked_at, Question(QuestionTopic.TIME, sentence, (said,))))
         return (TimeDoubt(sentence),)
     answers = clock.resolve(phrase, said, group.main.line.number)
     if isinstance(doubt := answers[0], TimeDoubt):
-        question = Question(About.TIME, doubt.why, doubt.options)
+        question = Question(QuestionTopic.TIME, doubt.why, doubt.options)
         asked.append((group.asked_at, question))
     return answers
 
@@ -312,20 +318,20 @@ _DUE: Final = "When is the reminder due?"
 # What belongs to no task --------------------------------------------------------------------------
 
 
-def _label_loose(group: UnitGroup, labels: Labels, asked: list[tuple[int, Question]]) -> None:
+def _label_loose(group: UnitGroup, labels: ClauseLabels, asked: list[tuple[int, Question]]) -> None:
     """Talk is declined, what is about a task or was pasted is asked about."""
     unit = group.main
-    why = "You said not to." if unit.talk is Talk.FORBIDDEN else "It asks for no task."
+    why = "You said not to." if unit.talk is SmallTalk.FORBIDDEN else "It asks for no task."
     why = "It is ticked already." if unit.line.ticked else why
     why = "You took it back." if group.taken_back else why
     alone = unit.kind is UnitKind.RETRACT and group.number == 0
     declined = unit.kind in (UnitKind.TALK, UnitKind.RETRACT) and not alone
     if group.taken_back:
         for each in group.units:
-            labels.loose(replace(each, body=(each.start, each.end)), Became.DECLINED, why)
+            labels.loose(replace(each, body=(each.start, each.end)), ClauseOutcome.DECLINED, why)
         return
-    labels.loose(unit, Became.DECLINED if declined else None, why if declined else None)
+    labels.loose(unit, ClauseOutcome.DECLINED if declined else None, why if declined else None)
     if not declined and unit.end > unit.start:
         pasted = unit.kind is UnitKind.PASTED
         sentence = "What is to be done with this text?" if pasted else "Which task is this about?"
-        asked.append((unit.body[0], Question(About.TASK, sentence)))
+        asked.append((unit.body[0], Question(QuestionTopic.TASK, sentence)))

@@ -5,11 +5,11 @@ from datetime import datetime
 from msgspec import Struct
 
 from remit.intake.recipients import Question
-from remit.language.order_words import Talk
+from remit.language.order_words import SmallTalk
 from remit.language.time.resolve import Recurrence
 from remit.model.condition import Condition
 from remit.model.delivery import Delivery
-from remit.model.plan import Clause, Item
+from remit.model.plan import Clause, WorkItem
 from remit.model.task import TaskType
 from remit.model.veto import VetoCue
 
@@ -19,7 +19,7 @@ class Draft(Struct, frozen=True, kw_only=True):
 
     title: str
     instructions: str
-    work: tuple[Item, ...] = ()
+    work: tuple[WorkItem, ...] = ()
     deliveries: tuple[Delivery, ...] = ()
     type: TaskType = TaskType.IMMEDIATE
     scheduled_for: datetime | None = None
@@ -43,7 +43,7 @@ class Extraction(Struct, frozen=True):
 
     tasks: tuple[Draft, ...]
     questions: tuple[Question, ...]
-    answer: Talk | None
+    answer: SmallTalk | None
     clauses: tuple[Clause, ...]
     connectives: tuple[Connective, ...]
     veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner

@@ -12,17 +12,17 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.errors import BadInput, Failed, KeyReused
+from remit.errors import BadInput, KeyReused, StepFailed
 from remit.intake import admit
 from remit.intake.book import Contacts
-from remit.intake.card import Card, make_card, rule_question
-from remit.intake.card_answer import Approve, Table, open_card, settle_card
+from remit.intake.card import RequestCard, make_card, rule_question
+from remit.intake.card_answer import Approve, CardAnswerContext, open_card, settle_card
 from remit.intake.conditions import find_conditions, without_limit_words
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.heard import Heard, Message, heard_nothing
+from remit.intake.heard import MessageResult, OwnerMessage, heard_nothing
 from remit.intake.permits import asks_first
 from remit.intake.plain_reader import PlainReader
-from remit.intake.recipients import About, Book, Question
+from remit.intake.recipients import ContactBook, Question, QuestionTopic
 from remit.intake.standing_wish import find_standing_wish
 from remit.intake.veto import held_back
 from remit.language.time.resolve import Recurrence
@@ -31,10 +31,10 @@ from remit.model.contact_rule import RULE, ContactRule, rule_review
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
-from remit.model.plan import Clause, Gap, Request
+from remit.model.plan import Clause, Gap, OwnerRequest
 from remit.model.review import Review
 from remit.model.series import Repeats
-from remit.model.settled import Settle, SettledCard
+from remit.model.settled_task import Settle, SettledCard
 from remit.model.status import Status
 from remit.model.task import Cue, Source, Taint, Task, TaskType
 from remit.model.veto import VetoCue
@@ -43,10 +43,12 @@ from remit.store import messages, permissions
 from remit.store.database import Database
 
 
-class Reader(Protocol):
+class RequestReader(Protocol):
     """Reads a message: tasks, questions, and what became of every clause."""
 
-    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction: ...
+    async def read(
+        self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook
+    ) -> Extraction: ...
 
 
 @runtime_checkable
@@ -54,11 +56,11 @@ class TurnReader(Protocol):
     """Reads a turn of a conversation, which may be about what is there."""
 
     async def read_turn(
-        self, text: str, now: datetime, zone: ZoneInfo, book: Book, talk: TalkContext
+        self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext
     ) -> Extraction | TurnOrder: ...
 
 
-class Ear:
+class MessageReader:
     """Hears what the owner says, with the book and the clock that are his."""
 
     def __init__(
@@ -68,7 +70,7 @@ class Ear:
         ids: Ids,
         contacts: Contacts,
         zone: ZoneInfo,
-        reader: Reader | None = None,
+        reader: RequestReader | None = None,
     ) -> None:
         self._db = db
         self._clock = clock
@@ -82,7 +84,7 @@ class Ear:
         """Say how a text to somebody is shown for approval; until then none is."""
         self._approve = approve
 
-    async def hear(self, message: Message) -> Heard:
+    async def hear(self, message: OwnerMessage) -> MessageResult:
         """Store what the message asks for, durably, and say what became of every clause."""
         message = replace(message, text=message.text.strip())
         before = await self._db.read(messages.of_message, message.source)
@@ -92,25 +94,27 @@ class Ear:
             return await self._propose(message, rule)
         found = await self._read_turn(message)
         if isinstance(found, TurnOrder):
-            return Heard((), order=found)
+            return MessageResult((), order=found)
         if not found.tasks:
-            return Heard((), (), found.answer, found.clauses, found.questions)
+            return MessageResult((), (), found.answer, found.clauses, found.questions)
         return await self._store(message, found)
 
-    async def _store(self, message: Message, found: Extraction) -> Heard:
+    async def _store(self, message: OwnerMessage, found: Extraction) -> MessageResult:
         made, asked = self.tasks_of(found, message, self._clock.now())
         stored = await self._db.write(messages.entrust, made, asked, message.said_at)
         if stored[0].id != made[0].id:
             return await self._again(message, stored)
-        return Heard(tuple(stored), asked, found.answer, card=await self._card(stored, asked))
+        return MessageResult(
+            tuple(stored), asked, found.answer, card=await self._card(stored, asked)
+        )
 
-    def _wished(self, message: Message) -> ContactRule | None:
+    def _wished(self, message: OwnerMessage) -> ContactRule | None:
         """The rule that a message asks for, if it is a standing wish and nothing else."""
         if message.scheduled_for or message.repeats or message.taint is not Taint.OWNER:
             return None
         return find_standing_wish(message.text, self._contacts.book())
 
-    async def _propose(self, message: Message, rule: ContactRule) -> Heard:
+    async def _propose(self, message: OwnerMessage, rule: ContactRule) -> MessageResult:
         """Ask whether a standing wish shall be a rule; it is none before that."""
         sentence = rule_question(rule, message.text)
         cue = Cue(
@@ -126,10 +130,10 @@ class Ear:
         stored = await self._db.write(messages.entrust, [task], [asked], message.said_at)
         if stored[0].id != task.id:
             return await self._again(message, stored)
-        return Heard((), (asked,), wish=True)
+        return MessageResult((), (asked,), wish=True)
 
     def tasks_of(
-        self, found: Extraction, message: Message, now: datetime, place: Task | None = None
+        self, found: Extraction, message: OwnerMessage, now: datetime, place: Task | None = None
     ) -> tuple[Sequence[Task], tuple[Review, ...]]:
         """The tasks that a reading makes of a message, and the one card about them.
 
@@ -143,24 +147,26 @@ class Ear:
         made, card = open_card(drafted, self._table)
         return made, (card,) if card else ()
 
-    async def read(self, message: Message, now: datetime | None = None) -> Extraction:
+    async def read(self, message: OwnerMessage, now: datetime | None = None) -> Extraction:
         """What the message would become, read as of `now`; nothing is stored."""
         return await self._read_by(self._reader, message, now)
 
-    async def read_plainly(self, message: Message, now: datetime | None = None) -> Extraction:
+    async def read_plainly(self, message: OwnerMessage, now: datetime | None = None) -> Extraction:
         """What the message would become without a model."""
         return await self._read_by(PlainReader(), message, now)
 
-    async def _read_by(self, reader: Reader, message: Message, now: datetime | None) -> Extraction:
+    async def _read_by(
+        self, reader: RequestReader, message: OwnerMessage, now: datetime | None
+    ) -> Extraction:
         admit.check_text(message.text)
         book, now = self._book(message), now or self._clock.now()
         try:
             found = await reader.read(message.text, now, self._zone, book)
-        except Failed:
+        except StepFailed:
             found = await PlainReader().read(message.text, now, self._zone, book)
         return self._finished(found, message, book, now)
 
-    async def _read_turn(self, message: Message) -> Extraction | TurnOrder:
+    async def _read_turn(self, message: OwnerMessage) -> Extraction | TurnOrder:
         """What a turn of a conversation asks for: tasks, or something of what is there."""
         if message.talk is None or not isinstance(self._reader, TurnReader):
             return await self.read(message)
@@ -171,12 +177,12 @@ class Ear:
             return found
         return self._finished(found, message, book, now)
 
-    def _book(self, message: Message) -> Book:
+    def _book(self, message: OwnerMessage) -> ContactBook:
         book = self._contacts.book()
         return book if message.home is None else book.with_home(message.home)
 
     def _finished(
-        self, found: Extraction, message: Message, book: Book, now: datetime
+        self, found: Extraction, message: OwnerMessage, book: ContactBook, now: datetime
     ) -> Extraction:
         """A reading with what was said beside the words, held back and limited by them."""
         found = planned(found, message.scheduled_for, book.home, message.repeats)
@@ -184,19 +190,19 @@ class Ear:
         return limited(found, find_conditions(message.text, book, now, self._zone))
 
     @property
-    def _table(self) -> Table:
-        return Table(self._zone, self._ids, self._approve)
+    def _table(self) -> CardAnswerContext:
+        return CardAnswerContext(self._zone, self._ids, self._approve)
 
     def settling(self) -> Settle:
         """How an answer is worked in, with the book as it is now."""
-        book: Book | BadInput
+        book: ContactBook | BadInput
         try:
             book = self._contacts.book()
         except BadInput as bad:
             book = bad
         return _Settling(book, self._table)
 
-    async def _again(self, message: Message, before: Sequence[Task]) -> Heard:
+    async def _again(self, message: OwnerMessage, before: Sequence[Task]) -> MessageResult:
         said = before[0].request
         if said is None or said.text != message.text:
             raise KeyReused(message.source.ref)
@@ -206,20 +212,20 @@ class Ear:
                 return nothing
         asked = await self._db.read(messages.questions, before)
         if before[0].assigned_agent == RULE:
-            return Heard((), tuple(asked), wish=True)
-        return Heard(tuple(before), tuple(asked), card=await self._card(before, asked))
+            return MessageResult((), tuple(asked), wish=True)
+        return MessageResult(tuple(before), tuple(asked), card=await self._card(before, asked))
 
-    async def _card(self, made: Sequence[Task], asked: Sequence[Review]) -> Card:
+    async def _card(self, made: Sequence[Task], asked: Sequence[Review]) -> RequestCard:
         """The receipt; it says "you are asked first" only where that is so."""
-        standing = await self._db.read(permissions.every)
+        standing = await self._db.read(permissions.list_permissions)
         sends = ((task, each) for task in made for each in task.delivery)
         asks = {each.id for task, each in sends if asks_first(task, each, self._contacts, standing)}
         return make_card(made, self._zone, asks_first=asks, reviews=asked)
 
 
 class _Settling(Struct, frozen=True):
-    book: Book | BadInput
-    table: Table
+    book: ContactBook | BadInput
+    table: CardAnswerContext
 
     def __call__(
         self, tasks: Sequence[Task], review: Review, answer: str, now: datetime
@@ -287,13 +293,15 @@ def _timed(found: Extraction, at: datetime, repeats: Repeats | None) -> Extracti
         replace(draft, scheduled_for=at, type=TaskType.SCHEDULED, recurrence=often)
         for draft in found.tasks
     )
-    left = tuple(each for each in found.questions if each.about is not About.TIME)
+    left = tuple(each for each in found.questions if each.about is not QuestionTopic.TIME)
     return replace(found, tasks=drafts, questions=left)
 
 
 def _asked_when(found: Extraction, clause: Clause) -> bool:
     """Whether the clause names a time that nobody can reckon."""
-    about = (found.clauses[each.clause] for each in found.questions if each.about is About.TIME)
+    about = (
+        found.clauses[each.clause] for each in found.questions if each.about is QuestionTopic.TIME
+    )
     return clause.became is None and clause in about
 
 
@@ -305,7 +313,7 @@ def _at_home(draft: Draft, found: Extraction, home: str) -> Draft:
     return replace(draft, deliveries=(Delivery(home),))
 
 
-class Ledger(Struct, frozen=True):
+class TaskLedger(Struct, frozen=True):
     """A task to be, with every clause it answers for and what is open about them."""
 
     draft: Draft
@@ -315,12 +323,12 @@ class Ledger(Struct, frozen=True):
     conditions: tuple[Condition, ...] = ()
 
 
-def ledgers(found: Extraction) -> list[Ledger]:
+def ledgers(found: Extraction) -> list[TaskLedger]:
     """Give every clause of a message to a task: its own, or the one it was said next to."""
     return [_ledger(found, draft, n) for n, draft in enumerate(found.tasks)]
 
 
-def _ledger(found: Extraction, draft: Draft, n: int) -> Ledger:
+def _ledger(found: Extraction, draft: Draft, n: int) -> TaskLedger:
     own = [
         at
         for at, clause in enumerate(found.clauses)
@@ -334,7 +342,7 @@ def _ledger(found: Extraction, draft: Draft, n: int) -> Ledger:
             gaps[gap.key] = _joined(before, gap) if before else gap
     clauses = tuple(found.clauses[at] for at in own)
     limits = conditions_of(found, draft)
-    return Ledger(draft, clauses, tuple(gaps.values()), found.veto, limits)
+    return TaskLedger(draft, clauses, tuple(gaps.values()), found.veto, limits)
 
 
 def _nearest(found: Extraction, clause: Clause) -> int | None:
@@ -362,7 +370,7 @@ def _joined(before: Gap, gap: Gap) -> Gap:
     return replace(before, options=options, waits=waits, letter=letter, question=asked)
 
 
-def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> Task:
+def _task(ledger: TaskLedger, message: OwnerMessage, n: int, ids: Ids, now: datetime) -> Task:
     draft, rule = ledger.draft, ledger.draft.recurrence
     cue = Cue(
         source=Source(message.source.kind, messages.nth(message.source.ref, n)),
@@ -381,5 +389,5 @@ def _task(ledger: Ledger, message: Message, n: int, ids: Ids, now: datetime) -> 
         conditions=ledger.conditions,
     )
     task = admit.make(cue, ids, now)
-    request = Request(message.text, ledger.clauses)
+    request = OwnerRequest(message.text, ledger.clauses)
     return replace(task, type=draft.type, request=request, gaps=ledger.gaps)

@@ -6,10 +6,17 @@ from typing import cast
 
 from msgspec import Struct, field
 
-from remit.intake.card import Card, OpenLine, card_lines, gap_question, message_language, open_lines
+from remit.intake.card import (
+    OpenLine,
+    RequestCard,
+    card_lines,
+    gap_question,
+    message_language,
+    open_lines,
+)
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.recipients import About, Question
-from remit.language.order_words import Talk
+from remit.intake.recipients import Question, QuestionTopic
+from remit.language.order_words import SmallTalk
 from remit.model.codec import Json, JsonMap, from_json, stamp, to_json
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
@@ -19,10 +26,10 @@ from remit.model.review import Review
 from remit.model.series import Repeats
 from remit.model.status import Reason
 from remit.model.task import Priority, Source, Taint, Task
-from remit.model.view import View, show
+from remit.model.view import JsonView, show
 
 
-class Message(Struct, frozen=True, kw_only=True):
+class OwnerMessage(Struct, frozen=True, kw_only=True):
     """What the owner said, and what he said about all of it beside his words."""
 
     text: str
@@ -37,17 +44,17 @@ class Message(Struct, frozen=True, kw_only=True):
     talk: TalkContext | None = None  # what it may be about, if it is a turn of a conversation
 
 
-class Heard(Struct, frozen=True):
+class MessageResult(Struct, frozen=True):
     """What a message became. Without tasks, `clauses` and `unasked` are of the message itself."""
 
     tasks: tuple[Task, ...]
     reviews: tuple[Review, ...] = ()
-    answer: Talk | None = None
+    answer: SmallTalk | None = None
     clauses: tuple[Clause, ...] = ()
     unasked: tuple[Question, ...] = ()
     alike: tuple[str, ...] = ()  # a sentence for each task that looks like another
     order: TurnOrder | None = None  # it is about a task that is there, or an open question
-    card: Card | None = None  # the receipt, if there is a task
+    card: RequestCard | None = None  # the receipt, if there is a task
     wish: bool = False  # it is a standing wish: a rule is proposed, and nothing is to be done
 
     @property
@@ -66,20 +73,20 @@ def reading_record(found: Extraction) -> Json:
     }
 
 
-def heard_nothing(record: Json) -> Heard | None:
+def heard_nothing(record: Json) -> MessageResult | None:
     """A message that was read and asked for nothing, as it was recorded; None for any other."""
     if not isinstance(record, dict) or record.get("tasks") != 0:
         return None
     answer = record["answer"]
-    return Heard(
+    return MessageResult(
         (),
-        answer=None if answer is None else Talk(str(answer)),
+        answer=None if answer is None else SmallTalk(str(answer)),
         clauses=tuple(from_json(Clause, each) for each in cast("list[Json]", record["clauses"])),
         unasked=tuple(from_json(Question, e) for e in cast("list[Json]", record["questions"])),
     )
 
 
-def told(heard: Heard, view: View = View.S3) -> JsonMap:
+def message_result_to_json(heard: MessageResult, view: JsonView = JsonView.S3) -> JsonMap:
     """All of it, as published: the tasks, every clause, what is asked, and the sort of talk."""
     return {
         "tasks": [show(task, view) for task in heard.tasks],
@@ -109,7 +116,7 @@ def rehearsed(found: Extraction) -> JsonMap:
     }
 
 
-def _card(card: Card) -> JsonMap:
+def _card(card: RequestCard) -> JsonMap:
     return {
         "language": card.language,
         "held": card.held,
@@ -118,7 +125,7 @@ def _card(card: Card) -> JsonMap:
     }
 
 
-def _clauses(heard: Heard) -> Iterator[Json]:
+def _clauses(heard: MessageResult) -> Iterator[Json]:
     for clause in heard.clauses:
         asked = [each for each in heard.unasked if heard.clauses[each.clause] == clause]
         yield _clause(clause, None, asked[0].sentence if asked else None)
@@ -148,7 +155,7 @@ def _sentence(task: Task, clause: int) -> str | None:
     return " ".join(open_) or None
 
 
-def _questions(heard: Heard) -> Iterator[Json]:
+def _questions(heard: MessageResult) -> Iterator[Json]:
     """One entry a card; `lines` holds each thing that is open on it."""
     for each in heard.unasked:
         yield _unasked(each, heard.clauses)
@@ -161,7 +168,7 @@ def _questions(heard: Heard) -> Iterator[Json]:
         yield {
             "id": review.id,
             "taskId": review.task_id,
-            "about": first.about if first else About.CONFIRM.value,
+            "about": first.about if first else QuestionTopic.CONFIRM.value,
             "question": review.question,
             "options": list[Json](_options(review, lines)),
             "clause": first.clause if first else review.evidence,

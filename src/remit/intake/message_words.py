@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from typing import Final
 
-from remit.intake.recipients import Book
+from remit.intake.recipients import ContactBook
 from remit.intake.word_lookup import WordLookup
 from remit.language.files import words_in_all
 from remit.language.order_words import VerbKind, order_words
 from remit.language.pasted import pasted_lines
-from remit.language.tokens import Kind, is_sign
+from remit.language.tokens import TokenKind, is_sign
 
 Span = tuple[int, int]
 _ENDS: Final = frozenset(".;!?")
@@ -40,7 +40,7 @@ def _linking() -> frozenset[str]:
 
 
 @lru_cache(maxsize=8)
-def message_words(text: str, book: Book) -> "MessageWords":
+def message_words(text: str, book: ContactBook) -> "MessageWords":
     """The words of a message; each of those who ask about the same message gets the same."""
     return MessageWords(text, book)
 
@@ -71,7 +71,7 @@ class MessageWords(WordLookup):
     @cached_property
     def quotes(self) -> tuple[Span, ...]:
         """Quotations whose end is certain, without their marks."""
-        clear = (token for token in self.raw if token.kind is Kind.QUOTE and token.clear)
+        clear = (token for token in self.raw if token.kind is TokenKind.QUOTE and token.clear)
         return tuple((token.start + 1, token.end - 1) for token in clear)
 
     @cached_property
@@ -95,10 +95,10 @@ class MessageWords(WordLookup):
     def _typed(self) -> Iterator[Span]:
         start = 0
         for at, token in enumerate(self.tokens):
-            if token.kind is Kind.LINE:
+            if token.kind is TokenKind.LINE:
                 start = at + 1
             elif token.text == ":" and self._is_lead(start, at):
-                lines = (each.start for each in self.tokens[at:] if each.kind is Kind.LINE)
+                lines = (each.start for each in self.tokens[at:] if each.kind is TokenKind.LINE)
                 yield token.end, next(lines, len(self.text))
 
     def _is_lead(self, start: int, end: int) -> bool:
@@ -130,7 +130,9 @@ class MessageWords(WordLookup):
     def is_small_word(self, at: int) -> bool:
         """Whether a token says nothing by itself: a mark, "the", "please", "can you"."""
         token, key = self.tokens[at], self.keys[at]
-        if token.kind is Kind.LINE or (token.kind is Kind.MARK and not is_sign(token.text)):
+        if token.kind is TokenKind.LINE or (
+            token.kind is TokenKind.MARK and not is_sign(token.text)
+        ):
             return True
         return is_small_key(key)
 
@@ -148,9 +150,9 @@ class MessageWords(WordLookup):
             token
             for token in self.raw
             if any(start <= token.start < end for start, end in left)
-            and token.kind not in (Kind.MARK, Kind.LINE)
+            and token.kind not in (TokenKind.MARK, TokenKind.LINE)
         ]
-        if len(inside) > _FEW or any(token.kind is Kind.QUOTE for token in inside):
+        if len(inside) > _FEW or any(token.kind is TokenKind.QUOTE for token in inside):
             return True
         verbs = [
             n
@@ -204,7 +206,7 @@ class MessageWords(WordLookup):
             return False
         last = max(n for n, token in enumerate(self.tokens) if token.start < span[1])
         follows = self.keys[last + 1] if last + 1 < len(self.keys) else ""
-        starts = first == 0 or self.tokens[first - 1].kind in (Kind.LINE, Kind.MARK)
+        starts = first == 0 or self.tokens[first - 1].kind in (TokenKind.LINE, TokenKind.MARK)
         return (follows == ":" and starts) or self._leads_to(first)
 
     def _leads_to(self, at: int) -> bool:
@@ -225,7 +227,7 @@ class MessageWords(WordLookup):
     def _rest_of_sentence(self, at: int) -> Iterator[int]:
         """The tokens behind one, up to the end of its sentence: a German verb may stand there."""
         for n in range(at + 1, min(len(self.tokens), at + _FAR)):
-            if self.keys[n] in _ENDS or self.tokens[n].kind is Kind.LINE:
+            if self.keys[n] in _ENDS or self.tokens[n].kind is TokenKind.LINE:
                 return
             yield n
 
@@ -260,7 +262,7 @@ class MessageWords(WordLookup):
     def _follows(self, span: Span, person: str) -> bool:
         """Whether a text goes from near the person to the end of its sentence or its line."""
         rest = next((n for n, t in enumerate(self.tokens) if t.start >= span[1]), None)
-        ends = rest is None or self.keys[rest] in _ENDS or self.tokens[rest].kind is Kind.LINE
+        ends = rest is None or self.keys[rest] in _ENDS or self.tokens[rest].kind is TokenKind.LINE
         return ends and any(
             end <= span[0] and self._is_lead_in(end, span[0]) for _, end in self.places(person)
         )

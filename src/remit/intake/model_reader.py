@@ -18,7 +18,7 @@ from remit.intake.check_reading import checked_reading
 from remit.intake.extraction import Extraction
 from remit.intake.plain_reader import read_plainly
 from remit.intake.reading_form import MAX_MESSAGE_CHARS, Reading, TurnReading
-from remit.intake.recipients import Book
+from remit.intake.recipients import ContactBook
 from remit.language.order_words import asks_for_work
 from remit.language.tokens import keys_of, tokenize
 from remit.model.conversation import TalkContext, TurnOrder
@@ -76,7 +76,7 @@ order: only if the message asks for no new task but is about one of the listed t
   Null for thanks, remarks and questions, and for anything new. Then tasks are as above."""
 
 
-class Fill(Protocol):
+class FormFiller(Protocol):
     """Has a model fill in a form; None if there is no model, or it would not."""
 
     async def __call__(self, prompt: str, form: type[T], /) -> T | None: ...
@@ -85,17 +85,17 @@ class Fill(Protocol):
 class ModelReader:
     """Reads by a model; where that fails, by the closed patterns."""
 
-    def __init__(self, fill: Fill, timeout: float = READ_TIMEOUT_SECONDS) -> None:
+    def __init__(self, fill: FormFiller, timeout: float = READ_TIMEOUT_SECONDS) -> None:
         self._fill = fill
         self._timeout = timeout
 
-    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
         """Read a message of the owner. What the model cannot do never becomes an error."""
         read = await self.read_by_model(text, now, zone, book)
         return read or read_plainly(text, now=now, zone=zone, book=book)
 
     async def read_by_model(
-        self, text: str, now: datetime, zone: ZoneInfo, book: Book
+        self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook
     ) -> Extraction | None:
         """What the model reads; None if it does not answer in time, or not as the form wants."""
         if len(text) > MAX_MESSAGE_CHARS:
@@ -107,7 +107,7 @@ class ModelReader:
         return checked_reading(text, reading, plain, now=now, zone=zone, book=book)
 
     async def read_turn(
-        self, text: str, now: datetime, zone: ZoneInfo, book: Book, talk: TalkContext
+        self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext
     ) -> Extraction | TurnOrder:
         """Read a turn of a conversation: what it asks for, or an order about what is there."""
         plain = read_plainly(text, now=now, zone=zone, book=book)
@@ -133,7 +133,7 @@ class ModelReader:
 
 
 def prompt(
-    text: str, *, now: datetime, zone: ZoneInfo, book: Book, talk: TalkContext | None = None
+    text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext | None = None
 ) -> str:
     """What the model is told: what never changes, then the channels, the people, the clock."""
     local = now.astimezone(zone)
@@ -160,7 +160,7 @@ def _context(talk: TalkContext) -> Iterator[str]:
         yield f"{name}: {'; '.join(shown) or 'none'}"
 
 
-def contacts_named(text: str, book: Book) -> tuple[str, ...]:
+def contacts_named(text: str, book: ContactBook) -> tuple[str, ...]:
     """The people whom the message may name, and nobody else."""
     keys = keys_of(tokenize(text))
     found = (book.people.at(keys, at) for at in range(len(keys)))

@@ -6,14 +6,14 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from remit.errors import BadInput
-from remit.intake.book import FILE, OWNER, Contacts, Entry
+from remit.intake.book import FILE, OWNER, ContactEntry, Contacts
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.condition import excludes
 from remit.model.delivery import Delivery
 from remit.model.ids import ReviewId
 from remit.model.permit import Permission, Reach, policy_of
 from remit.model.reply import Policy
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Taint, Task
 from remit.ports import Clock
@@ -53,7 +53,7 @@ class Permits:
 
     async def listed(self) -> JsonMap:
         """Everyone in the book, and whatever was said about someone who is not."""
-        return listed(self._contacts, await self._db.read(permissions.every))
+        return listed(self._contacts, await self._db.read(permissions.list_permissions))
 
     def _reach(self, contact: str, channel: str) -> Reach:
         self._known(channel)
@@ -92,7 +92,7 @@ def _switched_on(tx: Tx, channel: str, now: datetime) -> int | None:
     if not permissions.turn_on(tx, channel, now):
         return None
     waiting = reviews.waiting_for(tx, Reason.AUTH, f"channel:{channel}")
-    said = Decision(Answered.APPROVE, by=f"owner: {channel} was switched on")
+    said = Decision(ReviewAnswer.APPROVE, by=f"owner: {channel} was switched on")
     for each in waiting:
         reviews.decide(tx, ReviewId(str(each.id)), said, now)
     return len(waiting)
@@ -107,7 +107,7 @@ def listed(contacts: Contacts, standing: Sequence[Permission]) -> JsonMap:
     return {"contacts": people, "others": others}
 
 
-def _told(contacts: Contacts, entry: Entry, standing: Sequence[Permission]) -> JsonMap:
+def _told(contacts: Contacts, entry: ContactEntry, standing: Sequence[Permission]) -> JsonMap:
     ways: list[Json] = []
     for channel, line in entry.lines.items():
         told: JsonMap = {"channel": channel, "address": line.address, "id": line.id}

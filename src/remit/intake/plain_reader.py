@@ -15,17 +15,17 @@ from msgspec.structs import replace
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words
-from remit.intake.recipients import About, Book, Question
+from remit.intake.recipients import ContactBook, Question, QuestionTopic
 from remit.intake.veto import find_veto, reaches_others
 from remit.language.order_words import order_words
-from remit.language.tokens import Kind
-from remit.model.plan import Became
+from remit.language.tokens import TokenKind
+from remit.model.plan import ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
 _PAUSES: Final = (",", ". ", "; ", "! ", "? ", "\n", "...", "…")
 
 
-def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
     """Read a message by the closed patterns alone."""
     found = extract(text, now=now, zone=zone, book=book)
     message = message_words(text, book)
@@ -37,7 +37,7 @@ def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: Book) -> Ext
     return replace(found, questions=(*found.questions, *questions), veto=veto)
 
 
-def doubts_of(found: Extraction, text: str, book: Book) -> tuple[VetoCue, ...]:
+def doubts_of(found: Extraction, text: str, book: ContactBook) -> tuple[VetoCue, ...]:
     """What makes it uncertain that a text is to go to somebody, as the patterns read it."""
     message = message_words(text, book)
     return (
@@ -51,7 +51,7 @@ def doubts_of(found: Extraction, text: str, book: Book) -> tuple[VetoCue, ...]:
 class PlainReader:
     """The closed patterns alone: no model is asked."""
 
-    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
         return read_plainly(text, now=now, zone=zone, book=book)
 
 
@@ -73,7 +73,7 @@ def _question(found: Extraction, draft: Draft, message: MessageWords) -> Questio
         return None
     who = " and ".join(dict.fromkeys(message.tokens[n].text for n in named))
     sentence = f"Is something to be sent to {who}? Say what, in quotation marks, or say what to do."
-    return Question(About.TASK, sentence, clause=own[0])
+    return Question(QuestionTopic.TASK, sentence, clause=own[0])
 
 
 def _mixed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
@@ -99,7 +99,7 @@ def _composed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
         if not draft.work or not reaches_others(draft.deliveries):
             continue
         for sends, what in pairwise(draft.clauses):
-            behind = sends.became is Became.DELIVERY and what.became is Became.WORK
+            behind = sends.became is ClauseOutcome.DELIVERY and what.became is ClauseOutcome.WORK
             at = message.first_at(what.start)
             text = ":" in what.text and ":" not in sends.text
             if behind and (text or order_words().links.at(message.keys, at)):
@@ -113,7 +113,7 @@ def _uncovered(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
         return
     others = (draft for draft in found.tasks if not reaches_others(draft.deliveries))
     own = [(clause.start, clause.end) for draft in others for clause in draft.clauses]
-    times = [(c.start, c.end) for c in found.clauses if c.became is Became.TIME]
+    times = [(c.start, c.end) for c in found.clauses if c.became is ClauseOutcome.TIME]
     for at, token in enumerate(message.tokens):
         inside = any(
             start < token.end and token.start < end for start, end in (*texts, *own, *times)
@@ -125,7 +125,7 @@ def _uncovered(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
 def _unclear(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
     """A text without quotation marks or a colon that may be over at a comma."""
     if any(reaches_others(draft.deliveries) for draft in found.tasks):
-        doubtful = (each for each in message.raw if each.kind is Kind.QUOTE and not each.clear)
+        doubtful = (each for each in message.raw if each.kind is TokenKind.QUOTE and not each.clear)
         yield from (VetoCue(VetoKind.TEXT, q.text[:60], q.start, q.end) for q in doubtful)
     for text in _texts(found):
         spans = list(message.places(text))

@@ -9,24 +9,24 @@ from msgspec.structs import replace
 from remit.intake.extraction import Connective, Draft, Extraction
 from remit.intake.message_words import MessageWords, Span, is_small_key
 from remit.intake.recipients import Question
-from remit.language.order_words import Talk
-from remit.language.tokens import Kind, Token, keys_of, tokenize
-from remit.model.plan import Became, Clause
+from remit.language.order_words import SmallTalk
+from remit.language.tokens import Token, TokenKind, keys_of, tokenize
+from remit.model.plan import Clause, ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
 _KEPT = "It is kept in the instructions, as you said it."
 
 
-class Marked(Struct, frozen=True):
+class MarkedSpan(Struct, frozen=True):
     """A stretch of the message, and what became of it."""
 
     span: Span
-    became: Became
+    became: ClauseOutcome
 
 
 class LedgerTask(Protocol):
     draft: Draft
-    marks: list[Marked]
+    marks: list[MarkedSpan]
     questions: list[Question]
     vetoes: list[VetoCue]
 
@@ -35,16 +35,18 @@ class _Fate(Struct, frozen=True):
     """Whose a token is, and what became of it."""
 
     task: int
-    became: Became
+    became: ClauseOutcome
     uncovered: bool = False
 
 
 def write_ledger(
-    message: MessageWords, tasks: Sequence[LedgerTask], talk: Talk | None
+    message: MessageWords, tasks: Sequence[LedgerTask], talk: SmallTalk | None
 ) -> Extraction:
     """The tasks with their clauses; what no task covers is added to one, and shown."""
     if not tasks:
-        whole = Clause(message.text, 0, len(message.text), Became.DECLINED, "It asks for no task.")
+        whole = Clause(
+            message.text, 0, len(message.text), ClauseOutcome.DECLINED, "It asks for no task."
+        )
         return Extraction((), (), talk, (whole,), ())
     fates = _fates(message, tasks)
     clauses, owners = _clauses(message, fates)
@@ -72,7 +74,7 @@ def _marked(
     message: MessageWords,
     drafts: Sequence[Draft],
     questions: Sequence[Question],
-    talk: Talk | None,
+    talk: SmallTalk | None,
     clauses: Sequence[Clause],
     vetoes: Sequence[VetoCue],
 ) -> Extraction:
@@ -86,7 +88,7 @@ def _marked(
 
 
 def _left(task: int) -> _Fate:
-    return _Fate(task, Became.CONSTRAINT, uncovered=True)
+    return _Fate(task, ClauseOutcome.CONSTRAINT, uncovered=True)
 
 
 def _fates(message: MessageWords, tasks: Sequence[LedgerTask]) -> list[_Fate]:
@@ -113,9 +115,9 @@ def _fate(
         for mark in tasks[n].marks:
             if mark.span[0] < token.end and token.start < mark.span[1]:
                 return _Fate(n, mark.became)
-    if token.kind in (Kind.MARK, Kind.LINE):
+    if token.kind in (TokenKind.MARK, TokenKind.LINE):
         return _Fate(last, _main(tasks[last].draft))
-    inner = keys_of(tokenize(token.text)) if token.kind is Kind.QUOTE else (token.key,)
+    inner = keys_of(tokenize(token.text)) if token.kind is TokenKind.QUOTE else (token.key,)
     for n in order:
         if all(key in bags[n] for key in inner):
             return _Fate(n, _main(tasks[n].draft))
@@ -132,8 +134,8 @@ def _bag(draft: Draft) -> frozenset[str]:
     return frozenset(key for text in texts for key in keys_of(tokenize(text.replace('"', " "))))
 
 
-def _main(draft: Draft) -> Became:
-    return Became.WORK if draft.work or not draft.deliveries else Became.DELIVERY
+def _main(draft: Draft) -> ClauseOutcome:
+    return ClauseOutcome.WORK if draft.work or not draft.deliveries else ClauseOutcome.DELIVERY
 
 
 def _is_small(key: str) -> bool:
@@ -151,7 +153,7 @@ def _clauses(
     for n, token in enumerate(message.raw):
         run.append(token)
         if n + 1 == len(fates) or fates[n + 1] != fates[n]:
-            said = [each for each in run if each.kind is not Kind.LINE] or run
+            said = [each for each in run if each.kind is not TokenKind.LINE] or run
             start, end = said[0].start, said[-1].end
             why = _KEPT if fates[n].uncovered else None
             clauses.append(Clause(message.text[start:end], start, end, fates[n].became, why))

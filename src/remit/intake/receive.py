@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from remit.errors import BadInput
 from remit.intake import admit
 from remit.intake.extraction import Extraction
-from remit.intake.hear import Ear
-from remit.intake.heard import Heard, Message, reading_record
-from remit.language.order_words import Talk
+from remit.intake.hear import MessageReader
+from remit.intake.heard import MessageResult, OwnerMessage, reading_record
+from remit.language.order_words import SmallTalk
 from remit.model.ids import Ids, TaskId
 from remit.model.task import Cue, PendingReading, Source, Task
 from remit.ports import Clock
@@ -26,14 +26,14 @@ from remit.store.messages import ReadMessage
 
 MAX_WAIT_SECONDS: Final = 40.0  # a little longer than a model may take to read
 MAX_TITLE_CHARS: Final = 80
-_POLITE: Final = (Talk.THANKS, Talk.GREETING)
+_POLITE: Final = (SmallTalk.THANKS, SmallTalk.GREETING)
 
 
 class Receiver:
     """Stores messages. `is_slow` says whether a model reads them, so that nobody waits for it."""
 
     def __init__(
-        self, ear: Ear, db: Database, clock: Clock, ids: Ids, is_slow: Callable[[], bool]
+        self, ear: MessageReader, db: Database, clock: Clock, ids: Ids, is_slow: Callable[[], bool]
     ) -> None:
         self._ear = ear
         self._db = db
@@ -42,24 +42,24 @@ class Receiver:
         self._is_slow = is_slow
         self._waiting: dict[TaskId, asyncio.Event] = {}
 
-    async def hear(self, message: Message) -> Heard:
+    async def hear(self, message: OwnerMessage) -> MessageResult:
         """Read a message that is kept elsewhere, and store what it asks for."""
         return await self._ear.hear(message)
 
-    async def read(self, message: Message) -> Extraction:
+    async def read(self, message: OwnerMessage) -> Extraction:
         return await self._ear.read(message)
 
-    async def receive(self, message: Message) -> Heard:
+    async def receive(self, message: OwnerMessage) -> MessageResult:
         """Store a message durably; it is read at once, or soon if a model reads it."""
         known = await self._db.read(messages.of_message, message.source)
         if known or not self._is_slow():
             return await self._ear.hear(message)
         plain = await self._ear.read_plainly(message)  # for what it refuses
         if not plain.tasks and plain.answer in _POLITE:
-            return Heard((), (), plain.answer, plain.clauses)
+            return MessageResult((), (), plain.answer, plain.clauses)
         task = self._unread(replace(message, text=message.text.strip()), plain)
         (stored,) = await self._db.write(messages.entrust, [task], [], message.said_at)
-        return await self._ear.hear(message) if stored.id != task.id else Heard((stored,))
+        return await self._ear.hear(message) if stored.id != task.id else MessageResult((stored,))
 
     async def read_pending(self, task: Task) -> None:
         """Read the words of a stored message, and store what they ask for in their place."""
@@ -87,7 +87,7 @@ class Receiver:
         except TimeoutError:
             return
 
-    def _unread(self, message: Message, plain: Extraction) -> Task:
+    def _unread(self, message: OwnerMessage, plain: Extraction) -> Task:
         cue = Cue(
             source=message.source,
             title=plain.tasks[0].title if plain.tasks else _title(message.text),
@@ -108,11 +108,11 @@ class Receiver:
         return replace(task, request=request, pending_reading=pending)
 
 
-def _message(task: Task) -> Message:
+def _message(task: Task) -> OwnerMessage:
     assert task.pending_reading is not None  # noqa: S101 - who calls has looked
     assert task.request is not None  # noqa: S101 - its words
     said = task.pending_reading
-    return Message(
+    return OwnerMessage(
         text=task.request.text,
         source=Source(task.source.kind, task.source.ref),
         scheduled_for=said.scheduled_for,
@@ -128,7 +128,9 @@ def _message(task: Task) -> Message:
 def _nothing(found: Extraction) -> str:
     if found.questions:
         return " ".join(each.sentence for each in found.questions)
-    return f"Nothing was done: this is {_SORTS.get(found.answer or Talk.CHATTER, 'no request')}."
+    return (
+        f"Nothing was done: this is {_SORTS.get(found.answer or SmallTalk.CHATTER, 'no request')}."
+    )
 
 
 def _title(text: str) -> str:
@@ -137,9 +139,9 @@ def _title(text: str) -> str:
 
 
 _SORTS: Final = {
-    Talk.QUESTION: "a question; ask it in a conversation",
-    Talk.CONTROL: "an order about a task that exists; say it in a conversation",
-    Talk.STATEMENT: "a remark",
-    Talk.TAKEN_BACK: "something that you took back yourself",
-    Talk.FORBIDDEN: "something that you said not to do",
+    SmallTalk.QUESTION: "a question; ask it in a conversation",
+    SmallTalk.CONTROL: "an order about a task that exists; say it in a conversation",
+    SmallTalk.STATEMENT: "a remark",
+    SmallTalk.TAKEN_BACK: "something that you took back yourself",
+    SmallTalk.FORBIDDEN: "something that you said not to do",
 }

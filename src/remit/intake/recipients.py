@@ -13,7 +13,7 @@ from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.delivery import Delivery
 
 
-class About(StrEnum):
+class QuestionTopic(StrEnum):
     """What a question is about."""
 
     TIME = "time"
@@ -30,7 +30,7 @@ class Question(Struct, frozen=True):
     `waits` are the deliveries that lack the answer. One that stands in two questions lacks both.
     """
 
-    about: About
+    about: QuestionTopic
     sentence: str
     options: tuple[str, ...] = ()
     clause: int = -1
@@ -38,7 +38,7 @@ class Question(Struct, frozen=True):
     letter: bool = False  # whether the answer is the text that is to be sent
 
 
-class Channel(Struct, frozen=True):
+class ChannelName(Struct, frozen=True):
     """A way out: its name in Remit, its kind (whatsapp, email, …), what else the owner calls it."""
 
     name: str
@@ -54,13 +54,13 @@ class Contact(Struct, frozen=True):
     channels: tuple[str, ...] = ()
 
 
-class Book:
+class ContactBook:
     """All whom Remit knows, and all ways it can write; `home` is where the owner reads."""
 
     def __init__(
         self,
         owner: Contact,
-        channels: tuple[Channel, ...],
+        channels: tuple[ChannelName, ...],
         contacts: tuple[Contact, ...] = (),
         home: str = "dashboard",
         assistant: str = "",  # what the owner calls the assistant
@@ -73,9 +73,9 @@ class Book:
         self.people = _people((owner, *contacts))
         self.ways = _ways(channels)
 
-    def with_home(self, home: str) -> "Book":
+    def with_home(self, home: str) -> "ContactBook":
         """The same people and channels, for an owner who reads elsewhere."""
-        return Book(self.owner, self.channels, self.contacts, home, self.assistant)
+        return ContactBook(self.owner, self.channels, self.contacts, home, self.assistant)
 
 
 # What people call ways out that this house may not have: named, they are asked about.
@@ -107,7 +107,7 @@ ELSEWHERE: Final[Phrases[str]] = Phrases(
 )
 
 
-def resolve(words: str, book: Book) -> Contact | Question:
+def resolve(words: str, book: ContactBook) -> Contact | Question:
     """Find whom some words mean: the one person of that name, or a question."""
     keys = keys_of(tokenize(words))
     found = book.people.at(keys, 0)
@@ -115,15 +115,17 @@ def resolve(words: str, book: Book) -> Contact | Question:
         keys = keys[1:]
         found = book.people.at(keys, 0)
     if found is None or found[1] != len(keys):
-        return Question(About.RECIPIENT, f"Who is {words!r}? Nobody of that name is in the book.")
+        return Question(
+            QuestionTopic.RECIPIENT, f"Who is {words!r}? Nobody of that name is in the book."
+        )
     people = found[0]
     if len(people) > 1:
         names = tuple(person.name for person in people)
-        return Question(About.RECIPIENT, f"Which {words} is meant?", names)
+        return Question(QuestionTopic.RECIPIENT, f"Which {words} is meant?", names)
     return people[0]
 
 
-def channel_for(named: str, said: str, book: Book) -> Channel | Question:
+def channel_for(named: str, said: str, book: ContactBook) -> ChannelName | Question:
     """Find the channel some words name: by its own name, else the only one of that kind."""
     key = fold(named)
     own = [each for each in book.channels if key in _names(each)]
@@ -132,13 +134,13 @@ def channel_for(named: str, said: str, book: Book) -> Channel | Question:
         return same[0]
     options = tuple(each.name for each in same or book.channels)
     if same:
-        return Question(About.CHANNEL, f"Which one is meant by {said!r}?", options)
+        return Question(QuestionTopic.CHANNEL, f"Which one is meant by {said!r}?", options)
     return Question(
-        About.CHANNEL, f"There is no channel for {said!r}. Through which, then?", options
+        QuestionTopic.CHANNEL, f"There is no channel for {said!r}. Through which, then?", options
     )
 
 
-def way_to(person: Contact, channel: Channel | None, book: Book) -> str | Question:
+def way_to(person: Contact, channel: ChannelName | None, book: ContactBook) -> str | Question:
     """Name the channel to a person: the one that was said, or the first of theirs in the book."""
     name = person.name
     if person is book.owner:
@@ -154,7 +156,7 @@ def way_to(person: Contact, channel: Channel | None, book: Book) -> str | Questi
         sentence = f"{name} is reached by {', '.join(person.channels)}, which is not set up here."
     elif channel is not None:
         sentence = f"{name} cannot be reached by {channel.name}."
-    return Question(About.CHANNEL, sentence, reach)
+    return Question(QuestionTopic.CHANNEL, sentence, reach)
 
 
 def _people(everyone: Iterable[Contact]) -> Phrases[tuple[Contact, ...]]:
@@ -179,9 +181,9 @@ def _spellings(name: str) -> Iterable[str]:
         yield from (f"{my} {rest}" for my in words_in_all("words", "my"))
 
 
-def _ways(channels: Iterable[Channel]) -> Phrases[str]:
+def _ways(channels: Iterable[ChannelName]) -> Phrases[str]:
     return Phrases({name: name for channel in channels for name in _names(channel)})
 
 
-def _names(channel: Channel) -> tuple[str, ...]:
+def _names(channel: ChannelName) -> tuple[str, ...]:
     return tuple(fold(name) for name in (channel.name, *channel.aliases))

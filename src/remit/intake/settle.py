@@ -11,27 +11,27 @@ from zoneinfo import ZoneInfo
 from msgspec.structs import replace
 
 from remit.intake import answers
-from remit.intake.answers import Named
-from remit.intake.asked import (
-    Asked,
+from remit.intake.answered_question import (
+    AnsweredQuestion,
     at_home,
     request_of,
     send,
     without_gaps,
     without_halves,
 )
+from remit.intake.answers import NamedRecipients
 from remit.intake.change_line import timed, with_change
 from remit.intake.extract import extract
 from remit.intake.extraction import headed
-from remit.intake.recipients import About, Book, Channel
+from remit.intake.recipients import ChannelName, ContactBook, QuestionTopic
 from remit.intake.veto import find_veto
 from remit.language.time.resolve import Now
 from remit.language.time.which_day import TimeDoubt
 from remit.model.condition import ConditionKind
 from remit.model.delivery import Delivery
-from remit.model.plan import Became, Clause, Gap, Item
+from remit.model.plan import Clause, ClauseOutcome, Gap, WorkItem
 from remit.model.series import Repeats
-from remit.model.settled import Settled
+from remit.model.settled_task import SettledTask
 from remit.model.task import Task
 from remit.model.veto import VetoCue, VetoKind
 
@@ -39,21 +39,25 @@ MOST_TITLE: Final = 120
 
 
 def settle(
-    task: Task, gap: Gap, answer: str, *, now: datetime, zone: ZoneInfo, book: Book
-) -> Settled:
+    task: Task, gap: Gap, answer: str, *, now: datetime, zone: ZoneInfo, book: ContactBook
+) -> SettledTask:
     """Work an answer into one gap of a task, or say why it cannot be."""
     answer = answers.chosen_option(answer.strip(), gap.options) or answer.strip()
     if answers.is_yes(answer) and gap.options:
         answer = gap.options[0] if len(gap.options) == 1 else answer
-    asked = Asked(task, gap, answer, now, zone, book)
+    asked = AnsweredQuestion(task, gap, answer, now, zone, book)
     if answers.is_no(answer) and not answers.is_left_out(answer) and not _is_option(gap, answer):
-        over = gap.about in (About.CONFIRM, About.TIME)
-        return Settled(asked.closed(Became.DECLINED), over=True) if over else _left_out(asked)
+        over = gap.about in (QuestionTopic.CONFIRM, QuestionTopic.TIME)
+        return (
+            SettledTask(asked.closed(ClauseOutcome.DECLINED), over=True)
+            if over
+            else _left_out(asked)
+        )
     if answers.is_left_out(answer):
         return _left_out(asked)
     if answers.begins_with_no(answer):
         return asked.again(f"{answer!r:.100} is read as a no, so nothing was done.")
-    made = _BY_SORT[About(gap.about)](asked)
+    made = _BY_SORT[QuestionTopic(gap.about)](asked)
     if not made.problem and _is_unchanged(made.task, task):
         made = asked.again()  # the same answer once more
     if made.problem:
@@ -66,9 +70,9 @@ def _is_unchanged(made: Task, task: Task) -> bool:
     return same and made.scheduled_for == task.scheduled_for
 
 
-def _held_back(task: Task, asked: Asked) -> Task:
+def _held_back(task: Task, asked: AnsweredQuestion) -> Task:
     """The task with what the answer holds back: its own cues, and a text that nobody has seen."""
-    cues = find_veto(asked.answer, asked.book) if asked.gap.about != About.CONFIRM else ()
+    cues = find_veto(asked.answer, asked.book) if asked.gap.about != QuestionTopic.CONFIRM else ()
     before = {each.content for each in asked.task.delivery}
     new = [each.content for each in task.delivery if each.recipient and each.content]
     texts = [VetoCue(VetoKind.ANSWER, text[:60], 0, 0) for text in new if text not in before]
@@ -78,12 +82,12 @@ def _held_back(task: Task, asked: Asked) -> Task:
 # When ---------------------------------------------------------------------------------------------
 
 
-def _time(asked: Asked) -> Settled:
-    said = "" if asked.clause.became not in (None, Became.TIME) else asked.clause.text
+def _time(asked: AnsweredQuestion) -> SettledTask:
+    said = "" if asked.clause.became not in (None, ClauseOutcome.TIME) else asked.clause.text
     if answers.is_of_it(asked.answer):
         return _of_event(asked)
     told = request_of(asked.task).clauses
-    ends = [each.text for each in told if each.became is Became.TIME and each.text != said]
+    ends = [each.text for each in told if each.became is ClauseOutcome.TIME and each.text != said]
     found = answers.when(asked.answer, said, now=asked.now, zone=asked.zone, elsewhere=ends)
     if not found:
         return asked.again()
@@ -92,21 +96,21 @@ def _time(asked: Asked) -> Settled:
     doubt = found[0]
     if isinstance(doubt, TimeDoubt):
         return asked.again(doubt.why, doubt.options)
-    return Settled(timed(asked.closed(Became.TIME), doubt))
+    return SettledTask(timed(asked.closed(ClauseOutcome.TIME), doubt))
 
 
-def _of_event(asked: Asked) -> Settled:
+def _of_event(asked: AnsweredQuestion) -> SettledTask:
     """The time belongs to what the task is about; a reminder still needs one of its own."""
-    told = asked.closed(Became.CONSTRAINT)
-    if any(each.about == About.TIME for each in told.gaps):
-        return Settled(told)
+    told = asked.closed(ClauseOutcome.CONSTRAINT)
+    if any(each.about == QuestionTopic.TIME for each in told.gaps):
+        return SettledTask(told)
     if not told.plan.composed:
-        return Settled(timed(told, Now()))
-    gap = Gap(asked.gap.clause, About.TIME.value)
+        return SettledTask(timed(told, Now()))
+    gap = Gap(asked.gap.clause, QuestionTopic.TIME.value)
     return asked.asks(told, gap, "When is the reminder due?")
 
 
-def _in_time(made: Settled, asked: Asked) -> Settled:
+def _in_time(made: SettledTask, asked: AnsweredQuestion) -> SettledTask:
     """A time that passed while an answer was waited for is asked about."""
     task = made.task
     late = task.scheduled_for is not None and task.scheduled_for <= asked.now
@@ -115,8 +119,8 @@ def _in_time(made: Settled, asked: Asked) -> Settled:
     if made.over or task.gaps or not late or limit or task.repeats or task.slot:
         return made
     clauses = request_of(task).clauses
-    at = next((n for n, each in enumerate(clauses, 1) if each.became is Became.TIME), 1)
-    gap = Gap(at, About.TIME.value)
+    at = next((n for n, each in enumerate(clauses, 1) if each.became is ClauseOutcome.TIME), 1)
+    gap = Gap(at, QuestionTopic.TIME.value)
     sentence = f"{clauses[at - 1].text!r:.100} has passed meanwhile. When is it to be?"
     return asked.asks(task, gap, sentence)
 
@@ -124,14 +128,14 @@ def _in_time(made: Settled, asked: Asked) -> Settled:
 # Whom, and by which way ---------------------------------------------------------------------------
 
 
-def _channel(asked: Asked) -> Settled:
+def _channel(asked: AnsweredQuestion) -> SettledTask:
     if answers.is_of_it(asked.answer):
         task = _described(without_halves(asked.task, asked.gap.waits), asked)
-        return Settled(asked.closed(Became.WORK, at_home(task, asked.book)))
+        return SettledTask(asked.closed(ClauseOutcome.WORK, at_home(task, asked.book)))
     waits = _waits(asked)
     if answers.is_then(asked.answer) and all(each.channel for each in waits):
         return _fill(asked, dict(zip(waits, waits, strict=True)))
-    found = answers.named(asked.answer, asked.book) or Named()
+    found = answers.named(asked.answer, asked.book) or NamedRecipients()
     ways = _ways(found, waits, asked.book)
     if found.doubt or not found.channels or ways is None:
         unpaired = "It is not said who gets it through which channel." if found.channels else ""
@@ -139,9 +143,9 @@ def _channel(asked: Asked) -> Settled:
     return _fill(asked, {half: replace(half, channel=way.name) for half, way in ways.items()})
 
 
-def _described(task: Task, asked: Asked) -> Task:
+def _described(task: Task, asked: AnsweredQuestion) -> Task:
     """The task with the clause as a part of what is worked on."""
-    *others, last = task.work or (Item(task.title),)
+    *others, last = task.work or (WorkItem(task.title),)
     words = asked.clause.text
     if words not in last.description:
         last = replace(last, description=f"{last.description} {words}")
@@ -149,7 +153,9 @@ def _described(task: Task, asked: Asked) -> Task:
     return replace(task, work=(*others, last), gaps=gaps)
 
 
-def _ways(found: Named, waits: Sequence[Delivery], book: Book) -> dict[Delivery, Channel] | None:
+def _ways(
+    found: NamedRecipients, waits: Sequence[Delivery], book: ContactBook
+) -> dict[Delivery, ChannelName] | None:
     """Who gets it by which way: one for all, or one for each in the order they were named."""
     if len(found.channels) == 1:
         return dict.fromkeys(waits, found.channels[0])
@@ -162,7 +168,7 @@ def _ways(found: Named, waits: Sequence[Delivery], book: Book) -> dict[Delivery,
     return {half: by_name[half.recipient] for half in waits}
 
 
-def _recipient(asked: Asked) -> Settled:
+def _recipient(asked: AnsweredQuestion) -> SettledTask:
     found = answers.named(asked.answer, asked.book)
     if found is None or found.doubt or not found.people:
         return asked.again(found.doubt.sentence if found and found.doubt else "")
@@ -178,20 +184,20 @@ def _recipient(asked: Asked) -> Settled:
     )
 
 
-def _waits(asked: Asked) -> tuple[Delivery, ...]:
+def _waits(asked: AnsweredQuestion) -> tuple[Delivery, ...]:
     """What lacks the answer: what the question said, else the one send there is, or a new one."""
     sent = asked.task.delivery
     return asked.gap.waits or (sent if len(sent) == 1 else (Delivery(""),))
 
 
-def _fill(asked: Asked, known: Mapping[Delivery, Delivery]) -> Settled:
+def _fill(asked: AnsweredQuestion, known: Mapping[Delivery, Delivery]) -> SettledTask:
     """Put what is known now into the halves that waited; what lacks nothing more goes out."""
-    task = asked.closed(Became.DELIVERY)
+    task = asked.closed(ClauseOutcome.DELIVERY)
     task = replace(task, delivery=tuple(each for each in task.delivery if each not in known))
     return _release(task, tuple(known.values()), asked)
 
 
-def _release(task: Task, halves: Sequence[Delivery], asked: Asked) -> Settled:
+def _release(task: Task, halves: Sequence[Delivery], asked: AnsweredQuestion) -> SettledTask:
     """Plan the sends that lack nothing more; one that does takes along what is known by now."""
     by_id = {half.id: half for half in halves if half.id}
     gaps = tuple(
@@ -208,7 +214,7 @@ def _release(task: Task, halves: Sequence[Delivery], asked: Asked) -> Settled:
 # What ---------------------------------------------------------------------------------------------
 
 
-def _content(asked: Asked) -> Settled:
+def _content(asked: AnsweredQuestion) -> SettledTask:
     text = answers.letter(asked.answer)
     if asked.gap.letter and text is None:
         text = asked.answer
@@ -219,11 +225,11 @@ def _content(asked: Asked) -> Settled:
         return _written(asked, lambda half: by_name[half.recipient])
     if answers.quotes(asked.answer) or not _is_plain(asked):
         return asked.again()
-    task = _retitled(_working(asked.closed(Became.WORK), asked.answer), asked.answer)
+    task = _retitled(_working(asked.closed(ClauseOutcome.WORK), asked.answer), asked.answer)
     return _release(task, tuple(half for half in asked.gap.waits if half.id), asked)
 
 
-def _texts(asked: Asked) -> dict[str | None, str] | None:
+def _texts(asked: AnsweredQuestion) -> dict[str | None, str] | None:
     """One text for each who waits for one: `Bob: "…", Anna: "…"`."""
     found = answers.named(asked.answer, asked.book)
     if found is None or not found.texts or len(found.texts) != len(found.people):
@@ -234,7 +240,7 @@ def _texts(asked: Asked) -> dict[str | None, str] | None:
     return texts if all(half.recipient in texts for half in asked.gap.waits) else None
 
 
-def _written(asked: Asked, text: Callable[[Delivery], str]) -> Settled:
+def _written(asked: AnsweredQuestion, text: Callable[[Delivery], str]) -> SettledTask:
     """Put the owner's own text into what waited for it, to the letter."""
     waits = [(each.channel, each.recipient) for each in asked.gap.waits if each.id is None]
     alone = len(asked.task.delivery) == 1 and not asked.gap.waits
@@ -245,11 +251,11 @@ def _written(asked: Asked, text: Callable[[Delivery], str]) -> Settled:
         for each in asked.task.delivery
     )
     halves = tuple(replace(each, content=text(each)) for each in asked.gap.waits if each.id)
-    task = asked.closed(Became.DELIVERY, replace(asked.task, delivery=sent))
+    task = asked.closed(ClauseOutcome.DELIVERY, replace(asked.task, delivery=sent))
     return _release(_retitled(task, asked.answer), halves, asked)
 
 
-def _is_plain(asked: Asked) -> bool:
+def _is_plain(asked: AnsweredQuestion) -> bool:
     """Whether an answer names a thing, and neither a time nor somebody to send it to."""
     found = extract(asked.answer, now=asked.now, zone=asked.zone, book=asked.book)
     (draft, *more) = found.tasks or (None,)
@@ -258,16 +264,16 @@ def _is_plain(asked: Asked) -> bool:
     return not (draft.deliveries or draft.scheduled_for)
 
 
-def _task(asked: Asked) -> Settled:
+def _task(asked: AnsweredQuestion) -> SettledTask:
     """What is to be done: read like any request, so that no clause of it is lost either."""
     if answers.is_yes(asked.answer) and any(map(answers.is_yes, asked.gap.options)):
-        return Settled(asked.closed(Became.WORK))  # as it was said
+        return SettledTask(asked.closed(ClauseOutcome.WORK))  # as it was said
     found = extract(asked.answer, now=asked.now, zone=asked.zone, book=asked.book)
     if len(found.tasks) != 1:
         return asked.again("That asks for several things." if found.tasks else "")
     if found.questions:
         return asked.again(f"{found.questions[0].sentence} Say it all in one.")
-    draft, task = found.tasks[0], asked.closed(Became.WORK)
+    draft, task = found.tasks[0], asked.closed(ClauseOutcome.WORK)
     if draft.scheduled_for and task.scheduled_for:
         return asked.again("The time was said before; say only what is to be done.")
     for item in draft.work:
@@ -282,7 +288,7 @@ def _task(asked: Asked) -> Settled:
 
 
 def _working(task: Task, said: str) -> Task:
-    return replace(task, work=(*task.work, Item(said)))
+    return replace(task, work=(*task.work, WorkItem(said)))
 
 
 def _lines(before: str, after: str) -> str:
@@ -300,15 +306,17 @@ def _retitled(task: Task, said: str) -> Task:
 
 def _is_option(gap: Gap, answer: str) -> bool:
     """Whether a no is itself one of the answers that were offered."""
-    return gap.about != About.CONFIRM and answer.casefold() in map(str.casefold, gap.options)
+    return gap.about != QuestionTopic.CONFIRM and answer.casefold() in map(
+        str.casefold, gap.options
+    )
 
 
-def _confirmed(asked: Asked) -> Settled:
+def _confirmed(asked: AnsweredQuestion) -> SettledTask:
     """Whether it is meant, although some words of the message hold it back."""
     if answers.is_yes(asked.answer):
-        return Settled(_released(asked.closed(Became.CONSTRAINT), asked.now))
+        return SettledTask(_released(asked.closed(ClauseOutcome.CONSTRAINT), asked.now))
     changed = with_change(asked)
-    return asked.again() if changed is None else Settled(changed)
+    return asked.again() if changed is None else SettledTask(changed)
 
 
 def _released(task: Task, now: datetime) -> Task:
@@ -323,24 +331,24 @@ def _released(task: Task, now: datetime) -> Task:
 # Left out -----------------------------------------------------------------------------------------
 
 
-def _left_out(asked: Asked) -> Settled:
+def _left_out(asked: AnsweredQuestion) -> SettledTask:
     """Leave the clause out; the rest stands. Of what has no rest nothing is left."""
     gap, clause = asked.gap, asked.clause
-    task = asked.closed(Became.DECLINED)
-    if gap.about == About.TIME:
-        due = clause.became not in (None, Became.TIME)  # nothing says when, so it never is
-        return Settled(task, over=True) if due else Settled(timed(task, Now()))
-    if gap.about == About.CONTENT:
+    task = asked.closed(ClauseOutcome.DECLINED)
+    if gap.about == QuestionTopic.TIME:
+        due = clause.became not in (None, ClauseOutcome.TIME)  # nothing says when, so it never is
+        return SettledTask(task, over=True) if due else SettledTask(timed(task, Now()))
+    if gap.about == QuestionTopic.CONTENT:
         waits = {(each.channel, each.recipient) for each in gap.waits if each.id is None}
         kept = (d for d in task.delivery if d.content or (d.channel, d.recipient) not in waits)
         task = replace(task, delivery=tuple(kept))
-    if gap.about == About.TASK:
+    if gap.about == QuestionTopic.TASK:
         task = _unasked(task, clause)
     moot = tuple(each for each in task.gaps if _is_moot(each, gap.waits))
     task = without_gaps(without_halves(task, gap.waits), moot, "Nothing is left to be sent.")
     sends = any(each.content for each in task.delivery)
     over = not (task.work or sends or task.gaps)
-    return Settled(at_home(task, asked.book), over=over)
+    return SettledTask(at_home(task, asked.book), over=over)
 
 
 def _unasked(task: Task, clause: Clause) -> Task:
@@ -356,11 +364,11 @@ def _is_moot(gap: Gap, gone: Sequence[Delivery]) -> bool:
     return bool(gap.waits) and all(half.id in names for half in gap.waits)
 
 
-_BY_SORT: Final[dict[About, Callable[[Asked], Settled]]] = {
-    About.TIME: _time,
-    About.CHANNEL: _channel,
-    About.RECIPIENT: _recipient,
-    About.CONTENT: _content,
-    About.TASK: _task,
-    About.CONFIRM: _confirmed,
+_BY_SORT: Final[dict[QuestionTopic, Callable[[AnsweredQuestion], SettledTask]]] = {
+    QuestionTopic.TIME: _time,
+    QuestionTopic.CHANNEL: _channel,
+    QuestionTopic.RECIPIENT: _recipient,
+    QuestionTopic.CONTENT: _content,
+    QuestionTopic.TASK: _task,
+    QuestionTopic.CONFIRM: _confirmed,
 }

@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from remit.errors import BadInput
 from remit.intake.conditions import read_days
 from remit.intake.message_words import MessageWords
-from remit.intake.recipients import Book
+from remit.intake.recipients import ContactBook
 from remit.language.files import LANGUAGES, section
 from remit.language.phrases import Phrases
 from remit.model.contact_rule import ContactRule
-from remit.model.quiet import Quiet, QuietTimes
+from remit.model.quiet import QuietHours, QuietTimes
 
 _MAX_CHARS: Final = 200
 _HOUR: Final = re.compile(r"[01]?\d|2[0-4]")
@@ -37,11 +37,11 @@ class _Found(Struct, frozen=True):
     denied: bool = False
     writes: bool = False
     names: tuple[str, ...] = ()
-    hours: tuple[Quiet, ...] = ()
+    hours: tuple[QuietHours, ...] = ()
     days: tuple[int, ...] = ()
 
 
-def find_standing_wish(text: str, book: Book) -> ContactRule | None:
+def find_standing_wish(text: str, book: ContactBook) -> ContactRule | None:
     """The wish that a whole message is; None if it says anything else."""
     if len(text) > _MAX_CHARS:
         return None
@@ -92,16 +92,16 @@ def _steps(
         yield found, at + 1
 
 
-def _is_other(people: tuple[object, ...], book: Book) -> bool:
+def _is_other(people: tuple[object, ...], book: ContactBook) -> bool:
     return len(people) == 1 and people[0] is not book.owner
 
 
-def _hours(message: MessageWords, code: str, at: int) -> tuple[Quiet, int] | None:
+def _hours(message: MessageWords, code: str, at: int) -> tuple[QuietHours, int] | None:
     """A span of hours that begins at a place: "at night", "after 10 pm", "between 22 and 7"."""
     keys = message.keys
     for name, span in (("night", _NIGHT), ("evening", _EVENING)):
         if hit := _words(code, name).at(keys, at):
-            return Quiet(*span), hit[1]
+            return QuietHours(*span), hit[1]
     if (lead := _words(code, "after").at(keys, at)) and (hour := _clock(message, code, lead[1])):
         since = _in_the_evening(*hour[0])
         return _span(since, _MORNING), hour[1]
@@ -110,7 +110,7 @@ def _hours(message: MessageWords, code: str, at: int) -> tuple[Quiet, int] | Non
     return _between(message, code, at)
 
 
-def _between(message: MessageWords, code: str, at: int) -> tuple[Quiet, int] | None:
+def _between(message: MessageWords, code: str, at: int) -> tuple[QuietHours, int] | None:
     lead = _words(code, "between").at(message.keys, at)
     first = _clock(message, code, lead[1]) if lead else None
     link = _words(code, "until").at(message.keys, first[1]) if first else None
@@ -120,8 +120,8 @@ def _between(message: MessageWords, code: str, at: int) -> tuple[Quiet, int] | N
     return _span(_written(*first[0]), _written(*last[0])), last[1]
 
 
-def _span(since: str, till: str) -> Quiet:
-    return Quiet(since, till if since != till else _MIDNIGHT)
+def _span(since: str, till: str) -> QuietHours:
+    return QuietHours(since, till if since != till else _MIDNIGHT)
 
 
 _Hour = tuple[int, int, str]  # hour, minute, "am", "pm" or nothing

@@ -11,18 +11,18 @@ from msgspec.structs import replace
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.lines import SENTENCE_ENDS
-from remit.intake.recipients import About, Book, Question
+from remit.intake.recipients import ContactBook, Question, QuestionTopic
 from remit.language.cues import find_cues
 from remit.language.files import words_in_all
-from remit.language.tokens import Kind, Token
+from remit.language.tokens import Token, TokenKind
 from remit.model.delivery import Delivery
-from remit.model.plan import Became
+from remit.model.plan import ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind, veto_sentence
 
 _FEW_WORDS: Final = 2
 
 
-def find_veto(text: str, book: Book) -> tuple[VetoCue, ...]:
+def find_veto(text: str, book: ContactBook) -> tuple[VetoCue, ...]:
     """The cues of a message, outside of what the owner typed as a text to be sent."""
     message = message_words(text, book)
     language = message.language
@@ -38,7 +38,7 @@ def _reporting_heads(message: MessageWords) -> Iterator[VetoCue]:
     """Words before a colon that order nothing: what stands behind it may be somebody else's."""
     start = 0
     for at, (token, key) in enumerate(zip(message.tokens, message.keys, strict=True)):
-        if token.kind is Kind.LINE or key in SENTENCE_ENDS:
+        if token.kind is TokenKind.LINE or key in SENTENCE_ENDS:
             start = at + 1
         elif key == ":" and _reports(message, start, at):
             head, end = message.tokens[start].start, message.tokens[at].end
@@ -49,7 +49,7 @@ def _reports(message: MessageWords, start: int, colon: int) -> bool:
     rest = range(colon + 1, len(message.tokens))
     if not rest or message.tokens[colon + 1].tight or not any(map(message.sends_at, rest)):
         return False
-    head = [n for n in range(start, colon) if message.tokens[n].kind is Kind.WORD]
+    head = [n for n in range(start, colon) if message.tokens[n].kind is TokenKind.WORD]
     headings = words_in_all("words", "headings")
     return len(head) >= _FEW_WORDS and not any(
         n in message.people
@@ -61,7 +61,7 @@ def _reports(message: MessageWords, start: int, colon: int) -> bool:
     )
 
 
-def held_back(found: Extraction, text: str, book: Book) -> Extraction:
+def held_back(found: Extraction, text: str, book: ContactBook) -> Extraction:
     """The reading, with a question before each task that would reach somebody else all the same.
 
     A task about which something else is asked is confirmed when it is sent.
@@ -70,7 +70,12 @@ def held_back(found: Extraction, text: str, book: Book) -> Extraction:
     if not found.veto:
         return found
     asked = tuple(
-        Question(About.CONFIRM, _sentence(found, draft), ("yes", "no"), _held_clause(found, draft))
+        Question(
+            QuestionTopic.CONFIRM,
+            _sentence(found, draft),
+            ("yes", "no"),
+            _held_clause(found, draft),
+        )
         for draft in found.tasks
         if reaches_others(draft.deliveries) and not found.questions_about(draft)
     )
@@ -84,7 +89,7 @@ def reaches_others(deliveries: Iterable[Delivery]) -> bool:
 def _held_clause(found: Extraction, draft: Draft) -> int:
     """The clause of a task that sends, or its first."""
     own = [n for n, clause in enumerate(found.clauses) if clause in draft.clauses]
-    sends = [n for n in own if found.clauses[n].became is Became.DELIVERY]
+    sends = [n for n in own if found.clauses[n].became is ClauseOutcome.DELIVERY]
     return (sends or own)[0]
 
 
@@ -94,5 +99,7 @@ def _sentence(found: Extraction, draft: Draft) -> str:
 
 
 def _has_words(tokens: Sequence[Token], people: frozenset[int]) -> bool:
-    plain = [n for n, token in enumerate(tokens) if token.kind is Kind.WORD and n not in people]
+    plain = [
+        n for n, token in enumerate(tokens) if token.kind is TokenKind.WORD and n not in people
+    ]
     return len(plain) >= _FEW_WORDS

@@ -4,19 +4,19 @@ from functools import cache, cached_property
 
 from msgspec.structs import replace
 
-from remit.intake.recipients import ELSEWHERE, Book, Contact
+from remit.intake.recipients import ELSEWHERE, Contact, ContactBook
 from remit.language.cues import open_quotes
 from remit.language.detect import is_known, language_of, languages_in
 from remit.language.files import LANGUAGES, phrases_in_all
-from remit.language.order_words import Verb, VerbKind, order_words, words_of
-from remit.language.slips import meant
+from remit.language.order_words import OrderVerb, VerbKind, order_words, words_of
+from remit.language.slips import correct_slip
 from remit.language.time.clock_time import read_number
 from remit.language.time.ends import names_end
 from remit.language.time.phrase import TimePhrase, read_time
 from remit.language.time.repeats import comes_back
 from remit.language.time.text import TimeText
 from remit.language.time.words import time_words
-from remit.language.tokens import Kind, Token, is_sign, tokenize
+from remit.language.tokens import Token, TokenKind, is_sign, tokenize
 
 Span = tuple[int, int]
 
@@ -43,7 +43,7 @@ def _inside_orders() -> frozenset[str]:
 class WordLookup:
     """The tokens of a message, and what begins at each of them: a name, a verb, a time."""
 
-    def __init__(self, text: str, book: Book) -> None:
+    def __init__(self, text: str, book: ContactBook) -> None:
         self._times: dict[int, TimePhrase | None] = {}
         self.orders: dict[tuple[int, int], object] = {}  # as they were read, by their places
         self.text = text
@@ -54,9 +54,9 @@ class WordLookup:
 
     def _key(self, token: Token) -> str:
         """How a token is looked up: as the word that was meant, if it was mistyped."""
-        if token.kind is not Kind.WORD or is_known(token.key):
+        if token.kind is not TokenKind.WORD or is_known(token.key):
             return token.key
-        return token.key if token.key in self.book.people.words else meant(token.key)
+        return token.key if token.key in self.book.people.words else correct_slip(token.key)
 
     @cached_property
     def language(self) -> str | None:
@@ -116,12 +116,12 @@ class WordLookup:
         verb = self.verb_at(at)
         return self.may_begin_order(at) or (verb is not None and verb[0].kind is VerbKind.REMIND)
 
-    def verb_at(self, at: int) -> tuple[Verb, int] | None:
+    def verb_at(self, at: int) -> tuple[OrderVerb, int] | None:
         """The verb that begins at a token, and where it ends."""
         return self._verbs[at] if at < len(self._verbs) else None
 
     @cached_property
-    def _verbs(self) -> tuple[tuple[Verb, int] | None, ...]:
+    def _verbs(self) -> tuple[tuple[OrderVerb, int] | None, ...]:
         table = order_words().verbs
         return tuple(table.at(self.keys, at) for at in range(len(self.keys)))
 
@@ -148,7 +148,7 @@ class WordLookup:
         return told and before not in self.people
 
     def is_plain_word(self, at: int) -> bool:
-        return at < len(self.tokens) and self.tokens[at].kind is Kind.WORD
+        return at < len(self.tokens) and self.tokens[at].kind is TokenKind.WORD
 
     def is_number(self, at: int) -> bool:
         """Whether a token is a number, in digits or in words."""
@@ -165,9 +165,9 @@ class WordLookup:
     def may_begin_order(self, at: int) -> bool:
         """Whether the words around a text may begin at a token: most words begin none."""
         token = self.tokens[at]
-        if token.kind is Kind.MARK:
+        if token.kind is TokenKind.MARK:
             return not is_sign(token.text)
-        if token.kind is Kind.NUMBER or at in self.named:
+        if token.kind is TokenKind.NUMBER or at in self.named:
             return True
         key = self.keys[at]
         return key in _order_starts() or key in self.book.ways.firsts

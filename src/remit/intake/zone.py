@@ -12,14 +12,14 @@ LOCALTIME: Final = Path("/etc/localtime")
 _FOLDER: Final = "zoneinfo"
 
 
-class Zoned(Struct, frozen=True):
+class OwnerZone(Struct, frozen=True):
     """A zone, and who says that it is the owner's."""
 
     zone: ZoneInfo
     since: str
 
 
-def owners(named: str, environ: Mapping[str, str], localtime: Path = LOCALTIME) -> Zoned:
+def owners(named: str, environ: Mapping[str, str], localtime: Path = LOCALTIME) -> OwnerZone:
     """The zone that the settings name, else the machine's own, else UTC."""
     for name, since in (
         (named, "from the settings"),
@@ -28,8 +28,8 @@ def owners(named: str, environ: Mapping[str, str], localtime: Path = LOCALTIME) 
     ):
         zone = _known(name)
         if zone is not None:
-            return Zoned(zone, since)
-    return Zoned(ZoneInfo("UTC"), "for this machine names none")
+            return OwnerZone(zone, since)
+    return OwnerZone(ZoneInfo("UTC"), "for this machine names none")
 
 
 def shown(moment: datetime, zone: ZoneInfo) -> str:

@@ -8,7 +8,7 @@ from remit.journal.telemetry import Telemetry
 ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 
-class Missing(Exception):
+class NoOtlp(Exception):
     """Somewhere to send to was named, and the extra that sends is not installed."""
 
     def __init__(self) -> None:
@@ -18,11 +18,11 @@ class Missing(Exception):
 
 
 def configured() -> Telemetry | None:
-    """What the environment asks for; None if it asks for nothing, `Missing` if it cannot be had."""
+    """What the environment asks for; None if it asks for nothing, `NoOtlp` if it cannot be had."""
     if not os.environ.get(ENDPOINT):
         return None
     try:
         from remit.journal import collector  # noqa: PLC0415 - an extra
     except ImportError:
-        raise Missing from None
+        raise NoOtlp from None
     return collector.telemetry()

@@ -13,11 +13,11 @@ from remit.journal.follow import Journal
 from remit.journal.whole import whole
 from remit.model import ids
 from remit.model.codec import JsonMap, stamp, text_of
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Review
 from remit.model.task import Task
-from remit.model.view import SCHEMA_VERSION, View, show
+from remit.model.view import SCHEMA_VERSION, JsonView, show
 from remit.store import reviews, tasks
 from remit.store.database import Database, Tx
 from remit.system.files import write_atomic
@@ -26,7 +26,12 @@ FOLDER: Final = "hitl_queue"
 _PAGE: Final = 10_000
 # After these a question may be there that was not, be gone, or say something else.
 _TELLING: Final = frozenset(
-    {Kind.REVIEW_OPENED, Kind.REVIEW_DECIDED, Kind.TASK_MOVED, Kind.TASK_UPDATED}
+    {
+        EventKind.REVIEW_OPENED,
+        EventKind.REVIEW_DECIDED,
+        EventKind.TASK_MOVED,
+        EventKind.TASK_UPDATED,
+    }
 )
 
 
@@ -94,7 +99,7 @@ def record(review: Review, task: Task) -> JsonMap:
             "opened_at": stamp(review.opened_at) if review.opened_at else None,
             "later_until": stamp(review.later_until) if review.later_until else None,
         },
-        "task": show(task, View.S4),
+        "task": show(task, JsonView.S4),
     }
 
 

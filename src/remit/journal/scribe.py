@@ -18,7 +18,7 @@ from remit.model.ids import TaskId, task_id
 _REMEMBERED: Final = 4096
 
 
-class Scribe:
+class TaskLogWriter:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._last: OrderedDict[TaskId, int] = OrderedDict()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from remit.journal.follow import Journal
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 
 if TYPE_CHECKING:  # the extra may not be there
     from opentelemetry.metrics import Meter
@@ -45,20 +45,20 @@ class Telemetry(Struct):
     def note(self, event: Event) -> None:
         """Tell of one event; they come in order."""
         match event.kind:
-            case Kind.TASK_MOVED:
+            case EventKind.TASK_MOVED:
                 self._moved(event)
-            case Kind.RUN_STARTED:
+            case EventKind.RUN_STARTED:
                 self._begin(event)
-            case Kind.STEP_DONE:
+            case EventKind.STEP_DONE:
                 self._step(event)
-            case Kind.RUN_ENDED:
+            case EventKind.RUN_ENDED:
                 self._end(event)
-            case Kind.DELIVERY_SETTLED:
+            case EventKind.DELIVERY_SETTLED:
                 self._count("remit.deliveries", answer=str(event.data.get("answer")))
-            case Kind.REVIEW_OPENED:
+            case EventKind.REVIEW_OPENED:
                 self._asked[str(event.data.get("review"))] = event.at
                 self._count("remit.reviews", reason=str(event.data.get("reason")))
-            case Kind.REVIEW_DECIDED:
+            case EventKind.REVIEW_DECIDED:
                 self._decided(event)
             case _:
                 pass

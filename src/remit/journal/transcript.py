@@ -3,7 +3,7 @@
 from typing import Final
 
 from remit.model.codec import JsonMap, line_of, stamp
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.status import Actor
 
 _SPEAKS: Final = {
@@ -24,7 +24,7 @@ def record(event: Event) -> JsonMap:
         "timestamp": stamp(event.at),
         "actor": event.actor.value,
     }
-    if event.kind is Kind.TASK_CREATED:
+    if event.kind is EventKind.TASK_CREATED:
         return common | {"type": "meta", "taskId": event.task_id, **event.data}
     told: JsonMap = {"event": event.kind.value, "data": event.data}
     if "text" not in event.data:

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from remit.model import s2
 from remit.model.codec import Json, JsonMap, from_json, moment
 from remit.model.contract import ContractType, Verdict
-from remit.model.specialist import Attempt, Claim, Ended
+from remit.model.specialist import AttemptOutcome, SpecialistAttempt, SpecialistClaim
 from remit.model.task import Task
 from remit.store import runs
 from remit.store.database import Tx
@@ -23,17 +23,17 @@ from remit.store.database import Tx
 _UNCHANGED: Final = "It says that it is done, and has changed no file."
 
 
-class Tries(Struct, frozen=True):
+class TryHistory(Struct, frozen=True):
     """What is on record of a task's tries, the first one first."""
 
-    attempts: tuple[Attempt, ...] = ()  # of specialists
+    attempts: tuple[SpecialistAttempt, ...] = ()  # of specialists
     verdicts: tuple[Verdict, ...] = ()  # each with when it was reached
 
 
-def read(tx: Tx, task: Task) -> Tries:
+def read(tx: Tx, task: Task) -> TryHistory:
     """All tries of all rounds."""
     if task.started_at is None:
-        return Tries()
+        return TryHistory()
     kept = runs.tries(tx, task.id)
     rounds: dict[int, dict[str, Json]] = {}
     for each in kept:
@@ -44,7 +44,7 @@ def read(tx: Tx, task: Task) -> Tries:
     verdicts = [
         replace(from_json(Verdict, each.output), completed_at=each.ended_at) for each in checked
     ]
-    return Tries(tuple(_counted(made)), tuple(verdicts))
+    return TryHistory(tuple(_counted(made)), tuple(verdicts))
 
 
 def builder_state(
@@ -57,7 +57,7 @@ def builder_state(
     return s2.builder_state(told, now, project=project, attempts=attempts)
 
 
-def with_records(task: Task, tries: Tries) -> Task:
+def with_records(task: Task, tries: TryHistory) -> Task:
     """The task whose verdict says how often each criterion was checked, and when it was reached."""
     verdict = task.verdict
     if verdict is None or not tries.verdicts:
@@ -73,7 +73,7 @@ def with_records(task: Task, tries: Tries) -> Task:
     return replace(task, verdict=Verdict(findings, at))
 
 
-def _attempts(steps: Mapping[str, Json], *, advice: bool) -> Iterator[Attempt]:
+def _attempts(steps: Mapping[str, Json], *, advice: bool) -> Iterator[SpecialistAttempt]:
     for n in count():
         tried = steps.get(f"execute_tool:{n}" if n else "execute_tool")
         if not isinstance(tried, dict) or "claim" not in tried:
@@ -84,26 +84,28 @@ def _attempts(steps: Mapping[str, Json], *, advice: bool) -> Iterator[Attempt]:
         yield _attempt(tried, left if isinstance(left, dict) else {}, verdict, advice=advice)
 
 
-def _attempt(tried: JsonMap, left: JsonMap, verdict: Verdict | None, *, advice: bool) -> Attempt:
+def _attempt(
+    tried: JsonMap, left: JsonMap, verdict: Verdict | None, *, advice: bool
+) -> SpecialistAttempt:
     """A claim is as good as what was found of it."""
-    claim = from_json(Claim, tried["claim"])
+    claim = from_json(SpecialistClaim, tried["claim"])
     began, ended = moment(str(tried["started_at"])), moment(str(tried["ended_at"]))
-    made = Attempt(str(tried["agent"]), began, ended, claim.outcome, claim.error)
-    if claim.outcome is not Ended.SUCCESS:
+    made = SpecialistAttempt(str(tried["agent"]), began, ended, claim.outcome, claim.error)
+    if claim.outcome is not AttemptOutcome.SUCCESS:
         return made
     if verdict is not None and not verdict.passed:
-        wrong = Ended.VERIFICATION_FAILED
+        wrong = AttemptOutcome.VERIFICATION_FAILED
         return replace(made, outcome=wrong, error=verdict.complaint, failed=verdict.failed)
     refused = left.get("refused")
     if isinstance(refused, list) and refused:
         why = "; ".join(map(str, refused))
-        return replace(made, outcome=Ended.VERIFICATION_FAILED, error=why)
+        return replace(made, outcome=AttemptOutcome.VERIFICATION_FAILED, error=why)
     if left and not left.get("paths") and not advice:
-        return replace(made, outcome=Ended.BAD_OUTPUT, error=_UNCHANGED)
+        return replace(made, outcome=AttemptOutcome.BAD_OUTPUT, error=_UNCHANGED)
     return made
 
 
-def _counted(found: list[Attempt]) -> Iterator[Attempt]:
+def _counted(found: list[SpecialistAttempt]) -> Iterator[SpecialistAttempt]:
     """Each with how often the same one had tried before."""
     seen: Counter[str] = Counter()
     for each in found:

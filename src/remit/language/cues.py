@@ -11,8 +11,8 @@ from typing import Final
 from msgspec import Struct
 
 from remit.language.files import LANGUAGES, section, words_in_all
-from remit.language.phrases import Phrases, some
-from remit.language.tokens import Kind, Token, keys_of, tokenize
+from remit.language.phrases import Phrases, plain_phrases
+from remit.language.tokens import Token, TokenKind, keys_of, tokenize
 from remit.model.veto import VetoCue, VetoKind
 
 _KINDS: Final = (
@@ -49,7 +49,10 @@ def _load(code: str) -> CueWords:
     return CueWords(
         code,
         Phrases(kinds),
-        **{name: some(*table[name]) for name in ("firm", "harmless", "own", "asking", "asked")},
+        **{
+            name: plain_phrases(*table[name])
+            for name in ("firm", "harmless", "own", "asking", "asked")
+        },
     )
 
 
@@ -155,7 +158,7 @@ def _cue(
 def open_quotes(tokens: Sequence[Token]) -> Iterator[Token]:
     """The tokens, with every quotation whose end is not certain as the words that it holds."""
     for token in tokens:
-        if token.kind is Kind.QUOTE and not token.clear:
+        if token.kind is TokenKind.QUOTE and not token.clear:
             for inner in tokenize(token.text):
                 shift = token.start + 1
                 yield Token(

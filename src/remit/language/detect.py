@@ -8,7 +8,7 @@ from typing import Final
 from remit.language.files import LANGUAGES, language_file
 from remit.language.phrases import Phrases
 from remit.language.time.words import time_words
-from remit.language.tokens import Kind, Token, fold
+from remit.language.tokens import Token, TokenKind, fold
 
 # Small words of languages Remit does not read, which share many others with those it does.
 _FOREIGN: Final = """
@@ -24,7 +24,7 @@ _ASKS: Final = 2  # votes of a verb that asks, in front: "text bob im late" is n
 
 def language_of(tokens: Sequence[Token]) -> str | None:
     """The code of the language that explains a text best; None if none of ours does."""
-    keys = [token.key for token in tokens if token.kind is Kind.WORD]
+    keys = [token.key for token in tokens if token.kind is TokenKind.WORD]
     votes = dict.fromkeys(LANGUAGES, 0)
     foreign = 0
     for key in keys:
@@ -45,7 +45,7 @@ def is_known(word: str) -> bool:
 
 def languages_in(tokens: Sequence[Token]) -> tuple[str, ...]:
     """The languages of which a text holds words that no other has; all, if there are none."""
-    keys = {token.key for token in tokens if token.kind is Kind.WORD}
+    keys = {token.key for token in tokens if token.kind is TokenKind.WORD}
     found = {votes[0][0] for key in keys if len(votes := _votes().get(key, ())) == 1}
     return tuple(code for code in LANGUAGES if code in found) or LANGUAGES
 

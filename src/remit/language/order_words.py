@@ -28,7 +28,7 @@ class VerbKind(StrEnum):
     STOP = "stop"  # something that is under way
 
 
-class Verb(Struct, frozen=True):
+class OrderVerb(Struct, frozen=True):
     kind: VerbKind
     me: bool = False  # the owner is in the word, as in "mándame"
     channel: str | None = None  # the kind of channel in the word, as in "email Bob"
@@ -42,31 +42,31 @@ class Verb(Struct, frozen=True):
 _LAUGH: Final = 4  # letters
 _SEND, _TELL, _WORK = VerbKind.SEND, VerbKind.TELL, VerbKind.WORK
 _VERBS: Final = {
-    "send": Verb(_SEND),
-    "share": Verb(_SEND),
-    "send_me": Verb(_SEND, me=True),
-    "send_it": Verb(_SEND, it=True),
-    "send_it_me": Verb(_SEND, me=True, it=True),
-    "give": Verb(_SEND, needs_person=True),
-    "place": Verb(_SEND, needs_channel=True),
-    "tell": Verb(_TELL, needs_person=True),
-    "tell_me": Verb(_TELL, me=True),
-    "write": Verb(_TELL, needs_person=True),
-    "ask": Verb(_TELL, needs_person=True, asks=True),
-    "mail": Verb(_TELL, needs_person=True, channel="email"),
-    "mail_me": Verb(_TELL, me=True, channel="email"),
-    "whatsapp": Verb(_TELL, needs_person=True, channel="whatsapp"),
-    "remind": Verb(VerbKind.REMIND),
-    "remind_me": Verb(VerbKind.REMIND, me=True),
-    "remind_it_me": Verb(VerbKind.REMIND, me=True, it=True),
-    "deed": Verb(VerbKind.DEED),
-    "stop": Verb(VerbKind.STOP),
-    "book": Verb(_WORK, dated=True),
-    "work": Verb(_WORK),
+    "send": OrderVerb(_SEND),
+    "share": OrderVerb(_SEND),
+    "send_me": OrderVerb(_SEND, me=True),
+    "send_it": OrderVerb(_SEND, it=True),
+    "send_it_me": OrderVerb(_SEND, me=True, it=True),
+    "give": OrderVerb(_SEND, needs_person=True),
+    "place": OrderVerb(_SEND, needs_channel=True),
+    "tell": OrderVerb(_TELL, needs_person=True),
+    "tell_me": OrderVerb(_TELL, me=True),
+    "write": OrderVerb(_TELL, needs_person=True),
+    "ask": OrderVerb(_TELL, needs_person=True, asks=True),
+    "mail": OrderVerb(_TELL, needs_person=True, channel="email"),
+    "mail_me": OrderVerb(_TELL, me=True, channel="email"),
+    "whatsapp": OrderVerb(_TELL, needs_person=True, channel="whatsapp"),
+    "remind": OrderVerb(VerbKind.REMIND),
+    "remind_me": OrderVerb(VerbKind.REMIND, me=True),
+    "remind_it_me": OrderVerb(VerbKind.REMIND, me=True, it=True),
+    "deed": OrderVerb(VerbKind.DEED),
+    "stop": OrderVerb(VerbKind.STOP),
+    "book": OrderVerb(_WORK, dated=True),
+    "work": OrderVerb(_WORK),
 }
 
 
-class Lead(StrEnum):
+class TextLead(StrEnum):
     """How a text is led in."""
 
     LETTER = "letter"  # "saying …": to the letter
@@ -75,7 +75,7 @@ class Lead(StrEnum):
     TOPIC = "topic"  # "about …"
 
 
-class Talk(StrEnum):
+class SmallTalk(StrEnum):
     """What asks for no task."""
 
     GREETING = "greeting"
@@ -91,9 +91,9 @@ class Talk(StrEnum):
 class OrderWords(Struct, frozen=True, eq=False):
     """What requests are made of."""
 
-    verbs: Phrases[Verb]
-    leads: Phrases[Lead]
-    talk: Phrases[Talk]
+    verbs: Phrases[OrderVerb]
+    leads: Phrases[TextLead]
+    talk: Phrases[SmallTalk]
     channels: Phrases[str]  # kinds of channels by what people call them
     links: Phrases[bool]  # "and", "then", "also": something else follows
     also: Phrases[bool]  # another task follows
@@ -130,8 +130,8 @@ def order_words() -> OrderWords:
     """The words of all languages, read once."""
     return OrderWords(
         verbs=_by_meaning("verbs", _VERBS),
-        leads=_by_meaning("words", {lead.value: lead for lead in Lead}),
-        talk=_by_meaning("words", {talk.value: talk for talk in Talk}),
+        leads=_by_meaning("words", {lead.value: lead for lead in TextLead}),
+        talk=_by_meaning("words", {talk.value: talk for talk in SmallTalk}),
         channels=with_values((line for each in _tables() for line in each["channels"]), str),
         links=_all("and", "then", "also", "but"),
         also=_all("also"),

@@ -6,10 +6,10 @@ Whoever wrote a forwarded message does not give tasks here, whatever his words l
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from remit.language.phrases import Phrases, some, words
-from remit.language.tokens import Kind, Token, keys_of
+from remit.language.phrases import Phrases, plain_phrases, words
+from remit.language.tokens import Token, TokenKind, keys_of
 
-_FORWARDED: Final = some(
+_FORWARDED: Final = plain_phrases(
     "forwarded message|original message|begin forwarded message|forwarded by|fwd :|fw :",
     "weitergeleitete nachricht|ursprüngliche nachricht|originalnachricht|wg :",
     "anfang der weitergeleiteten nachricht|mensaje reenviado|mensaje original|rv :",
@@ -28,7 +28,7 @@ Line = tuple[Token, ...]
 
 def pasted_lines(tokens: Sequence[Token]) -> frozenset[int]:
     """The lines of a message that others wrote; none where nothing shows it."""
-    if not any(token.kind is Kind.LINE for token in tokens):
+    if not any(token.kind is TokenKind.LINE for token in tokens):
         return frozenset()
     lines = tuple(_lines(tokens))
     found = {n for n, line in enumerate(lines) if _is_quoted(line) or _is_chat(line)}
@@ -41,7 +41,7 @@ def pasted_lines(tokens: Sequence[Token]) -> frozenset[int]:
 def _lines(tokens: Sequence[Token]) -> Iterator[Line]:
     line: list[Token] = []
     for token in tokens:
-        if token.kind is Kind.LINE:
+        if token.kind is TokenKind.LINE:
             yield tuple(line)
             line = []
         else:
@@ -55,7 +55,7 @@ def _is_quoted(line: Line) -> bool:
 
 def _is_chat(line: Line) -> bool:
     """Whether a line comes out of a chat: "[04.03.26, 09:12] Anna: …"."""
-    if len(line) < 3 or line[0].text != "[" or line[1].kind is not Kind.NUMBER:  # noqa: PLR2004
+    if len(line) < 3 or line[0].text != "[" or line[1].kind is not TokenKind.NUMBER:  # noqa: PLR2004
         return False
     texts = [token.text for token in line[:_CHAT]]
     return "]" in texts and ":" in texts[texts.index("]") :]

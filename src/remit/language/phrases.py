@@ -41,7 +41,7 @@ class Phrases(Generic[T]):
         return None
 
 
-def some(*names: str) -> Phrases[bool]:
+def plain_phrases(*names: str) -> Phrases[bool]:
     """Phrases that mean nothing but themselves."""
     return Phrases({"|".join(names): True})
 

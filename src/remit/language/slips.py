@@ -9,7 +9,7 @@ _SHORTEST: Final = 5  # letters of a word that may be mistyped
 
 
 @cache
-def meant(key: str) -> str:
+def correct_slip(key: str) -> str:
     """The word that was meant: the key itself, unless it is one letter away from a single one."""
     if len(key) < _SHORTEST or not key.isalpha():
         return key

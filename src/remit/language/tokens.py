@@ -12,7 +12,7 @@ from msgspec import Struct
 from remit.language.quotes import Quote, find_quotes
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     WORD = "word"
     NUMBER = "number"
     ADDRESS = "address"
@@ -28,7 +28,7 @@ class Token(Struct, frozen=True):
     end: int
     text: str
     key: str
-    kind: Kind
+    kind: TokenKind
     tight: bool
     clear: bool = True  # a quotation whose end is certain
 
@@ -48,7 +48,7 @@ _TOKEN: Final = re.compile(
     """,
     re.VERBOSE,
 )
-_KINDS: Final = {kind.value: kind for kind in Kind}
+_KINDS: Final = {kind.value: kind for kind in TokenKind}
 _FIRST_SIGN: Final = "\u2190"
 _SIGNS: Final = frozenset({"So", "Sk", "Mn", "Cf", "Cn"})  # of these emoji are made
 _CLOSING: Final = ".,;:!?)]}»”’'\""
@@ -75,7 +75,7 @@ def _plain(text: str, at: int, stop: int, last: int) -> Iterator[Token]:
     while found := _TOKEN.search(text, at, stop):
         kind = _KINDS[found.lastgroup or ""]
         start, end = found.span()
-        if kind is Kind.ADDRESS:
+        if kind is TokenKind.ADDRESS:
             end = start + len(found.group().rstrip(_CLOSING))
         piece = text[start:end]
         yield Token(start, end, piece, fold(piece), kind, tight=start == last and start > 0)
@@ -85,7 +85,7 @@ def _plain(text: str, at: int, stop: int, last: int) -> Iterator[Token]:
 def _quoted(text: str, quote: Quote, last: int) -> Token:
     tight = quote.start == last and quote.start > 0
     inner = text[quote.inner_start : quote.inner_end]
-    return Token(quote.start, quote.end, inner, "", Kind.QUOTE, tight, quote.clear)
+    return Token(quote.start, quote.end, inner, "", TokenKind.QUOTE, tight, quote.clear)
 
 
 def is_sign(text: str) -> bool:

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model.codec import Json, JsonMap
-from remit.peer.rpc import BAD_PARAMS, Fault, Message
+from remit.peer.rpc import BAD_PARAMS, RpcError, RpcMessage
 
 CURRENT: Final = "2026-07-28"
 OLDER: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
@@ -28,7 +28,7 @@ _NAMED: Final = {"tools/call": "name", "prompts/get": "name", "resources/read": 
 _OPEN, _CLOSE = "=?base64?", "?="
 
 
-class Client(Struct, frozen=True):
+class ClientFeatures(Struct, frozen=True):
     """What a client can do, as far as we care; an older one knows neither."""
 
     current: bool
@@ -38,29 +38,31 @@ class Client(Struct, frozen=True):
     def must_know_tasks(self) -> None:
         if not self.tasks:
             needed: JsonMap = {"requiredCapabilities": {"extensions": {TASKS: {}}}}
-            raise Fault(NOT_DECLARED, f"This needs the extension {TASKS}.", needed)
+            raise RpcError(NOT_DECLARED, f"This needs the extension {TASKS}.", needed)
 
 
-def client_of(message: Message, headers: Mapping[str, str] | None) -> Client:
+def client_of(message: RpcMessage, headers: Mapping[str, str] | None) -> ClientFeatures:
     """Who speaks; headers are None where there are none, as on stdin."""
     meta = message.params.get("_meta")
     said = meta.get(_VERSION) if isinstance(meta, dict) else None
     named = (headers or {}).get("mcp-protocol-version")
     if said is None and (named is None or named in OLDER):
-        return Client(current=False)
+        return ClientFeatures(current=False)
     can = meta.get(_CAPABILITIES) if isinstance(meta, dict) else None
     if not isinstance(said, str) or not isinstance(can, dict):
         if named is not None and named != CURRENT:
             raise _no_version(named)
-        raise Fault(BAD_PARAMS, f"params._meta must hold {_VERSION} and {_CAPABILITIES}.")
+        raise RpcError(BAD_PARAMS, f"params._meta must hold {_VERSION} and {_CAPABILITIES}.")
     if headers is not None:
         _check(message, said, headers)
     if said != CURRENT:
         raise _no_version(said)
-    return Client(True, TASKS in _map(can.get("extensions")), "url" in _map(can.get("elicitation")))
+    return ClientFeatures(
+        True, TASKS in _map(can.get("extensions")), "url" in _map(can.get("elicitation"))
+    )
 
 
-def headers_of(message: Message) -> dict[str, str]:
+def headers_of(message: RpcMessage) -> dict[str, str]:
     """What goes along with a message over HTTP, so that it need not be read to be routed."""
     meta = message.params.get("_meta")
     said = meta.get(_VERSION) if isinstance(meta, dict) else None
@@ -76,20 +78,20 @@ def agreed(asked: Json) -> str:
     return asked if isinstance(asked, str) and asked in OLDER else OLDER[0]
 
 
-def _check(message: Message, said: str, headers: Mapping[str, str]) -> None:
+def _check(message: RpcMessage, said: str, headers: Mapping[str, str]) -> None:
     if headers.get("mcp-protocol-version") != said:
-        raise Fault(MISMATCH, "MCP-Protocol-Version is not the version in params._meta.")
+        raise RpcError(MISMATCH, "MCP-Protocol-Version is not the version in params._meta.")
     if headers.get("mcp-method") != message.method:
-        raise Fault(MISMATCH, "Mcp-Method is not the method of the request.")
+        raise RpcError(MISMATCH, "Mcp-Method is not the method of the request.")
     field = _NAMED.get(message.method, "")
     name = message.params.get(field)
     if name is not None and _decoded(headers.get("mcp-name")) != name:
-        raise Fault(MISMATCH, f"Mcp-Name is not `{field}` of the request.")
+        raise RpcError(MISMATCH, f"Mcp-Name is not `{field}` of the request.")
 
 
-def _no_version(said: str) -> Fault:
+def _no_version(said: str) -> RpcError:
     versions: JsonMap = {"supported": [CURRENT, *OLDER], "requested": said[:60]}
-    return Fault(NO_VERSION, f"Version {said!r:.60} is not spoken here.", versions)
+    return RpcError(NO_VERSION, f"Version {said!r:.60} is not spoken here.", versions)
 
 
 def _map(value: Json) -> JsonMap:

@@ -9,15 +9,15 @@ from remit import __version__
 from remit.errors import BadInput, Conflict, NotFound, RemitError, StoreTrouble
 from remit.journal import transcript
 from remit.mcp import envelope, shapes
-from remit.mcp.envelope import CURRENT, OLDER, TASKS, Client
+from remit.mcp.envelope import CURRENT, OLDER, TASKS, ClientFeatures
 from remit.mcp.tools import MOST_LOG, TOOLS, described
 from remit.model import codec
 from remit.model.codec import Json, JsonMap
 from remit.peer import rpc
-from remit.peer.desk import Desk
+from remit.peer.agent_operations import AgentOperations
 from remit.peer.permission import NotAllowed
-from remit.peer.rpc import Fault, Message
-from remit.store.agent_tasks import Wanted
+from remit.peer.rpc import RpcError, RpcMessage
+from remit.store.agent_tasks import AgentTaskFilter
 
 _SCHEME: Final = "task://"
 _LISTED: Final = 50
@@ -40,7 +40,7 @@ _INSTRUCTIONS: Final = (
 _CODES: Final = dict.fromkeys((NotFound, BadInput, NotAllowed, Conflict), rpc.BAD_PARAMS)
 
 
-class Reply(Struct, frozen=True):
+class McpReply(Struct, frozen=True):
     """What goes back: a message or nothing, and the status it has over HTTP."""
 
     status: int
@@ -48,35 +48,37 @@ class Reply(Struct, frozen=True):
 
 
 class _Asked(Struct, frozen=True):
-    desk: Desk
-    client: Client
+    desk: AgentOperations
+    client: ClientFeatures
     params: JsonMap
     fresh: str  # names this request, if the client gives it no name
 
 
-async def answer(raw: bytes, desk: Desk, fresh: str, headers: Mapping[str, str] | None) -> Reply:
+async def answer(
+    raw: bytes, desk: AgentOperations, fresh: str, headers: Mapping[str, str] | None
+) -> McpReply:
     """Answer one message, whatever it is; what we did not foresee is told to the log alone."""
     ident: str | int | None = None
     try:
         message = rpc.read(raw)
         ident = message.id
         if not message.asks:
-            return Reply(202, None)
+            return McpReply(202, None)
         told = await _result(message, desk, fresh, headers)
-        return Reply(200, rpc.result(ident, told))
+        return McpReply(200, rpc.result(ident, told))
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets an answer
         fault = rpc.fault_of(error, _CODES)
-        return Reply(_STATUS.get(fault.code, 200), rpc.error(ident, fault))
+        return McpReply(_STATUS.get(fault.code, 200), rpc.error(ident, fault))
 
 
 async def _result(
-    message: Message, desk: Desk, fresh: str, headers: Mapping[str, str] | None
+    message: RpcMessage, desk: AgentOperations, fresh: str, headers: Mapping[str, str] | None
 ) -> JsonMap:
     client = envelope.client_of(message, headers)
     known = _CURRENT if client.current else _OLDER
     does = known.get(message.method)
     if does is None:
-        raise Fault(rpc.NO_METHOD, f"There is no method {message.method!r:.60} here.")
+        raise RpcError(rpc.NO_METHOD, f"There is no method {message.method!r:.60} here.")
     told = await does(_Asked(desk, client, message.params, fresh))
     return {"resultType": "complete", **told} if client.current else told
 
@@ -124,9 +126,11 @@ async def _call(asked: _Asked) -> JsonMap:
     name, said = asked.params.get("name"), asked.params.get("arguments") or {}
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:
-        raise Fault(rpc.BAD_PARAMS, f"There is no tool {name!r:.60}; there is {', '.join(TOOLS)}.")
+        raise RpcError(
+            rpc.BAD_PARAMS, f"There is no tool {name!r:.60}; there is {', '.join(TOOLS)}."
+        )
     if not isinstance(said, dict):
-        raise Fault(rpc.BAD_PARAMS, "arguments must be an object.")
+        raise RpcError(rpc.BAD_PARAMS, "arguments must be an object.")
     try:
         told = await tool.does(asked.desk, said, asked.fresh)
     except StoreTrouble:
@@ -146,7 +150,7 @@ async def _call(asked: _Asked) -> JsonMap:
 
 
 async def _resources(asked: _Asked) -> JsonMap:
-    found = await asked.desk.page(Wanted(limit=_LISTED))
+    found = await asked.desk.page(AgentTaskFilter(limit=_LISTED))
     listed: list[Json] = [
         {
             "uri": _SCHEME + seen.task.id,
@@ -171,7 +175,7 @@ async def _templates(asked: _Asked) -> JsonMap:
 async def _read(asked: _Asked) -> JsonMap:
     uri = asked.params.get("uri")
     if not isinstance(uri, str) or not uri.startswith(_SCHEME):
-        raise Fault(rpc.BAD_PARAMS, "uri must be task://ID or task://ID/log.")
+        raise RpcError(rpc.BAD_PARAMS, "uri must be task://ID or task://ID/log.")
     name, _, rest = uri.removeprefix(_SCHEME).partition("/")
     told: JsonMap
     if rest == "":
@@ -180,7 +184,7 @@ async def _read(asked: _Asked) -> JsonMap:
         found = await asked.desk.log(name, 0, MOST_LOG)
         told = {"log": [transcript.record(event) for event in found]}
     else:
-        raise Fault(rpc.BAD_PARAMS, "uri must be task://ID or task://ID/log.")
+        raise RpcError(rpc.BAD_PARAMS, "uri must be task://ID or task://ID/log.")
     text = codec.text_of(told)
     held: list[Json] = [{"uri": uri, "mimeType": "application/json", "text": text}]
     return _list(asked, {"contents": held})
@@ -204,7 +208,7 @@ async def _update_task(asked: _Asked) -> JsonMap:
     asked.client.must_know_tasks()
     await asked.desk.look(_task(asked))
     if not isinstance(asked.params.get("inputResponses"), dict):
-        raise Fault(rpc.BAD_PARAMS, "inputResponses must be an object.")
+        raise RpcError(rpc.BAD_PARAMS, "inputResponses must be an object.")
     return {}
 
 
@@ -219,7 +223,7 @@ async def _cancel_task(asked: _Asked) -> JsonMap:
 def _task(asked: _Asked) -> str:
     name = asked.params.get("taskId")
     if not isinstance(name, str):
-        raise Fault(rpc.BAD_PARAMS, "taskId must be the id of a task.")
+        raise RpcError(rpc.BAD_PARAMS, "taskId must be the id of a task.")
     return name
 
 

@@ -5,7 +5,7 @@ from typing import Final
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.proof import label
 from remit.model.status import Status
-from remit.peer.desk import Seen
+from remit.peer.agent_operations import AgentTaskView
 
 POLL_MS: Final = 2_000
 _LABEL: Final = (
@@ -49,7 +49,7 @@ TASK_SCHEMA: Final[JsonMap] = {
 }
 
 
-def task(seen: Seen) -> JsonMap:
+def task(seen: AgentTaskView) -> JsonMap:
     found = seen.task
     return {
         "id": found.id,
@@ -68,7 +68,7 @@ def task(seen: Seen) -> JsonMap:
     }
 
 
-def text(seen: Seen) -> str:
+def text(seen: AgentTaskView) -> str:
     """The same for a reader; what was written for somebody else is labelled as such."""
     found = seen.task
     head = f"{found.id} is {found.status}. {seen.sentence}"
@@ -77,7 +77,7 @@ def text(seen: Seen) -> str:
     return f"{head}\n\n{_LABEL.format(taint=found.taint)}{seen.deliverable}"
 
 
-def outcome(seen: Seen) -> JsonMap:
+def outcome(seen: AgentTaskView) -> JsonMap:
     """A task as the result of the call that entrusted it."""
     return {
         "content": [{"type": "text", "text": text(seen)}],
@@ -86,7 +86,7 @@ def outcome(seen: Seen) -> JsonMap:
     }
 
 
-def handle(seen: Seen) -> JsonMap:
+def handle(seen: AgentTaskView) -> JsonMap:
     """A task of the extension, without what came of it."""
     found = seen.task
     status = "input_required" if seen.waits else STATUSES[found.status]
@@ -101,7 +101,7 @@ def handle(seen: Seen) -> JsonMap:
     }
 
 
-def detail(seen: Seen, *, opens_urls: bool) -> JsonMap:
+def detail(seen: AgentTaskView, *, opens_urls: bool) -> JsonMap:
     """A task of the extension with what its status brings along.
 
     Whatever the question is, the client is shown where a person answers it: a client is not the
@@ -115,7 +115,7 @@ def detail(seen: Seen, *, opens_urls: bool) -> JsonMap:
     return told
 
 
-def _address(seen: Seen) -> JsonMap:
+def _address(seen: AgentTaskView) -> JsonMap:
     assert seen.asked is not None  # noqa: S101 - asked for only then
     params: JsonMap = {
         "mode": "url",

@@ -13,8 +13,14 @@ from remit.model import codec, ids
 from remit.model.codec import Json, JsonMap
 from remit.model.status import Status
 from remit.model.task import Priority
-from remit.peer.desk import MOST_KEY, MOST_SHOWN, Desk, Order, Seen
-from remit.store.agent_tasks import Wanted
+from remit.peer.agent_operations import (
+    MOST_KEY,
+    MOST_SHOWN,
+    AgentOperations,
+    AgentOrder,
+    AgentTaskView,
+)
+from remit.store.agent_tasks import AgentTaskFilter
 
 M = TypeVar("M", bound=BaseModel)
 MOST_LOG: Final = 200
@@ -24,7 +30,7 @@ class _Args(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-class NewTask(_Args):
+class CreateTaskArguments(_Args):
     text: Annotated[
         str, Field(min_length=1, max_length=100_000, description="What is to be done, in words.")
     ]
@@ -64,31 +70,31 @@ class SomeTasks(_Args):
     limit: Annotated[int, Field(ge=1, le=MOST_SHOWN)] = 20
 
 
-class Words(_Args):
+class SearchArguments(_Args):
     query: Annotated[
         str, Field(min_length=1, max_length=500, description="Words of title, text or result.")
     ]
     limit: Annotated[int, Field(ge=1, le=MOST_SHOWN)] = 20
 
 
-class Lines(_Args):
+class ReadLogArguments(_Args):
     id: Annotated[str, Field(max_length=60)]
     after: Annotated[int, Field(ge=0, description="Go on after this turnNumber.")] = 0
     limit: Annotated[int, Field(ge=1, le=MOST_LOG)] = 50
 
 
-class Told(Struct, frozen=True):
+class ToolOutput(Struct, frozen=True):
     """What a tool gives: for a program, for a reader, and the task if it is about one."""
 
     content: JsonMap
     text: str
-    seen: Seen | None = None
+    seen: AgentTaskView | None = None
 
 
-Does: TypeAlias = Callable[[Desk, JsonMap, str], Awaitable[Told]]
+Does: TypeAlias = Callable[[AgentOperations, JsonMap, str], Awaitable[ToolOutput]]
 
 
-class Tool(Struct, frozen=True, kw_only=True):
+class McpToolEntry(Struct, frozen=True, kw_only=True):
     name: str
     title: str
     says: str
@@ -99,9 +105,9 @@ class Tool(Struct, frozen=True, kw_only=True):
     begins: bool = False  # a client that knows the extension is given the task instead
 
 
-async def create(desk: Desk, said: JsonMap, fresh: str) -> Told:
-    args = _read(NewTask, said)
-    order = Order(
+async def create(desk: AgentOperations, said: JsonMap, fresh: str) -> ToolOutput:
+    args = _read(CreateTaskArguments, said)
+    order = AgentOrder(
         text=args.text,
         key=f"given:{args.key}" if args.key else f"fresh:{fresh}",
         work=args.work,
@@ -113,38 +119,38 @@ async def create(desk: Desk, said: JsonMap, fresh: str) -> Told:
     return _one(await desk.entrust(order))
 
 
-async def get(desk: Desk, said: JsonMap, _: str) -> Told:
+async def get(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
     return _one(await desk.look(_read(OneTask, said).id))
 
 
-async def cancel(desk: Desk, said: JsonMap, _: str) -> Told:
+async def cancel(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
     return _one(await desk.cancel(_read(OneTask, said).id))
 
 
-async def some(desk: Desk, said: JsonMap, _: str) -> Told:
+async def some(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
     args = _read(SomeTasks, said)
     before = ids.task_id(args.cursor) if args.cursor else None
     statuses = (args.status,) if args.status else ()
-    wanted = Wanted(statuses=statuses, before=before, limit=args.limit + 1)
+    wanted = AgentTaskFilter(statuses=statuses, before=before, limit=args.limit + 1)
     found = await desk.page(wanted)
     more = found[args.limit - 1].task.id if len(found) > args.limit else None
     return _several(found[: args.limit], {"next": more})
 
 
-async def search(desk: Desk, said: JsonMap, _: str) -> Told:
-    args = _read(Words, said)
+async def search(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
+    args = _read(SearchArguments, said)
     return _several(await desk.search(args.query, args.limit), {})
 
 
-async def log(desk: Desk, said: JsonMap, _: str) -> Told:
-    args = _read(Lines, said)
+async def log(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
+    args = _read(ReadLogArguments, said)
     found = await desk.log(args.id, args.after, args.limit)
     lines: list[Json] = [transcript.record(event) for event in found]
     told: JsonMap = {"log": lines, "last": found[-1].n if found else args.after}
-    return Told(told, codec.text_of(told))
+    return ToolOutput(told, codec.text_of(told))
 
 
-def described(tool: Tool) -> JsonMap:
+def described(tool: McpToolEntry) -> JsonMap:
     """A tool as a client lists it."""
     return {
         "name": tool.name,
@@ -171,15 +177,15 @@ def _read(kind: type[M], said: JsonMap) -> M:
         raise BadInput(sentence, field=where or None) from None
 
 
-def _one(seen: Seen) -> Told:
-    return Told(shapes.task(seen), shapes.text(seen), seen)
+def _one(seen: AgentTaskView) -> ToolOutput:
+    return ToolOutput(shapes.task(seen), shapes.text(seen), seen)
 
 
-def _several(found: list[Seen], more: JsonMap) -> Told:
+def _several(found: list[AgentTaskView], more: JsonMap) -> ToolOutput:
     # A list says how they stand; what came of one is read one at a time.
     listed: list[Json] = [{**shapes.task(seen), "deliverable": None} for seen in found]
     lines = [f"{seen.task.id}  {seen.task.status}  {seen.task.title}" for seen in found]
-    return Told({"tasks": listed, **more}, "\n".join(lines) or "There are none.")
+    return ToolOutput({"tasks": listed, **more}, "\n".join(lines) or "There are none.")
 
 
 _TASKS: Final[JsonMap] = {
@@ -199,18 +205,18 @@ _LOG: Final[JsonMap] = {
     "required": ["log", "last"],
 }
 _ALL: Final = (
-    Tool(
+    McpToolEntry(
         name="create_task",
         title="Entrust a task",
         says="Entrust work to Remit. It is done, checked, and the result is sent or shown; whatever"
         " the owner must decide, he is asked. Returns at once; look with get_task.",
-        takes=NewTask,
+        takes=CreateTaskArguments,
         gives=shapes.TASK_SCHEMA,
         does=create,
         reads=False,
         begins=True,
     ),
-    Tool(
+    McpToolEntry(
         name="get_task",
         title="Look at a task",
         says="How a task stands, and what was delivered once it is done.",
@@ -218,7 +224,7 @@ _ALL: Final = (
         gives=shapes.TASK_SCHEMA,
         does=get,
     ),
-    Tool(
+    McpToolEntry(
         name="list_tasks",
         title="List tasks",
         says="Tasks, newest first: those you entrusted, or all of them if your token may read.",
@@ -226,23 +232,23 @@ _ALL: Final = (
         gives=_TASKS,
         does=some,
     ),
-    Tool(
+    McpToolEntry(
         name="search_tasks",
         title="Search tasks",
         says="Tasks with these words in title, text or result. Needs the scope `read`.",
-        takes=Words,
+        takes=SearchArguments,
         gives=_TASKS,
         does=search,
     ),
-    Tool(
+    McpToolEntry(
         name="read_task_log",
         title="Read a task's log",
         says="What happened to a task, line by line. Needs the scope `read`.",
-        takes=Lines,
+        takes=ReadLogArguments,
         gives=_LOG,
         does=log,
     ),
-    Tool(
+    McpToolEntry(
         name="cancel_task",
         title="Stop a task",
         says="Have a task end at its next boundary.",
@@ -252,4 +258,4 @@ _ALL: Final = (
         reads=False,
     ),
 )
-TOOLS: Final[Mapping[str, Tool]] = {tool.name: tool for tool in _ALL}
+TOOLS: Final[Mapping[str, McpToolEntry]] = {tool.name: tool for tool in _ALL}

@@ -46,7 +46,7 @@ class Contract(Struct, frozen=True):
         return hashlib.sha256(text_of(to_json(self)).encode()).hexdigest()
 
 
-class Reading(Struct, frozen=True):
+class ReadSource(Struct, frozen=True):
     """Something that was read for the work: where it stands, and what stood there."""
 
     place: str  # a URL, a file, or the call of a tool
@@ -58,7 +58,7 @@ class Evidence(Struct, frozen=True):
     """What the work left behind, for the checks to look at."""
 
     text: str
-    read: tuple[Reading, ...] = ()
+    read: tuple[ReadSource, ...] = ()
     workspace: str | None = None  # the folder that was worked in
     changed: tuple[str, ...] = ()  # files in it, relative to it
 

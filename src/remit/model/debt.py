@@ -23,7 +23,7 @@ TESTS: Final = frozenset({"unit-test", "e2e"})  # whose failures are remembered
 _NAMED: Final = 3  # files, before it is only said how many more
 
 
-class Owes(StrEnum):
+class DebtCause(StrEnum):
     """How a file came to its debt. One task adds one of each to a file, however often it tried."""
 
     CHECK = "check"  # tests of a change to it failed, whatever became of it
@@ -40,13 +40,13 @@ class Debt(Struct, frozen=True):
     reasons: tuple[str, ...] = ()  # why a check of it was skipped by hand
 
 
-class Book(Struct, frozen=True):
+class DebtBook(Struct, frozen=True):
     """All debts of a project."""
 
     debts: tuple[Debt, ...] = ()
 
 
-def failed(book: Book, paths: Sequence[str], now: datetime, reason: str = "") -> Book:
+def failed(book: DebtBook, paths: Sequence[str], now: datetime, reason: str = "") -> DebtBook:
     """Write down that a change to these files failed, or was let through unchecked for a reason."""
     known = {each.path: each for each in alive(book, now).debts}
     for path in paths:
@@ -61,12 +61,12 @@ def failed(book: Book, paths: Sequence[str], now: datetime, reason: str = "") ->
     return replace(book, debts=tuple(known[path] for path in sorted(known)))
 
 
-def alive(book: Book, now: datetime) -> Book:
+def alive(book: DebtBook, now: datetime) -> DebtBook:
     """What still counts: nothing that has not failed for thirty days."""
     return replace(book, debts=tuple(d for d in book.debts if now - d.last_failed_at < DECAY))
 
 
-def asked(book: Book, paths: Sequence[str], now: datetime) -> tuple[Criterion, ...]:
+def asked(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[Criterion, ...]:
     """What is asked besides of a change to these files."""
     hot = _hot(book, paths, now)
     often = [debt.path for debt in hot if debt.failures >= OFTEN]
@@ -77,12 +77,12 @@ def asked(book: Book, paths: Sequence[str], now: datetime) -> tuple[Criterion, .
     return tuple(added) if hot else ()
 
 
-def why(book: Book, paths: Sequence[str], now: datetime) -> tuple[str, ...]:
+def why(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[str, ...]:
     """Why more is asked, a sentence for each file that owes something."""
     return tuple(_owed(each) for each in _hot(book, paths, now))
 
 
-def _hot(book: Book, paths: Sequence[str], now: datetime) -> list[Debt]:
+def _hot(book: DebtBook, paths: Sequence[str], now: datetime) -> list[Debt]:
     touched = set(paths)
     return [debt for debt in alive(book, now).debts if debt.path in touched]
 

@@ -28,7 +28,7 @@ UNMERGED: Final = "not checked: the work was not merged"
 UNCHANGED: Final = "not checked: nothing was changed"
 
 
-class Ends(StrEnum):
+class GroupEnd(StrEnum):
     """With what a group ends."""
 
     PRD = "prd"  # with the last open task of the document
@@ -36,8 +36,8 @@ class Ends(StrEnum):
     DAY = "day"  # at midnight, where the owner is
 
 
-class Group(Struct, frozen=True):
-    ends: Ends
+class DeferredGroup(Struct, frozen=True):
+    ends: GroupEnd
     name: str  # the document, the series, or the day
 
     @property
@@ -48,53 +48,53 @@ class Group(Struct, frozen=True):
     def said(self) -> str:
         """As a person reads it: `when … ends`."""
         return {
-            Ends.PRD: self.name,
-            Ends.SERIES: "this run of the series",
-            Ends.DAY: f"the day {self.name}",
+            GroupEnd.PRD: self.name,
+            GroupEnd.SERIES: "this run of the series",
+            GroupEnd.DAY: f"the day {self.name}",
         }[self.ends]
 
     def over_at(self, zone: tzinfo) -> datetime | None:
         """When the clock ends it; None if tasks do."""
-        if self.ends is not Ends.DAY:
+        if self.ends is not GroupEnd.DAY:
             return None
         tomorrow = date.fromisoformat(self.name) + timedelta(days=1)
         local = datetime.combine(tomorrow, time(), zone)
         return datetime.fromtimestamp(local.timestamp(), UTC)
 
 
-class Batch(Struct, frozen=True):
+class DeferredBatch(Struct, frozen=True):
     """A group on one branch of one project, whose criteria are checked together."""
 
     project: str
     branch: str
-    group: Group
+    group: DeferredGroup
 
 
-class Waiting(Struct, frozen=True):
+class DeferredCriterion(Struct, frozen=True):
     """One criterion of one task, and what it waits for."""
 
     task_id: TaskId
     place: int  # among the criteria of its contract
     criterion: Criterion
-    batch: Batch
+    batch: DeferredBatch
     since: datetime
     paths: tuple[str, ...] = ()  # that its task changed
 
 
-class Due(Struct, frozen=True):
+class DueCriterion(Struct, frozen=True):
     """A criterion that is checked once, for all the tasks that wait for it."""
 
     criterion: Criterion
-    waits: tuple[Waiting, ...]
+    waits: tuple[DeferredCriterion, ...]
 
 
-def group_of(task: Task, now: datetime, zone: tzinfo) -> Group:
+def group_of(task: Task, now: datetime, zone: tzinfo) -> DeferredGroup:
     """What a task ends with: its document, else its series, else the day."""
     if document := document_of(task.context.get(PRD)):
-        return Group(Ends.PRD, document)
+        return DeferredGroup(GroupEnd.PRD, document)
     if task.series_id is not None:
-        return Group(Ends.SERIES, task.series_id)
-    return Group(Ends.DAY, now.astimezone(zone).date().isoformat())
+        return DeferredGroup(GroupEnd.SERIES, task.series_id)
+    return DeferredGroup(GroupEnd.DAY, now.astimezone(zone).date().isoformat())
 
 
 def document_of(said: object) -> str:
@@ -111,32 +111,36 @@ def is_late(finding: Finding) -> bool:
     return finding.result is Result.SKIPPED and finding.error == DEFERRED
 
 
-def waiting(task: Task, batch: Batch, paths: Sequence[str], now: datetime) -> tuple[Waiting, ...]:
+def waiting(
+    task: Task, batch: DeferredBatch, paths: Sequence[str], now: datetime
+) -> tuple[DeferredCriterion, ...]:
     """What of a task has to wait; what could not be checked at all does not."""
     if task.contract is None or task.verdict is None:
         return ()
     pairs = zip(task.contract.criteria, task.verdict.findings, strict=False)
     return tuple(
-        Waiting(task.id, n, criterion, batch, now, tuple(paths[:MOST_PATHS]))
+        DeferredCriterion(task.id, n, criterion, batch, now, tuple(paths[:MOST_PATHS]))
         for n, (criterion, found) in enumerate(pairs)
         if is_late(found)
     )
 
 
-def batches(every: Iterable[Waiting]) -> Mapping[Batch, tuple[Waiting, ...]]:
+def batches(
+    every: Iterable[DeferredCriterion],
+) -> Mapping[DeferredBatch, tuple[DeferredCriterion, ...]]:
     """Who waits for what, in the order in which it was put off."""
-    found: dict[Batch, tuple[Waiting, ...]] = {}
+    found: dict[DeferredBatch, tuple[DeferredCriterion, ...]] = {}
     for each in sorted(every, key=lambda each: (each.since, each.task_id, each.place)):
         found[each.batch] = (*found.get(each.batch, ()), each)
     return found
 
 
-def due(waits: Iterable[Waiting]) -> tuple[Due, ...]:
+def due(waits: Iterable[DeferredCriterion]) -> tuple[DueCriterion, ...]:
     """What is to be checked: the same check for several tasks is one check."""
-    found: dict[tuple[str, str | None], list[Waiting]] = {}
+    found: dict[tuple[str, str | None], list[DeferredCriterion]] = {}
     for each in waits:
         found.setdefault((each.criterion.activity, each.criterion.pattern), []).append(each)
-    return tuple(Due(same[0].criterion, tuple(same)) for same in found.values())
+    return tuple(DueCriterion(same[0].criterion, tuple(same)) for same in found.values())
 
 
 def settled(verdict: Verdict, late: Mapping[int, Finding], now: datetime) -> Verdict:
@@ -151,7 +155,7 @@ LATER: Final = "checked later"  # what an event of it is called
 NEVER: Final = "not checked later"
 
 
-def told(data: JsonMap) -> str | None:
+def deferred_sentence(data: JsonMap) -> str | None:
     """What an event of it says; None if it is about something else."""
     if data.get("what") == NEVER:
         return "What was put off is not checked: the work was not merged."

@@ -33,7 +33,7 @@ class Delivery(Struct, frozen=True):
     part: int = 0  # a long text goes out in several messages, each a row of its own
     parts: int = 1
     doubted_at: datetime | None = None  # since when nobody knows
-    reported: "Reported | None" = None  # what the provider said of it later
+    reported: "ProviderReport | None" = None  # what the provider said of it later
     address: str | None = None  # where it was let go to; for the owner the channel may know it
 
     def cut(self, texts: Sequence[str]) -> "tuple[Delivery, ...]":
@@ -61,7 +61,7 @@ class Delivery(Struct, frozen=True):
         return self.parts > 1
 
 
-class Keeps(StrEnum):
+class SendGuarantee(StrEnum):
     """What a channel keeps of a send, from which follows what we may do after a cut."""
 
     TRANSACTION = "transaction"  # a row of ours: sent and written down are one
@@ -93,7 +93,7 @@ class Accepted(Struct, frozen=True):
     ref: str
 
 
-class Retry(Struct, frozen=True):
+class SendRetry(Struct, frozen=True):
     """Definitely not sent; may be tried again after so many seconds."""
 
     why: str
@@ -124,11 +124,11 @@ class Unknown(Struct, frozen=True):
     why: str
 
 
-Answer = Accepted | Retry | Refused | Locked | Unknown
-Found = Accepted | Refused | Retry  # what clears a doubt; to retry says that it never left
+Answer = Accepted | SendRetry | Refused | Locked | Unknown
+Found = Accepted | Refused | SendRetry  # what clears a doubt; to retry says that it never left
 
 
-class Sends(Struct, frozen=True):
+class SendHistory(Struct, frozen=True):
     """What was tried with a delivery so far: how often, when last, and what may be out."""
 
     last: int
@@ -136,7 +136,7 @@ class Sends(Struct, frozen=True):
     out: int  # of how many nobody can say that they did not leave
 
 
-class Reported(Struct, frozen=True):
+class ProviderReport(Struct, frozen=True):
     """What a provider says later about a message, under the name it gave it."""
 
     ref: str
@@ -148,12 +148,12 @@ class Reported(Struct, frozen=True):
         return Accepted(self.ref) if self.arrived else Refused(self.why)
 
 
-class Report(Struct, frozen=True):
+class DeliveryReport(Struct, frozen=True):
     """A report, and whose it is: by the key we gave, or else by the provider's name for it.
 
     It is about what went out on its own channel, and about nothing else.
     """
 
-    said: Reported
+    said: ProviderReport
     channel: str
     key: str | None = None

@@ -19,10 +19,10 @@ from remit.model.delivery import (
     DeliveryStatus,
     Locked,
     Refused,
-    Retry,
+    SendRetry,
     Unknown,
 )
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 
 
 class DeliveryStep(StrEnum):
@@ -63,9 +63,9 @@ STATUS_AFTER_ANSWER: Final[Mapping[str, DeliveryStatus]] = {
 }
 # Any other decision leaves a delivery as it is.
 STATUS_AFTER_DECISION: Final[Mapping[str, DeliveryStatus]] = {
-    Answered.ARRIVED: _SENT,
-    Answered.RESEND: _PENDING,
-    Answered.DROP: _REFUSED,
+    ReviewAnswer.ARRIVED: _SENT,
+    ReviewAnswer.RESEND: _PENDING,
+    ReviewAnswer.DROP: _REFUSED,
 }
 
 
@@ -74,7 +74,7 @@ def answer_word(answer: Answer) -> str:
     match answer:
         case Accepted():
             return "accepted"
-        case Retry() | Locked():
+        case SendRetry() | Locked():
             return "retry"
         case Refused():
             return "refused"

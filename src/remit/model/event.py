@@ -12,7 +12,7 @@ from remit.model.ids import TaskId
 from remit.model.status import Actor
 
 
-class Kind(StrEnum):
+class EventKind(StrEnum):
     TASK_CREATED = "task.created"
     TASK_MOVED = "task.moved"
     TASK_UPDATED = "task.updated"
@@ -39,10 +39,10 @@ class Kind(StrEnum):
 GENESIS: Final = bytes(32)
 
 
-class Entry(Struct, frozen=True):
+class NewEvent(Struct, frozen=True):
     """Something to be written down; the journal gives it its place."""
 
-    kind: Kind
+    kind: EventKind
     actor: Actor
     data: JsonMap
 
@@ -51,7 +51,7 @@ class Event(Struct, frozen=True):
     seq: int  # of the whole journal, without gaps
     task_id: TaskId | None
     n: int  # of this task, without gaps
-    kind: Kind
+    kind: EventKind
     actor: Actor
     at: datetime
     data: JsonMap

@@ -9,23 +9,23 @@ from remit.model.review import Review
 from remit.model.status import Reason
 
 
-class Group(StrEnum):
+class InboxGroup(StrEnum):
     DECIDE = "decide"  # it goes on once he has said how
     LOOK = "look"  # it is done; he has not seen it
     FIX = "fix"  # something must be put right before it can go on
 
 
-GROUPS: Final[Mapping[Reason, Group]] = {
-    Reason.APPROVAL: Group.DECIDE,
-    Reason.INPUT: Group.DECIDE,
-    Reason.DELIVERABLE: Group.DECIDE,
-    Reason.VERIFICATION: Group.DECIDE,
-    Reason.AMBIGUOUS: Group.DECIDE,
-    Reason.AUTH: Group.FIX,
-    Reason.POISON: Group.FIX,
+GROUPS: Final[Mapping[Reason, InboxGroup]] = {
+    Reason.APPROVAL: InboxGroup.DECIDE,
+    Reason.INPUT: InboxGroup.DECIDE,
+    Reason.DELIVERABLE: InboxGroup.DECIDE,
+    Reason.VERIFICATION: InboxGroup.DECIDE,
+    Reason.AMBIGUOUS: InboxGroup.DECIDE,
+    Reason.AUTH: InboxGroup.FIX,
+    Reason.POISON: InboxGroup.FIX,
 }
 FRESH: Final = timedelta(days=7)  # so long an ended task waits to be seen; then it is history
 
 
-def group_of(review: Review) -> Group:
+def group_of(review: Review) -> InboxGroup:
     return GROUPS[review.reason]

@@ -12,7 +12,7 @@ from remit.model.task import Creator, Priority, Task
 REFLECT: Final = "reflect"  # who does a task that looks back
 
 
-class Taught(StrEnum):
+class LessonFile(StrEnum):
     """The files that a lesson may change, as the owner knows them; there are no others."""
 
     GUIDELINES = "guidelines.txt"
@@ -25,7 +25,7 @@ class Lesson(Struct, frozen=True):
     A guideline is a line; a rule has the condition it begins with and the priority it sets.
     """
 
-    file: Taught
+    file: LessonFile
     text: str  # the guideline, or what the rule is called
     why: str
     tasks: tuple[str, ...] = ()  # the evidence, by id
@@ -42,14 +42,14 @@ class Lesson(Struct, frozen=True):
         return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()[:26]
 
 
-class Looked(Struct, frozen=True):
+class ReflectionResult(Struct, frozen=True):
     """What a look back came to: the lessons to ask about, and a report for the owner alone."""
 
     lessons: tuple[Lesson, ...] = ()
     said: str = ""
 
 
-class Drafted(Struct, frozen=True):
+class DraftedLesson(Struct, frozen=True):
     """A lesson worked into its file as that is now. `digest` is of the whole new text."""
 
     digest: str
@@ -57,24 +57,24 @@ class Drafted(Struct, frozen=True):
     tried: str = ""  # what a back-test came to, in a sentence
 
 
-class Unfit(Struct, frozen=True):
+class UnfitLesson(Struct, frozen=True):
     """Why a lesson cannot be worked into its file any more."""
 
     why: str
 
 
-class Settled(Struct, frozen=True):
+class LessonResult(Struct, frozen=True):
     """What became of a lesson."""
 
     taken: bool
     why: str = ""
 
 
-class Version(Struct, frozen=True, kw_only=True):
+class FileVersion(Struct, frozen=True, kw_only=True):
     """One change of a taught file that is kept, and can be taken back."""
 
     no: int
-    file: Taught
+    file: LessonFile
     was: str  # the digest of the text before
     digest: str
     why: str
@@ -89,7 +89,7 @@ def looks_back(task: Task) -> bool:
     return task.assigned_agent == REFLECT and task.created_by is not Creator.AGENT
 
 
-def standing(versions: tuple[Version, ...]) -> tuple[Version, ...]:
+def standing(versions: tuple[FileVersion, ...]) -> tuple[FileVersion, ...]:
     """The changes that hold, oldest first: none that was taken back, none that took one back."""
     gone = {each.reverts for each in versions if each.reverts is not None}
     return tuple(each for each in versions if each.reverts is None and each.no not in gone)

@@ -9,7 +9,7 @@ from remit.model.ids import SessionId, TaskId
 from remit.model.task import Taint, Task
 
 
-class Indexed(Struct, frozen=True):
+class IndexedTask(Struct, frozen=True):
     """One task in the index: where its words lie, and what stands beside them."""
 
     task_id: TaskId
@@ -17,7 +17,7 @@ class Indexed(Struct, frozen=True):
     beside: JsonMap = field(default_factory=dict)
 
 
-class Near(Struct, frozen=True):
+class NearestTask(Struct, frozen=True):
     """A task that lies near what was asked for; 1 is the same, 0 has nothing to do with it."""
 
     task_id: TaskId
@@ -26,7 +26,7 @@ class Near(Struct, frozen=True):
     taint: Taint = Taint.OWNER
 
 
-class By(StrEnum):
+class SimilarityKind(StrEnum):
     """What two tasks were found to have in common."""
 
     MEANING = "meaning"
@@ -34,10 +34,10 @@ class By(StrEnum):
     BOTH = "both"
 
 
-class Alike(Struct, frozen=True):
+class SimilarTask(Struct, frozen=True):
     """A task that is like another, or like some words."""
 
     task: Task
-    by: By
+    by: SimilarityKind
     score: float  # how near in meaning; 0 if only words are shared
     taint: Taint = Taint.OWNER  # the worse of what its row says and what the index says

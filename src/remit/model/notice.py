@@ -16,7 +16,7 @@ NONE: Final = "none"
 WAYS: Final = (CONVERSATION, PUSH, DIGEST)
 
 
-class News(StrEnum):
+class NoticeKind(StrEnum):
     """What sort of thing is told."""
 
     QUESTION = "question"  # a task needs its owner
@@ -28,10 +28,12 @@ class News(StrEnum):
     TEST = "test"  # the owner wants to see a way work
 
 
-KINDS: Final = tuple(news for news in News if news is not News.TEST)  # with a wish of the owner's
+KINDS: Final = tuple(
+    news for news in NoticeKind if news is not NoticeKind.TEST
+)  # with a wish of the owner's
 
 
-class State(StrEnum):
+class NoticeState(StrEnum):
     NEW = "new"
     CLAIMED = "claimed"  # from here on nobody may tell it again unasked
     SENT = "sent"
@@ -40,13 +42,13 @@ class State(StrEnum):
     DROPPED = "dropped"  # nobody needs to be told any more
 
 
-class Telling(Struct, frozen=True, kw_only=True):
+class NoticeContent(Struct, frozen=True, kw_only=True):
     """What is told of an event, in whatever words a way has for it.
 
     What has one `about` is one thing: it is told once over a way, whatever event says it again.
     """
 
-    news: News
+    news: NoticeKind
     about: str
     title: str
     line: str  # one line, beside the title
@@ -56,7 +58,7 @@ class Telling(Struct, frozen=True, kw_only=True):
     task_id: TaskId | None = None
 
 
-class Post(Struct, frozen=True):
+class PlannedNotice(Struct, frozen=True):
     """One way that something is told, and from when on; what is held goes together.
 
     `instead` says that it would have gone by another way, but its owner is here.
@@ -72,12 +74,12 @@ class Notice(Struct, frozen=True, kw_only=True):
     """Something told over one way, as far as it is."""
 
     id: str
-    telling: Telling
+    telling: NoticeContent
     way: str
     made: datetime
     due: datetime | None  # nothing more is to be done without one
     held: bool = False
-    state: State = State.NEW
+    state: NoticeState = NoticeState.NEW
     attempts: int = 0
     claimed: datetime | None = None
     told: datetime | None = None
@@ -88,5 +90,5 @@ class Notice(Struct, frozen=True, kw_only=True):
     why: str | None = None
 
     @property
-    def news(self) -> News:
+    def news(self) -> NoticeKind:
         return self.telling.news

@@ -29,7 +29,7 @@ class Reach(Struct, frozen=True):
         return self.name if self.address in (None, self.name) else f"{self.name} ({self.address})"
 
 
-class Unsure(Struct, frozen=True):
+class UnclearRecipient(Struct, frozen=True):
     """Nobody can tell whom some words mean, or where that person is written to."""
 
     sentence: str

@@ -14,14 +14,14 @@ class ItemStatus(StrEnum):
     FAILED = "failed"
 
 
-class Item(Struct, frozen=True):
+class WorkItem(Struct, frozen=True):
     """One thing the brain works on. Never delivered."""
 
     description: str
     status: ItemStatus = ItemStatus.PENDING
 
 
-class Became(StrEnum):
+class ClauseOutcome(StrEnum):
     """What a clause of the request turned into."""
 
     WORK = "work"
@@ -37,11 +37,11 @@ class Clause(Struct, frozen=True):
     text: str
     start: int
     end: int
-    became: Became | None = None
+    became: ClauseOutcome | None = None
     why: str | None = None
 
 
-class Request(Struct, frozen=True):
+class OwnerRequest(Struct, frozen=True):
     """The owner's words to the letter, with their clauses."""
 
     text: str
@@ -69,7 +69,7 @@ class Gap(Struct, frozen=True):
 
 
 class Plan(Struct, frozen=True):
-    work: tuple[Item, ...] = ()
+    work: tuple[WorkItem, ...] = ()
     delivery: tuple[Delivery, ...] = ()
     contract: Contract | None = None
     unsure: str | None = None  # what the owner must say about the contract before the work begins
@@ -91,7 +91,7 @@ class Plan(Struct, frozen=True):
         )
 
 
-class Rule(Struct, frozen=True):
+class RankingRule(Struct, frozen=True):
     """What set a priority, kept so that one can ask why."""
 
     name: str

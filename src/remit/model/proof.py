@@ -9,7 +9,7 @@ from remit.model.status import Status
 from remit.model.task import Task
 
 
-class Proof(StrEnum):
+class ProofState(StrEnum):
     NONE = "none"  # nothing says how one would tell
     OPEN = "open"  # the checks are to come, or have failed and it is not over
     VERIFIED = "verified"
@@ -20,30 +20,30 @@ class Proof(StrEnum):
     REFUTED = "refuted"  # it was taken over, and what was checked when its group ended failed
 
 
-UNVERIFIED: Final = frozenset({Proof.ADVISORY, Proof.UNPROVEN, Proof.REFUTED})
+UNVERIFIED: Final = frozenset({ProofState.ADVISORY, ProofState.UNPROVEN, ProofState.REFUTED})
 NOT_VERIFIED: Final = "Not verified"
 TAKEN: Final = "Taken unproven: "  # what the result of such work begins with; then its owner's word
 _LABELS: Final = {
-    Proof.ADVISORY: "it is advice, which no check can prove",
-    Proof.UNPROVEN: "its owner took it although its checks did not pass",
-    Proof.REFUTED: "it failed what was checked when its group ended",
+    ProofState.ADVISORY: "it is advice, which no check can prove",
+    ProofState.UNPROVEN: "its owner took it although its checks did not pass",
+    ProofState.REFUTED: "it failed what was checked when its group ended",
 }
 
 
-def proof_of(task: Task) -> Proof:
+def proof_of(task: Task) -> ProofState:
     """By its contract, what the checks found, and whether it is over."""
     if task.contract is None:
-        return Proof.NONE
+        return ProofState.NONE
     if task.contract.type is ContractType.ADVISORY:
-        return Proof.ADVISORY
+        return ProofState.ADVISORY
     verdict = task.verdict
     if verdict is None or not verdict.passed:
         if task.status is not Status.COMPLETED:
-            return Proof.OPEN
+            return ProofState.OPEN
         late = verdict is not None and _failed_late(task.contract, verdict)
-        return Proof.REFUTED if late else Proof.UNPROVEN
-    met = Proof.PARTLY if verdict.undecided or verdict.partial else Proof.VERIFIED
-    return Proof.PENDING if verdict.overall is Overall.PENDING else met
+        return ProofState.REFUTED if late else ProofState.UNPROVEN
+    met = ProofState.PARTLY if verdict.undecided or verdict.partial else ProofState.VERIFIED
+    return ProofState.PENDING if verdict.overall is Overall.PENDING else met
 
 
 def partly_verified(verdict: Verdict) -> str:
@@ -81,7 +81,7 @@ def owners_word(task: Task) -> str:
     Of code that failed, nobody but its owner says what came of it; any other result is a brain's.
     """
     his = (task.assigned_agent or "").startswith(PROJECT) and task.verdict is not None
-    said = task.tool_output or "" if his and proof_of(task) is Proof.UNPROVEN else ""
+    said = task.tool_output or "" if his and proof_of(task) is ProofState.UNPROVEN else ""
     return said.removeprefix(TAKEN).strip() if said.startswith(TAKEN) else ""
 
 

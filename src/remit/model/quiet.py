@@ -13,14 +13,14 @@ _SPAN: Final = re.compile(r"([01]\d|2[0-3]):([0-5]\d)\s*[-–]\s*([01]\d|2[0-3])
 _DAY: Final = timedelta(days=1)
 
 
-class Quiet(Struct, frozen=True):
+class QuietHours(Struct, frozen=True):
     """From one time of day to another, over midnight if the second is the earlier one."""
 
     since: str  # as on a clock: 22:00
     till: str
 
     @classmethod
-    def of(cls, text: str) -> "Quiet":
+    def of(cls, text: str) -> "QuietHours":
         """Read `22:00-07:00`; anything else is refused."""
         found = _SPAN.fullmatch(text.strip())
         if found is None or found[1] + found[2] == found[3] + found[4]:
@@ -51,14 +51,14 @@ _MOST_STEPS: Final = 30  # a quiet may begin where another ends, for two weeks a
 class QuietTimes(Struct, frozen=True):
     """When somebody gets nothing: hours of every day, and whole days; Monday is 0."""
 
-    hours: tuple[Quiet, ...] = ()
+    hours: tuple[QuietHours, ...] = ()
     days: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "QuietTimes":
         """Read `22:00-07:00` and `sunday`; anything else is refused."""
         days = [_WEEK.index(each.lower()) for each in texts if each.lower() in _WEEK]
-        hours = [Quiet.of(each) for each in texts if each.lower() not in _WEEK]
+        hours = [QuietHours.of(each) for each in texts if each.lower() not in _WEEK]
         if len(set(days)) == len(_WEEK):
             raise BadInput("On some day messages must go out.", field="quiet")
         return cls(tuple(hours), tuple(dict.fromkeys(days)))

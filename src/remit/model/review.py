@@ -10,7 +10,7 @@ from remit.model.ids import ReviewId, TaskId
 from remit.model.status import Reason, Status
 
 
-class Answered(StrEnum):
+class ReviewAnswer(StrEnum):
     """The words an owner may decide with."""
 
     APPROVE = "approve"  # go on as shown
@@ -23,15 +23,20 @@ class Answered(StrEnum):
     DECLINE = "decline"  # stop the task
 
 
-_APPROVE, _EDIT, _BACK, _ANSWER = Answered.APPROVE, Answered.EDIT, Answered.BACK, Answered.ANSWER
+_APPROVE, _EDIT, _BACK, _ANSWER = (
+    ReviewAnswer.APPROVE,
+    ReviewAnswer.EDIT,
+    ReviewAnswer.BACK,
+    ReviewAnswer.ANSWER,
+)
 _ARRIVED, _RESEND, _DROP, _DECLINE = (
-    Answered.ARRIVED,
-    Answered.RESEND,
-    Answered.DROP,
-    Answered.DECLINE,
+    ReviewAnswer.ARRIVED,
+    ReviewAnswer.RESEND,
+    ReviewAnswer.DROP,
+    ReviewAnswer.DECLINE,
 )
 
-OPTIONS: Final[dict[Reason, tuple[Answered, ...]]] = {
+OPTIONS: Final[dict[Reason, tuple[ReviewAnswer, ...]]] = {
     Reason.APPROVAL: (_APPROVE, _EDIT, _BACK, _DECLINE),
     Reason.INPUT: (_ANSWER, _DECLINE),
     Reason.AUTH: (_APPROVE, _DECLINE),
@@ -42,7 +47,7 @@ OPTIONS: Final[dict[Reason, tuple[Answered, ...]]] = {
 }
 
 # What a question is about may leave other ways to answer it.
-ABOUT: Final[dict[str, tuple[Answered, ...]]] = {
+ABOUT: Final[dict[str, tuple[ReviewAnswer, ...]]] = {
     "call": (_APPROVE, _EDIT, _DROP, _DECLINE),
     "budget": (_APPROVE, _DECLINE),
     "merge": (_APPROVE, _BACK, _DROP, _DECLINE),
@@ -67,11 +72,11 @@ CARD: Final = "card"  # `card:<task id> …`: what is open about a message, and 
 RESTORED: Final = "restored"  # it may have run before a backup was restored
 SEND: Final = "send"  # `send:{…}`: to whom it would go, as it is kept if he says always
 
-NEEDS_TEXT: Final = frozenset({Answered.EDIT, Answered.BACK, Answered.ANSWER})
+NEEDS_TEXT: Final = frozenset({ReviewAnswer.EDIT, ReviewAnswer.BACK, ReviewAnswer.ANSWER})
 
 
 class Decision(Struct, frozen=True):
-    answer: Answered
+    answer: ReviewAnswer
     text: str | None = None
     by: str = "owner"
     decided_at: datetime | None = None
@@ -97,9 +102,9 @@ class Review(Struct, frozen=True, kw_only=True):
     decision: Decision | None = None
     draft: str | None = None  # after he called a yes back: what he had written with it, or nothing
 
-    def needs_text(self, answer: Answered) -> bool:
+    def needs_text(self, answer: ReviewAnswer) -> bool:
         """Whether an answer says nothing without a text: what is not checked needs a reason."""
-        return answer in NEEDS_TEXT or (self.about == WORK and answer is Answered.DROP)
+        return answer in NEEDS_TEXT or (self.about == WORK and answer is ReviewAnswer.DROP)
 
     @property
     def card_tasks(self) -> tuple[TaskId, ...]:
@@ -108,7 +113,7 @@ class Review(Struct, frozen=True, kw_only=True):
         return tuple(map(TaskId, named.split())) if kind == CARD else ()
 
     @property
-    def options(self) -> tuple[Answered, ...]:
+    def options(self) -> tuple[ReviewAnswer, ...]:
         kind, _, _ = (self.about or "").partition(":")
         if self.reason in (Reason.APPROVAL, Reason.VERIFICATION):
             return ABOUT.get(kind, OPTIONS[self.reason])

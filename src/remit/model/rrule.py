@@ -39,7 +39,7 @@ class Freq(StrEnum):
     YEARLY = "YEARLY"
 
 
-class Flag(StrEnum):
+class ClockChange(StrEnum):
     """What the clocks do at a slot."""
 
     GAP = "gap"  # its time on the wall does not exist; it runs so much later
@@ -49,7 +49,7 @@ class Flag(StrEnum):
 _STEPS: Final = {Freq.MINUTELY: timedelta(minutes=1), Freq.HOURLY: timedelta(hours=1)}
 
 
-class Weekday(Struct, frozen=True):
+class RruleWeekday(Struct, frozen=True):
     day: int  # Monday is 0
     nth: int = 0  # which one of its month, from its end if below 0; 0: each
 
@@ -59,7 +59,7 @@ class Rrule(Struct, frozen=True):
     interval: int = 1
     months: tuple[int, ...] = ()
     monthdays: tuple[int, ...] = ()
-    weekdays: tuple[Weekday, ...] = ()
+    weekdays: tuple[RruleWeekday, ...] = ()
     hours: tuple[int, ...] = ()
     minutes: tuple[int, ...] = ()
     count: int | None = None
@@ -81,17 +81,17 @@ def slots(repeats: Repeats, after: datetime) -> Iterator[datetime]:
     return found if until is None else takewhile(lambda slot: slot <= until, found)
 
 
-def flags(repeats: Repeats, slot: datetime) -> frozenset[Flag]:
+def flags(repeats: Repeats, slot: datetime) -> frozenset[ClockChange]:
     """What the clocks do at a slot: the time on the wall was put off, or comes twice."""
     rule, zone = read(repeats.rule), zone_of(repeats.zone)
     local = slot.astimezone(zone)
     first, second = (local.replace(fold=fold).utcoffset() for fold in (0, 1))
-    found = {Flag.FOLD} if first != second else set[Flag]()
+    found = {ClockChange.FOLD} if first != second else set[ClockChange]()
     if rule.freq not in _STEPS and slot != repeats.first:
         anchor = repeats.first.astimezone(zone)
         hours, minutes = rule.hours or (anchor.hour,), rule.minutes or (anchor.minute,)
         if local.hour not in hours or local.minute not in minutes:
-            found.add(Flag.GAP)
+            found.add(ClockChange.GAP)
     return frozenset(found)
 
 
@@ -167,11 +167,11 @@ def _many(least: int, most: int, *, backwards: bool = False) -> Callable[[str], 
     return reader
 
 
-def _weekdays(value: str) -> tuple[Weekday, ...]:
+def _weekdays(value: str) -> tuple[RruleWeekday, ...]:
     found = [_BYDAY.fullmatch(each) for each in value.split(",")]
     if not all(found):
         raise ValueError(value)
-    return tuple(Weekday(_DAYS.index(each[2]), int(each[1] or 0)) for each in found if each)
+    return tuple(RruleWeekday(_DAYS.index(each[2]), int(each[1] or 0)) for each in found if each)
 
 
 def _until(value: str) -> datetime:
@@ -272,7 +272,7 @@ def _is_monthday(day: date, wanted: int) -> bool:
     return (day + timedelta(days=-wanted)).day == 1
 
 
-def _is_weekday(day: date, wanted: Weekday) -> bool:
+def _is_weekday(day: date, wanted: RruleWeekday) -> bool:
     nth = wanted.nth
     if day.weekday() != wanted.day:
         return False

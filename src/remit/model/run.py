@@ -28,7 +28,7 @@ class Run(Struct, frozen=True):
     note: str | None = None
 
 
-class Step(Struct, frozen=True):
+class RunStep(Struct, frozen=True):
     """A named piece of work whose result is kept; it is never done again."""
 
     task_id: TaskId

@@ -19,7 +19,7 @@ from remit.model.contract import (
     Verdict,
 )
 from remit.model.ids import TaskId
-from remit.model.specialist import PROJECT, Attempt
+from remit.model.specialist import PROJECT, SpecialistAttempt
 from remit.model.status import Status
 from remit.model.task import Task
 
@@ -105,7 +105,7 @@ def builder_state(
     now: datetime,
     *,
     project: str | None = None,
-    attempts: Mapping[TaskId, Sequence[Attempt]] = MappingProxyType({}),
+    attempts: Mapping[TaskId, Sequence[SpecialistAttempt]] = MappingProxyType({}),
 ) -> JsonMap:
     """`builder-state.json` of these tasks: contract and results stand on each, never beside it.
 
@@ -127,7 +127,7 @@ def builder_state(
     )
 
 
-def task_json(task: Task, attempts: Sequence[Attempt] = ()) -> JsonMap:
+def task_json(task: Task, attempts: Sequence[SpecialistAttempt] = ()) -> JsonMap:
     """One task as S2 hands it over."""
     findings = task.verdict.findings if task.verdict else ()
     checked = max((each.attempts for each in findings), default=0)
@@ -150,12 +150,12 @@ def task_json(task: Task, attempts: Sequence[Attempt] = ()) -> JsonMap:
     )
 
 
-def _tries(task: Task, attempts: Sequence[Attempt]) -> int:
+def _tries(task: Task, attempts: Sequence[SpecialistAttempt]) -> int:
     """How often it was tried: by specialists, else once in each round that the brain began."""
     return len(attempts) or (task.round + 1 if task.started_at else 0)
 
 
-def _agent(task: Task, attempts: Sequence[Attempt]) -> str | None:
+def _agent(task: Task, attempts: Sequence[SpecialistAttempt]) -> str | None:
     """Who worked on it last; before anybody did, whoever is named, if a project is not."""
     if attempts:
         return attempts[-1].agent
@@ -163,7 +163,7 @@ def _agent(task: Task, attempts: Sequence[Attempt]) -> str | None:
     return None if named is None or named.startswith(PROJECT) else named
 
 
-def _attempt(attempt: Attempt) -> JsonMap:
+def _attempt(attempt: SpecialistAttempt) -> JsonMap:
     return _said(
         {
             "agent": attempt.agent,
@@ -179,7 +179,7 @@ def _is_advice(task: Task) -> bool:
     return task.contract is not None and task.contract.type is ContractType.ADVISORY
 
 
-def _advice(task: Task, attempts: Sequence[Attempt]) -> JsonMap:
+def _advice(task: Task, attempts: Sequence[SpecialistAttempt]) -> JsonMap:
     return _said(
         {
             "taskId": task.id,

@@ -10,7 +10,7 @@ from remit.model.codec import JsonMap
 from remit.model.ids import SeriesId, SessionId, TaskId
 
 
-class Fate(StrEnum):
+class SlotFate(StrEnum):
     """How a slot of a series ended; none vanishes."""
 
     RAN = "ran"
@@ -20,7 +20,7 @@ class Fate(StrEnum):
     MISSED = "missed"
 
 
-class Missed(StrEnum):
+class OnMissed(StrEnum):
     """What becomes of slots that passed while nobody was there."""
 
     SKIP = "skip"  # none of them is run
@@ -62,7 +62,7 @@ class Series(Struct, frozen=True):
     why: str | None = None  # it ended
     paused_at: datetime | None = None
     skips: tuple[datetime, ...] = ()  # slots to come that the owner does not want
-    missed: Missed | None = None  # None: as the settings say
+    missed: OnMissed | None = None  # None: as the settings say
     overlap: Overlap | None = None
 
 
@@ -71,7 +71,7 @@ class Slot(Struct, frozen=True):
 
     series_id: SeriesId
     at: datetime
-    fate: Fate | None = None
+    fate: SlotFate | None = None
     why: str | None = None
     task_id: TaskId | None = None
     planned: datetime | None = None  # when it is run, if it was moved there
@@ -82,7 +82,7 @@ class Slot(Struct, frozen=True):
         """How long after its time it began; None if it did not."""
         if self.started is None:
             return None
-        meant = self.at if self.fate is Fate.CAUGHT_UP or self.planned is None else self.planned
+        meant = self.at if self.fate is SlotFate.CAUGHT_UP or self.planned is None else self.planned
         return max(self.started - meant, timedelta(0))
 
 

@@ -12,7 +12,7 @@ from remit.model.reply import Ask, ToolCall
 PROJECT: Final = "project:"  # before a project's name, where a task says who does it
 
 
-class Ended(StrEnum):
+class AttemptOutcome(StrEnum):
     """How one attempt of a specialist ended."""
 
     SUCCESS = "success"
@@ -25,7 +25,7 @@ class Ended(StrEnum):
     TIMEOUT = "timeout"
 
 
-class Job(Struct, frozen=True):
+class SpecialistJob(Struct, frozen=True):
     """One piece of work for a specialist, in a folder of its own."""
 
     task_id: TaskId
@@ -36,11 +36,11 @@ class Job(Struct, frozen=True):
     allowed: tuple[str, ...] = ()  # digests of calls that the owner allowed, each once
 
 
-class Claim(Struct, frozen=True):
+class SpecialistClaim(Struct, frozen=True):
     """What a specialist says it did. It is believed only as far as it is verified."""
 
     text: str
-    outcome: Ended = Ended.SUCCESS
+    outcome: AttemptOutcome = AttemptOutcome.SUCCESS
     session: str | None = None
     error: str | None = None  # in a sentence, if it did not end well
     needs: ToolCall | None = None  # what exactly the owner is asked to allow
@@ -49,13 +49,13 @@ class Claim(Struct, frozen=True):
     asks: Ask | None = None  # what the owner is asked in words, if no call is to be allowed
 
 
-class Attempt(Struct, frozen=True):
+class SpecialistAttempt(Struct, frozen=True):
     """One try of one specialist, as it is kept."""
 
     agent: str
     started_at: datetime
     ended_at: datetime
-    outcome: Ended
+    outcome: AttemptOutcome
     error: str | None = None
     failed: tuple[str, ...] = ()  # criteria that were not met
     retries: int = 0  # how often this specialist had tried before

@@ -13,7 +13,7 @@ from remit.model.condition import Condition, ConditionKind
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId, TaskId
-from remit.model.plan import Gap, Item, ItemStatus, Plan, Request, Rule
+from remit.model.plan import Gap, ItemStatus, OwnerRequest, Plan, RankingRule, WorkItem
 from remit.model.series import Repeats
 from remit.model.status import ALLOWED, BY_PAIR, TERMINAL, Actor, Reason, Status
 from remit.model.veto import VetoCue
@@ -66,7 +66,7 @@ class Source(Struct, frozen=True):
     ref: str
 
 
-class Budget(Struct, frozen=True):
+class TaskBudget(Struct, frozen=True):
     """Tokens and money (in cents); None is no limit."""
 
     tokens: int | None = None
@@ -80,7 +80,7 @@ class Cue(Struct, frozen=True, kw_only=True):
     title: str
     text: str
     instructions: str | None = None
-    work: tuple[Item, ...] = ()
+    work: tuple[WorkItem, ...] = ()
     delivery: tuple[Delivery, ...] = ()
     contract: Contract | None = None
     context: JsonMap = field(default_factory=dict)
@@ -120,16 +120,16 @@ class Task(Struct, frozen=True, kw_only=True):
     last_updated: datetime
     created_by: Creator
     session_id: SessionId
-    request: Request | None = None
+    request: OwnerRequest | None = None
     gaps: tuple[Gap, ...] = ()
     repeats: Repeats | None = None
-    work: tuple[Item, ...] = ()
+    work: tuple[WorkItem, ...] = ()
     delivery: tuple[Delivery, ...] = ()
     contract: Contract | None = None
     verdict: Verdict | None = None
     context: JsonMap = field(default_factory=dict)
     priority: Priority = Priority.LOW
-    rule: Rule | None = None
+    rule: RankingRule | None = None
     reason: Reason | None = None
     resume_to: Status | None = None
     series_id: SeriesId | None = None
@@ -139,8 +139,8 @@ class Task(Struct, frozen=True, kw_only=True):
     veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
     conditions: tuple[Condition, ...] = ()  # limits that the owner set
     pending_reading: PendingReading | None = None  # its words are stored, and not read yet
-    budget: Budget = Budget()
-    spent: Budget = Budget(0, 0)
+    budget: TaskBudget = TaskBudget()
+    spent: TaskBudget = TaskBudget(0, 0)
     result_summary: str | None = None
     tool_output: str | None = None
     scheduled_for: datetime | None = None
@@ -186,12 +186,12 @@ class Task(Struct, frozen=True, kw_only=True):
     def keeping(
         self,
         *,
-        work: tuple[Item, ...] | None = None,
+        work: tuple[WorkItem, ...] | None = None,
         tool_output: str | None = None,
         contract: Contract | None = None,
         verdict: Verdict | None = None,
         taint: Taint | None = None,
-        spent: Budget | None = None,
+        spent: TaskBudget | None = None,
     ) -> "Task":
         """The task with what a run found out; what is None stays as it was."""
         return replace(
@@ -214,7 +214,7 @@ class Task(Struct, frozen=True, kw_only=True):
     def ticked(self, done: Collection[int]) -> "Task":
         """The task with some work items done, counted from 1."""
         work = tuple(
-            Item(item.description, ItemStatus.COMPLETED) if n in done else item
+            WorkItem(item.description, ItemStatus.COMPLETED) if n in done else item
             for n, item in enumerate(self.work, 1)
         )
         return replace(self, work=work)

@@ -6,11 +6,11 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model.delivery import DeliveryStatus
-from remit.model.review import Answered, Decision, Review
+from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
-_YES: Final = (Answered.APPROVE, Answered.EDIT)
+_YES: Final = (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
 _ABOUT_A_TEXT: Final = (Reason.APPROVAL, Reason.DELIVERABLE)
 
 

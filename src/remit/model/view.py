@@ -18,7 +18,7 @@ from remit.model.task import Task
 SCHEMA_VERSION: Final = 1
 
 
-class View(StrEnum):
+class JsonView(StrEnum):
     S3 = "s3"
     S4 = "s4"
 
@@ -57,7 +57,7 @@ _DELIVERY: Final[Mapping[DeliveryStatus, str]] = {
 _HOLDS_DELIVERY: Final = frozenset({Reason.DELIVERABLE, Reason.APPROVAL, Reason.VERIFICATION})
 
 
-def show(task: Task, view: View) -> JsonMap:
+def show(task: Task, view: JsonView) -> JsonMap:
     """Show a task in one of its published forms."""
     return _RENDER[view](task)
 
@@ -203,4 +203,4 @@ def _value(word: StrEnum | None) -> str | None:
     return word and word.value
 
 
-_RENDER: Final[Mapping[View, Callable[[Task], JsonMap]]] = {View.S3: _s3, View.S4: _s4}
+_RENDER: Final[Mapping[JsonView, Callable[[Task], JsonMap]]] = {JsonView.S3: _s3, JsonView.S4: _s4}

@@ -7,17 +7,17 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
 from remit.model.lesson import looks_back
-from remit.model.notice import News, Telling
+from remit.model.notice import NoticeContent, NoticeKind
 from remit.model.status import TERMINAL, Actor, Status
 from remit.model.task import Task
 
 _MOST_TOLD: Final = 4_000  # characters of a result
 
 
-class Remark(Struct, frozen=True):
+class TerminalRemark(Struct, frozen=True):
     """One line about a task, for whoever looks at the terminal that Remit runs in."""
 
     task_id: TaskId
@@ -25,13 +25,13 @@ class Remark(Struct, frozen=True):
     urgent: bool = False
 
 
-def remark(event: Event, title: str) -> Remark | None:
+def remark(event: Event, title: str) -> TerminalRemark | None:
     """One line for the terminal, or nothing: most of what happens needs no word."""
     said = _REMARKS.get(event.kind, _nothing)(event, title)
     if event.task_id is None or said is None:
         return None
-    urgent = event.kind in (Kind.REVIEW_OPENED, Kind.DELIVERY_REPORTED)
-    return Remark(event.task_id, said, urgent)
+    urgent = event.kind in (EventKind.REVIEW_OPENED, EventKind.DELIVERY_REPORTED)
+    return TerminalRemark(event.task_id, said, urgent)
 
 
 def _nothing(*_: object) -> None:
@@ -52,7 +52,7 @@ def _twin_line(event: Event, _: str) -> str | None:
     return str(event.data["said"]) if event.data.get("what") == "twin" else None
 
 
-def news(event: Event) -> News | None:
+def news(event: Event) -> NoticeKind | None:
     """Whether an event is told the owner, and as what.
 
     What intake asks is asked in the answer to what was said; what the owner cancelled, he knows.
@@ -61,38 +61,38 @@ def news(event: Event) -> News | None:
     return says(event) if says else None
 
 
-def telling(event: Event, task: Task | None) -> Telling | None:
+def telling(event: Event, task: Task | None) -> NoticeContent | None:
     """What is told of an event, for every way; None if nobody is told."""
     found = news(event)
-    if found is None or (found is News.DONE and task is not None and looks_back(task)):
+    if found is None or (found is NoticeKind.DONE and task is not None and looks_back(task)):
         return None  # what a look back found, it has asked
-    return Telling(
+    return NoticeContent(
         news=found,
         about=_about(event, found),
         title=(title := _title(event, task)),
         line=_line(event, found),
         href=_href(event, found),
-        text=told(found, event, task, title),
+        text=notice_text(found, event, task, title),
         seq=event.seq,
         task_id=event.task_id,
     )
 
 
 def _title(event: Event, task: Task | None) -> str:
-    if event.kind is Kind.LOOP_FAILED:
+    if event.kind is EventKind.LOOP_FAILED:
         return f"Background work: {event.data['loop']}"
     return task.title if task else str(event.data.get("title") or event.data.get("uid") or "")
 
 
-def told(news: News, event: Event, task: Task | None, title: str) -> str:
+def notice_text(news: NoticeKind, event: Event, task: Task | None, title: str) -> str:
     """What is said in the conversation; a result for the owner is told whole."""
-    if news is News.DONE and task is not None:
+    if news is NoticeKind.DONE and task is not None:
         return "\n\n".join([_done(task), *_results(task)])
     where = str(event.data.get("account", ""))
     return _SAYS[news].format(title=title, why=_line(event, news), where=where).rstrip()
 
 
-def many(found: Sequence[Telling]) -> str:
+def many(found: Sequence[NoticeContent]) -> str:
     """Several of one sort in one turn: how many, and the first of them."""
     shown = [f"- {each.text}" for each in found[:_SHOWN]]
     more = [f"- and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
@@ -100,41 +100,41 @@ def many(found: Sequence[Telling]) -> str:
     return "\n".join([head, *shown, *more])
 
 
-def _asked(event: Event) -> News | None:
-    return None if event.actor is Actor.INTAKE else News.QUESTION
+def _asked(event: Event) -> NoticeKind | None:
+    return None if event.actor is Actor.INTAKE else NoticeKind.QUESTION
 
 
-def _moved(event: Event) -> News | None:
-    missed = News.MISSED if event.data.get("fate") else None
+def _moved(event: Event) -> NoticeKind | None:
+    missed = NoticeKind.MISSED if event.data.get("fate") else None
     return _ENDS.get(str(event.data["to"]), missed)
 
 
-def _reported(event: Event) -> News | None:
-    return News.LOST if event.data["answer"] == "refused" else None
+def _reported(event: Event) -> NoticeKind | None:
+    return NoticeKind.LOST if event.data["answer"] == "refused" else None
 
 
-def _updated(event: Event) -> News | None:
-    return News.MISSED if event.data.get("what") == "slots skipped" else None
+def _updated(event: Event) -> NoticeKind | None:
+    return NoticeKind.MISSED if event.data.get("what") == "slots skipped" else None
 
 
-def _noted(event: Event) -> News | None:
+def _noted(event: Event) -> NoticeKind | None:
     # A start that had a task is told of with that task.
     return None if event.data.get("task") else _NOTED.get(str(event.data.get("what")))
 
 
-def _line(event: Event, news: News) -> str:
+def _line(event: Event, news: NoticeKind) -> str:
     data = event.data
-    if event.kind is Kind.LOOP_FAILED:
+    if event.kind is EventKind.LOOP_FAILED:
         return (
             f"{str(data['why']).removesuffix('.')}. Remit has started it again;"
             " `remit doctor` says whether it keeps failing."
         )
     match news:
-        case News.QUESTION:
+        case NoticeKind.QUESTION:
             return str(data["question"])
-        case News.DONE | News.FAILED:
+        case NoticeKind.DONE | NoticeKind.FAILED:
             return str(data.get("note") or data.get("summary") or "")
-        case News.MISSED:
+        case NoticeKind.MISSED:
             return _missed(event)
         case _:
             return str(data.get("note") or data.get("why") or "")
@@ -146,26 +146,26 @@ def _missed(event: Event) -> str:
     if isinstance(slots, int):
         runs = "One run was" if slots == 1 else f"{slots} runs were"
         return f"{runs} left out: {event.data['why']}."
-    if event.kind is Kind.CALENDAR_NOTED:
+    if event.kind is EventKind.CALENDAR_NOTED:
         return f"A run was left out: {event.data['why']}."
     return str(event.data.get("note") or "")
 
 
-def _about(event: Event, news: News) -> str:
+def _about(event: Event, news: NoticeKind) -> str:
     """One name for one thing: an event of a calendar is refused once as it is."""
-    if news is not News.REFUSED:
+    if news is not NoticeKind.REFUSED:
         return f"event:{event.seq}"
     names = ("account", "calendar", "path", "uid", "etag")
     whole = "\x1f".join(str(event.data.get(name, "")) for name in names)
     return "refused:" + hashlib.sha256(whole.encode()).hexdigest()
 
 
-def _href(event: Event, news: News) -> str:
-    if news is News.QUESTION:
+def _href(event: Event, news: NoticeKind) -> str:
+    if news is NoticeKind.QUESTION:
         return f"/inbox/{event.data['review']}"
-    if news is News.REFUSED:
+    if news is NoticeKind.REFUSED:
         return "/schedule#refused"
-    if event.kind is Kind.LOOP_FAILED:
+    if event.kind is EventKind.LOOP_FAILED:
         return "/settings"
     return f"/tasks/{event.task_id}" if event.task_id else "/schedule"
 
@@ -201,32 +201,32 @@ def _ended(event: Event) -> str:
     return f"{to.value}. {said}" if said else f"{to.value}."
 
 
-_REMARKS: Final[Mapping[Kind, Callable[[Event, str], str | None]]] = {
-    Kind.REVIEW_OPENED: lambda event, title: f"{title}: {event.data['question']}",
-    Kind.TASK_MOVED: _ended_line,
-    Kind.DELIVERY_REPORTED: _lost_line,
-    Kind.TASK_UPDATED: _twin_line,
+_REMARKS: Final[Mapping[EventKind, Callable[[Event, str], str | None]]] = {
+    EventKind.REVIEW_OPENED: lambda event, title: f"{title}: {event.data['question']}",
+    EventKind.TASK_MOVED: _ended_line,
+    EventKind.DELIVERY_REPORTED: _lost_line,
+    EventKind.TASK_UPDATED: _twin_line,
 }
 _SHOWN: Final = 5
-_TELLS: Final[Mapping[Kind, Callable[[Event], News | None]]] = {
-    Kind.REVIEW_OPENED: _asked,
-    Kind.TASK_MOVED: _moved,
-    Kind.DELIVERY_REPORTED: _reported,
-    Kind.TASK_UPDATED: _updated,
-    Kind.CALENDAR_NOTED: _noted,
-    Kind.LOOP_FAILED: lambda _: News.FAILED,
+_TELLS: Final[Mapping[EventKind, Callable[[Event], NoticeKind | None]]] = {
+    EventKind.REVIEW_OPENED: _asked,
+    EventKind.TASK_MOVED: _moved,
+    EventKind.DELIVERY_REPORTED: _reported,
+    EventKind.TASK_UPDATED: _updated,
+    EventKind.CALENDAR_NOTED: _noted,
+    EventKind.LOOP_FAILED: lambda _: NoticeKind.FAILED,
 }
 _SAYS: Final = {
-    News.QUESTION: "“{title}” needs you: {why}",
-    News.DONE: "“{title}” is done.",
-    News.FAILED: "“{title}” failed. {why}",
-    News.LOST: "A message of “{title}” did not arrive. {why}",
-    News.MISSED: "“{title}”: {why}",
-    News.REFUSED: "“{title}” in your calendar {where} starts nothing. {why}",
+    NoticeKind.QUESTION: "“{title}” needs you: {why}",
+    NoticeKind.DONE: "“{title}” is done.",
+    NoticeKind.FAILED: "“{title}” failed. {why}",
+    NoticeKind.LOST: "A message of “{title}” did not arrive. {why}",
+    NoticeKind.MISSED: "“{title}”: {why}",
+    NoticeKind.REFUSED: "“{title}” in your calendar {where} starts nothing. {why}",
 }
-_ENDS: Final = {Status.COMPLETED.value: News.DONE, Status.FAILED.value: News.FAILED}
-_NOTED: Final = {"skipped": News.MISSED, "refused": News.REFUSED}
+_ENDS: Final = {Status.COMPLETED.value: NoticeKind.DONE, Status.FAILED.value: NoticeKind.FAILED}
+_NOTED: Final = {"skipped": NoticeKind.MISSED, "refused": NoticeKind.REFUSED}
 _MANY: Final = {
-    News.MISSED: "runs were missed or left out",
-    News.REFUSED: "events of your calendars start nothing",
+    NoticeKind.MISSED: "runs were missed or left out",
+    NoticeKind.REFUSED: "events of your calendars start nothing",
 }

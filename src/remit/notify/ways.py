@@ -12,15 +12,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.model.delivery import DeliveryStatus
-from remit.model.notice import CONVERSATION, DIGEST, PUSH, News, Post
-from remit.model.quiet import Quiet
+from remit.model.notice import CONVERSATION, DIGEST, PUSH, NoticeKind, PlannedNotice
+from remit.model.quiet import QuietHours
 from remit.model.task import Task
-from remit.settings import Notices
+from remit.settings import NoticeSettings
 
 _DAY = timedelta(days=1)
 
 
-class Standing(Struct, frozen=True):
+class NoticeMoment(Struct, frozen=True):
     """How things stand at the moment something is told."""
 
     now: datetime
@@ -29,15 +29,17 @@ class Standing(Struct, frozen=True):
     listens: bool = True  # whether a browser asked to be told
 
 
-class Rules(Struct, frozen=True):
+class NoticeRules(Struct, frozen=True):
     """What the owner wants. His wishes are asked for each time: he may change them."""
 
-    wishes: Callable[[], Notices]
-    quiet: Quiet | None
+    wishes: Callable[[], NoticeSettings]
+    quiet: QuietHours | None
     zone: tzinfo
     channels: Collection[str]  # that he can be written to by
 
-    def posts(self, news: News, task: Task | None, stands: Standing) -> tuple[Post, ...]:
+    def posts(
+        self, news: NoticeKind, task: Task | None, stands: NoticeMoment
+    ) -> tuple[PlannedNotice, ...]:
         """Every way that something is told, and when."""
         wanted = self.wishes().ways(news)
         at_once = [way for way in wanted if way != DIGEST]
@@ -50,7 +52,9 @@ class Rules(Struct, frozen=True):
         if elsewhere and stands.here is not None:
             found = [replace(post, instead=post.way == CONVERSATION) for post in found]
         if DIGEST in wanted:
-            found.append(Post(DIGEST, self.next_digest(stands.now, stands.digested), held=True))
+            found.append(
+                PlannedNotice(DIGEST, self.next_digest(stands.now, stands.digested), held=True)
+            )
         return tuple(found)
 
     def next_digest(self, now: datetime, digested: date | None) -> datetime:
@@ -65,16 +69,16 @@ class Rules(Struct, frozen=True):
         there = here if here in self.channels else CONVERSATION
         return list(dict.fromkeys([*kept, there]))
 
-    def _post(self, news: News, way: str, stands: Standing) -> Post:
+    def _post(self, news: NoticeKind, way: str, stands: NoticeMoment) -> PlannedNotice:
         wishes, now = self.wishes(), stands.now
         silent = way == CONVERSATION or stands.here is not None or news.value in wishes.urgent
         until = None if silent or self.quiet is None else self.quiet.until(now, self.zone)
-        return Post(way, until or now, held=until is not None)
+        return PlannedNotice(way, until or now, held=until is not None)
 
 
-def _has(task: Task | None, news: News, way: str) -> bool:
+def _has(task: Task | None, news: NoticeKind, way: str) -> bool:
     """Whether the owner has got the result itself that way: then he need not hear of it."""
-    if task is None or news is not News.DONE:
+    if task is None or news is not NoticeKind.DONE:
         return False
     sent = (each for each in task.delivery if each.status is DeliveryStatus.SENT)
     return any(each.channel == way and each.recipient is None for each in sent)

@@ -22,7 +22,7 @@ class NotAllowed(RemitError):
     """The caller is known, and this is not for it."""
 
 
-class Access(Struct, frozen=True):
+class CallerAccess(Struct, frozen=True):
     """What one caller may do: its name, the id of what it came in with, and what that opens."""
 
     name: str
@@ -117,15 +117,15 @@ class Access(Struct, frozen=True):
             return False
 
 
-def access(caller: Caller, key: str) -> Access:
+def access(caller: Caller, key: str) -> CallerAccess:
     """What a caller may do, by the id of what it came in with."""
     opened = frozenset(scope for scope in caller.scopes if caller.may(scope))
-    return Access(caller.name, key, opened, caller.agent)
+    return CallerAccess(caller.name, key, opened, caller.agent)
 
 
-def as_agent(caller: Caller, key: str) -> Access:
+def as_agent(caller: Caller, key: str) -> CallerAccess:
     """The same, taken for an agent: what only a person may do is left at the door."""
-    return Access(caller.name, key, caller.scopes - OWNERS, agent=True)
+    return CallerAccess(caller.name, key, caller.scopes - OWNERS, agent=True)
 
 
 def first_of(series_id: SeriesId) -> TaskId:

@@ -18,7 +18,7 @@ BROKEN: Final = -32603
 _LOG: Final = logging.getLogger("remit.peer")
 
 
-class Fault(RemitError):
+class RpcError(RemitError):
     """What a caller is answered instead of a result: a number, a sentence, and what goes along."""
 
     def __init__(self, code: int, sentence: str, more: Json = None) -> None:
@@ -27,7 +27,7 @@ class Fault(RemitError):
         self.more = more
 
 
-class Message(Struct, frozen=True):
+class RpcMessage(Struct, frozen=True):
     """A request, or a notification: that has no id and is never answered."""
 
     method: str
@@ -36,51 +36,51 @@ class Message(Struct, frozen=True):
     asks: bool
 
 
-def read(raw: bytes) -> Message:
-    """One message; several at once, or something else, raise `Fault`."""
+def read(raw: bytes) -> RpcMessage:
+    """One message; several at once, or something else, raise `RpcError`."""
     try:
         said = json.loads(raw)
         # Half of a letter can be written in JSON and in no answer, nor can it be kept.
         if b"\\u" in raw:
             json.dumps(said, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        raise Fault(UNREADABLE, "This is not JSON of whole Unicode letters.") from None
+        raise RpcError(UNREADABLE, "This is not JSON of whole Unicode letters.") from None
     return parse(cast("Json", said))
 
 
-def parse(said: Json) -> Message:
+def parse(said: Json) -> RpcMessage:
     if not isinstance(said, dict) or said.get("jsonrpc") != "2.0":
-        raise Fault(NO_REQUEST, "Send one JSON-RPC 2.0 request or notification.")
+        raise RpcError(NO_REQUEST, "Send one JSON-RPC 2.0 request or notification.")
     method, params, ident = said.get("method"), said.get("params", {}), said.get("id")
     if not isinstance(method, str) or isinstance(ident, bool | float | list | dict):
-        raise Fault(NO_REQUEST, "A request has a method, and an id that is a text or a number.")
+        raise RpcError(NO_REQUEST, "A request has a method, and an id that is a text or a number.")
     if "id" in said and ident is None:
-        raise Fault(NO_REQUEST, "The id of a request is a text or a number, not null.")
+        raise RpcError(NO_REQUEST, "The id of a request is a text or a number, not null.")
     if not isinstance(params, dict):
-        raise Fault(BAD_PARAMS, "params must be an object.")
-    return Message(method, params, ident, "id" in said)
+        raise RpcError(BAD_PARAMS, "params must be an object.")
+    return RpcMessage(method, params, ident, "id" in said)
 
 
 def result(ident: str | int | None, told: JsonMap) -> JsonMap:
     return {"jsonrpc": "2.0", "id": ident, "result": told}
 
 
-def error(ident: str | int | None, fault: Fault) -> JsonMap:
+def error(ident: str | int | None, fault: RpcError) -> JsonMap:
     told: JsonMap = {"code": fault.code, "message": str(fault)}
     if fault.more is not None:
         told["data"] = fault.more
     return {"jsonrpc": "2.0", "id": ident, "error": told}
 
 
-def fault_of(problem: Exception, codes: Mapping[type[RemitError], int]) -> Fault:
+def fault_of(problem: Exception, codes: Mapping[type[RemitError], int]) -> RpcError:
     """What to tell the caller. What we did not foresee is told to the log and to nobody else."""
-    if isinstance(problem, Fault):
+    if isinstance(problem, RpcError):
         return problem
     for kind, code in codes.items():
         if isinstance(problem, kind):
-            return Fault(code, str(problem))
+            return RpcError(code, str(problem))
     if isinstance(problem, StoreTrouble):
         _LOG.warning("%s", problem)
-        return Fault(BROKEN, "The store cannot be used just now; try again in a moment.")
+        return RpcError(BROKEN, "The store cannot be used just now; try again in a moment.")
     _LOG.error("A message failed for a reason nobody foresaw.", exc_info=problem)
-    return Fault(BROKEN, "Something broke that should not have; the log says what.")
+    return RpcError(BROKEN, "Something broke that should not have; the log says what.")

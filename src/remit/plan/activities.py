@@ -13,20 +13,20 @@ from msgspec.structs import replace
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
 from remit.plan.files import Glob, compile_glob
-from remit.plan.index import Index
+from remit.plan.index import GlobIndex
 
 FILE: Final = "activities.yml"
 MAX_CHARS: Final = 256_000
 ALWAYS: Final = ("typecheck", "lint", "build")
 
 
-class Unit(IntEnum):
+class UnitTests(IntEnum):
     NONE = 0
     OWN = 1  # the tests of the file
     ALL = 2  # every test
 
 
-class Whole(IntEnum):
+class EndToEnd(IntEnum):
     """When the whole is tried, end to end; the later the weaker."""
 
     SKIP = 0
@@ -34,11 +34,11 @@ class Whole(IntEnum):
     IMMEDIATE = 2
 
 
-class Demand(Struct, frozen=True):
+class CheckDemand(Struct, frozen=True):
     """What a rule asks of a change."""
 
-    unit: Unit = Unit.NONE
-    e2e: Whole = Whole.SKIP
+    unit: UnitTests = UnitTests.NONE
+    e2e: EndToEnd = EndToEnd.SKIP
     critics: tuple[str, ...] = ()
     build: bool = False
     why: str = ""
@@ -47,14 +47,14 @@ class Demand(Struct, frozen=True):
         """Whether it asks for more than what always runs."""
         return bool(self.unit or self.e2e or self.critics or self.build)
 
-    def covers(self, other: "Demand") -> bool:
+    def covers(self, other: "CheckDemand") -> bool:
         """Whether it asks for at least as much."""
         is_whole = self.unit >= other.unit and self.e2e >= other.e2e and self.build >= other.build
         return is_whole and set(other.critics) <= set(self.critics)
 
-    def with_(self, other: "Demand") -> "Demand":
+    def with_(self, other: "CheckDemand") -> "CheckDemand":
         """Both together: of each the strongest."""
-        return Demand(
+        return CheckDemand(
             max(self.unit, other.unit),
             max(self.e2e, other.e2e),
             tuple(dict.fromkeys((*self.critics, *other.critics))),
@@ -65,7 +65,7 @@ class Demand(Struct, frozen=True):
 
 class FileRule(Struct, frozen=True):
     glob: Glob
-    demand: Demand
+    demand: CheckDemand
     but: tuple[Glob, ...] = ()
 
     def matches(self, path: str) -> bool:
@@ -76,46 +76,46 @@ class FileRule(Struct, frozen=True):
         return any(each.matches(path) for each in self.but)
 
 
-class Phrase(Struct, frozen=True):
+class DiffPhrase(Struct, frozen=True):
     """Something that a diff may say."""
 
     name: str
     says: tuple[str, ...]
-    demand: Demand
+    demand: CheckDemand
 
 
-class Cross(Struct, frozen=True):
+class CrossFileRule(Struct, frozen=True):
     """What several files together, or one that others rest on, demand."""
 
     directories: int
-    spread: Demand
+    spread: CheckDemand
     paths: tuple[Glob, ...]
-    shared: Demand
+    shared: CheckDemand
 
 
 @dataclass(frozen=True, slots=True)
 class Activities:
     always: tuple[str, ...]
-    defaults: Demand
+    defaults: CheckDemand
     files: Mapping[str, FileRule]
-    diff: Mapping[str, Phrase]
-    cross: Cross
+    diff: Mapping[str, DiffPhrase]
+    cross: CrossFileRule
     _rules: tuple[FileRule, ...] = field(init=False, repr=False, compare=False)
-    _index: Index = field(init=False, repr=False, compare=False)
-    _shared: Index = field(init=False, repr=False, compare=False)
-    _spared: Index = field(init=False, repr=False, compare=False)
+    _index: GlobIndex = field(init=False, repr=False, compare=False)
+    _shared: GlobIndex = field(init=False, repr=False, compare=False)
+    _spared: GlobIndex = field(init=False, repr=False, compare=False)
     _spares: tuple[frozenset[int], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_rules", tuple(self.files.values()))
-        object.__setattr__(self, "_index", Index(rule.glob for rule in self._rules))
-        object.__setattr__(self, "_shared", Index(self.cross.paths))
+        object.__setattr__(self, "_index", GlobIndex(rule.glob for rule in self._rules))
+        object.__setattr__(self, "_shared", GlobIndex(self.cross.paths))
         # Many rules leave the same files alone: each glob is asked once, for all of them.
         spared: dict[Glob, list[int]] = {}
         for at, rule in enumerate(self._rules):
             for glob in rule.but:
                 spared.setdefault(glob, []).append(at)
-        object.__setattr__(self, "_spared", Index(spared))
+        object.__setattr__(self, "_spared", GlobIndex(spared))
         object.__setattr__(self, "_spares", tuple(map(frozenset, spared.values())))
 
     def rules_for(self, path: str) -> tuple[FileRule, ...]:
@@ -152,7 +152,7 @@ class Activities:
         return [path for path in paths if self._shared.find(path)]
 
 
-class Paper(Struct, frozen=True):
+class RulesFile(Struct, frozen=True):
     """A file of rules, read by someone who may read files."""
 
     name: str
@@ -163,10 +163,10 @@ class Paper(Struct, frozen=True):
 def default() -> Activities:
     """The rules that come with Remit."""
     text = packaged("remit.plan").joinpath(FILE).read_text(encoding="utf-8")
-    return _merged(_NOTHING, Paper(FILE, text))
+    return _merged(_NOTHING, RulesFile(FILE, text))
 
 
-def load(*papers: Paper) -> Activities:
+def load(*papers: RulesFile) -> Activities:
     """Our rules with each of these on top; what is wrong is said with file and line."""
     rules = default()
     for paper in papers:
@@ -179,14 +179,16 @@ def load(*papers: Paper) -> Activities:
 _TOP: Final = ("version", "always", "defaults", "files", "diff", "cross")
 _ASKS: Final = ("unit", "e2e", "critics", "build", "why")
 _HOW: Final = ("replace", "because")
-_UNITS: Final = {"true": Unit.OWN, "false": Unit.NONE, "all": Unit.ALL}
-_WHOLES: Final = {each.name.casefold(): each for each in Whole}
+_UNITS: Final = {"true": UnitTests.OWN, "false": UnitTests.NONE, "all": UnitTests.ALL}
+_WHOLES: Final = {each.name.casefold(): each for each in EndToEnd}
 _MOST_DIRECTORIES: Final = 999
 _BOOLS: Final = {"true": True, "false": False}
-_NOTHING: Final = Activities((), Demand(), {}, {}, Cross(0, Demand(), (), Demand()))
+_NOTHING: Final = Activities(
+    (), CheckDemand(), {}, {}, CrossFileRule(0, CheckDemand(), (), CheckDemand())
+)
 
 
-def _merged(rules: Activities, paper: Paper) -> Activities:
+def _merged(rules: Activities, paper: RulesFile) -> Activities:
     part = load_yaml(paper.text, paper.name, field="activities", max_chars=MAX_CHARS)
     top = part.table(_TOP)
     if "version" not in top or top["version"].value != "1":
@@ -222,7 +224,7 @@ def _always(part: YamlPart) -> tuple[str, ...]:
 def _file_rule(text: str, part: YamlPart, before: FileRule | None) -> FileRule:
     told = part.table((*_ASKS, *_HOW, "except"))
     but = _globs(told["except"]) if "except" in told else ()
-    old = before or FileRule(_glob(text, part), Demand())
+    old = before or FileRule(_glob(text, part), CheckDemand())
     if before and set(but) - set(before.but):
         _need_reason(part, told, "leaves files out that were meant before")
     if before and not _replaces(told):
@@ -230,17 +232,17 @@ def _file_rule(text: str, part: YamlPart, before: FileRule | None) -> FileRule:
     return FileRule(old.glob, _demand(part, told, old.demand), but)
 
 
-def _phrase(name: str, part: YamlPart, before: Phrase | None) -> Phrase:
+def _phrase(name: str, part: YamlPart, before: DiffPhrase | None) -> DiffPhrase:
     told = part.table((*_ASKS, *_HOW, "says"))
     says = tuple(_said(each) for each in told["says"].items()) if "says" in told else ()
     if before is None and not says:
         raise part.bad("lacks says, the list of what is looked for")
-    old = before or Phrase(name, (), Demand())
+    old = before or DiffPhrase(name, (), CheckDemand())
     if _replaces(told) and set(old.says) - set(says):
         _need_reason(part, told, "looks for less than before")
     elif not _replaces(told):
         says = tuple(dict.fromkeys((*old.says, *says)))
-    return Phrase(name, says, _demand(part, told, old.demand))
+    return DiffPhrase(name, says, _demand(part, told, old.demand))
 
 
 def _said(part: YamlPart) -> str:
@@ -250,7 +252,7 @@ def _said(part: YamlPart) -> str:
     return said
 
 
-def _cross(part: YamlPart, before: Cross) -> Cross:
+def _cross(part: YamlPart, before: CrossFileRule) -> CrossFileRule:
     told = part.table(("spread", "shared"))
     empty = _nothing_at(part)
     spread, shared = told.get("spread", empty), told.get("shared", empty)
@@ -264,7 +266,7 @@ def _cross(part: YamlPart, before: Cross) -> Cross:
         _need_reason(shared, common, "leaves out paths that were shared before")
     elif not _replaces(common):
         paths = tuple(dict.fromkeys((*before.paths, *paths)))
-    return Cross(
+    return CrossFileRule(
         many,
         _demand(spread, wide, before.spread),
         paths,
@@ -272,9 +274,9 @@ def _cross(part: YamlPart, before: Cross) -> Cross:
     )
 
 
-def _demand(part: YamlPart, told: Mapping[str, YamlPart], before: Demand) -> Demand:
+def _demand(part: YamlPart, told: Mapping[str, YamlPart], before: CheckDemand) -> CheckDemand:
     """What is asked for now; less than before needs a reason."""
-    old = Demand() if _replaces(told) else before
+    old = CheckDemand() if _replaces(told) else before
     critics = told["critics"].texts() if "critics" in told else ()
     new = replace(
         old,

@@ -16,8 +16,8 @@ from remit.plan import words
 from remit.plan.activities import Activities
 from remit.plan.diff import Diff, parse
 from remit.plan.files import mentioned, normal, short
-from remit.plan.proof import Proof, prove
-from remit.plan.words import Asks, Reading
+from remit.plan.proof import RequestedProof, prove
+from remit.plan.words import RequestedWork, RequestReading
 
 ORDER: Final = ("typecheck", "lint", "build", "unit-test", "critic", "e2e")
 _STRENGTH: Final = (ContractType.ADVISORY, ContractType.SKIP, ContractType.VERIFIABLE)
@@ -25,17 +25,17 @@ _ALL_TESTS: Final = Criterion("unit-test", "All tests pass")
 _SHOWN: Final = 200  # letters of a description
 
 
-class Owed(Struct, frozen=True):
+class OwedChecks(Struct, frozen=True):
     """What is asked besides, because the same files failed before, and why."""
 
     criteria: tuple[Criterion, ...] = ()
     why: tuple[str, ...] = ()
 
 
-_NOTHING: Final = Owed()
+_NOTHING: Final = OwedChecks()
 
 
-class Asked(Struct, frozen=True):
+class ContractRequest(Struct, frozen=True):
     """What is known of a task before the work begins."""
 
     description: str
@@ -45,24 +45,24 @@ class Asked(Struct, frozen=True):
     prd: bool = False
     prompt_for_advisory: bool = False
     proofs: tuple[Criterion, ...] = ()  # criteria of a text, made from the owner's words
-    owed: Owed = _NOTHING  # what is asked because of what failed before
+    owed: OwedChecks = _NOTHING  # what is asked because of what failed before
 
 
-class Drafted(Struct, frozen=True):
+class DraftedContract(Struct, frozen=True):
     contract: Contract
     why: tuple[str, ...]
     notice: str | None = None  # one line for the owner, who need not answer
     unsure: str | None = None  # a question that the owner must answer first
 
 
-def draft(asked: Asked, rules: Activities, now: datetime) -> Drafted:
+def draft(asked: ContractRequest, rules: Activities, now: datetime) -> DraftedContract:
     """Say how one will tell that a task is done; if one cannot know, ask, and expect a change."""
     diff = parse(asked.diff)
     given = _together(asked.files, diff)
     if asked.written and not given:
         return _written(asked, now)
     reading = words.read(asked.description)
-    named = () if given or reading.asks is Asks.ADVICE else mentioned(asked.description)
+    named = () if given or reading.asks is RequestedWork.ADVICE else mentioned(asked.description)
     proof = prove(given or named, diff, rules)
     kind = _by_files(proof) if given else _by_words(reading, proof, named)
     why = (*_reasons(reading, proof, named, kind, given=bool(given)), *_found(proof, kind))
@@ -70,7 +70,7 @@ def draft(asked: Asked, rules: Activities, now: datetime) -> Drafted:
     if kind is not ContractType.ADVISORY:
         contract, why = _owing(contract, asked.owed), (*why, *asked.owed.why)
     doubt = _doubt(asked, kind, reading) if not given else None
-    return Drafted(contract, why, None if doubt else _notice(asked, kind), doubt)
+    return DraftedContract(contract, why, None if doubt else _notice(asked, kind), doubt)
 
 
 def reclassify(
@@ -79,7 +79,7 @@ def reclassify(
     files: Sequence[str],
     rules: Activities,
     now: datetime,
-    owed: Owed = _NOTHING,
+    owed: OwedChecks = _NOTHING,
 ) -> Contract:
     """The contract that fits what was really changed: never weaker than before."""
     parsed = parse(diff)
@@ -93,7 +93,7 @@ def reclassify(
     return before if real == before else replace(real, generated_at=now)
 
 
-def _owing(contract: Contract, owed: Owed) -> Contract:
+def _owing(contract: Contract, owed: OwedChecks) -> Contract:
     """A contract with what is owed; its words stand in place of those that ask for the same."""
     if not owed.criteria:
         return contract
@@ -130,21 +130,21 @@ def _together(files: Sequence[str], diff: Diff) -> tuple[str, ...]:
 # The kind of contract -----------------------------------------------------------------------------
 
 
-def _by_files(proof: Proof) -> ContractType:
+def _by_files(proof: RequestedProof) -> ContractType:
     return ContractType.VERIFIABLE if proof.wanted else ContractType.SKIP
 
 
-def _by_words(reading: Reading, proof: Proof, named: Sequence[str]) -> ContractType:
+def _by_words(reading: RequestReading, proof: RequestedProof, named: Sequence[str]) -> ContractType:
     """What the words ask for, but never less than the files that they name."""
-    if reading.asks is Asks.ADVICE:
+    if reading.asks is RequestedWork.ADVICE:
         return ContractType.ADVISORY
-    if reading.asks is Asks.TEXT or (named and not reading.firm):
+    if reading.asks is RequestedWork.TEXT or (named and not reading.firm):
         return _by_files(proof)
     return ContractType.VERIFIABLE
 
 
 def _criteria(
-    kind: ContractType, proof: Proof, rules: Activities, *, known: bool = False
+    kind: ContractType, proof: RequestedProof, rules: Activities, *, known: bool = False
 ) -> tuple[Criterion, ...]:
     if kind is ContractType.ADVISORY:
         return ()
@@ -163,7 +163,7 @@ _ALWAYS: Final = {
 }
 
 
-def _origin(asked: Asked) -> GeneratedFrom:
+def _origin(asked: ContractRequest) -> GeneratedFrom:
     return GeneratedFrom.PRD if asked.prd else GeneratedFrom.AUTO
 
 
@@ -171,7 +171,12 @@ def _origin(asked: Asked) -> GeneratedFrom:
 
 
 def _reasons(
-    reading: Reading, proof: Proof, named: Sequence[str], kind: ContractType, *, given: bool
+    reading: RequestReading,
+    proof: RequestedProof,
+    named: Sequence[str],
+    kind: ContractType,
+    *,
+    given: bool,
 ) -> tuple[str, ...]:
     if given:
         said = "work on code" if proof.wanted else "no code among them"
@@ -184,11 +189,11 @@ def _reasons(
     return about
 
 
-def _found(proof: Proof, kind: ContractType) -> tuple[str, ...]:
+def _found(proof: RequestedProof, kind: ContractType) -> tuple[str, ...]:
     return () if kind is ContractType.ADVISORY else proof.why
 
 
-def _notice(asked: Asked, kind: ContractType) -> str | None:
+def _notice(asked: ContractRequest, kind: ContractType) -> str | None:
     if kind is not ContractType.ADVISORY:
         return None
     return (
@@ -197,7 +202,7 @@ def _notice(asked: Asked, kind: ContractType) -> str | None:
     )
 
 
-def _doubt(asked: Asked, kind: ContractType, reading: Reading) -> str | None:
+def _doubt(asked: ContractRequest, kind: ContractType, reading: RequestReading) -> str | None:
     title = f"“{_title(asked)}”"
     if kind is ContractType.ADVISORY and asked.prd:
         return (
@@ -206,21 +211,21 @@ def _doubt(asked: Asked, kind: ContractType, reading: Reading) -> str | None:
         )
     if kind is ContractType.ADVISORY and asked.prompt_for_advisory:
         return f"No check can prove {title}. Shall it be done, for you to read?"
-    if kind is not ContractType.ADVISORY and reading.asks is Asks.UNSURE:
+    if kind is not ContractType.ADVISORY and reading.asks is RequestedWork.UNSURE:
         return f"Does {title} ask for a change or for an answer? {reading.why.capitalize()}."
     return None
 
 
-def _title(asked: Asked) -> str:
+def _title(asked: ContractRequest) -> str:
     line = " ".join(asked.description.split())
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
 
 
-def _written(asked: Asked, now: datetime) -> Drafted:
+def _written(asked: ContractRequest, now: datetime) -> DraftedContract:
     """A text is proven by its own criteria; without any it is advice, however it was asked for."""
     kind = ContractType.VERIFIABLE if asked.proofs else ContractType.ADVISORY
     contract = Contract(kind, together((), asked.proofs), _origin(asked), now)
     count = len(contract.criteria)
     why = f"it is a text; {count} of its properties can be checked" if count else "it is a text"
-    doubt = _doubt(asked, kind, Reading(Asks.ADVICE, why))
-    return Drafted(contract, (why,), None if doubt else _notice(asked, kind), doubt)
+    doubt = _doubt(asked, kind, RequestReading(RequestedWork.ADVICE, why))
+    return DraftedContract(contract, (why,), None if doubt else _notice(asked, kind), doubt)

@@ -21,7 +21,7 @@ _MOST_BETWEEN: Final = 6  # words between a verb and its number
 _LEAST: Final = 2  # one thing is no list
 
 
-class Counted(Struct, frozen=True):
+class CountedItems(Struct, frozen=True):
     """`start` and `end` are of the number and the words that it counts."""
 
     number: int
@@ -61,7 +61,7 @@ def _vocabulary(code: str) -> _Vocabulary:
     return _Vocabulary(numbers, listing, seeking, counted, between, measures, joins, stop)
 
 
-def counted(asked: str) -> Counted | None:
+def counted(asked: str) -> CountedItems | None:
     """The first number of things to list; a sure one before one that may be."""
     tokens = [
         _Token(each.start(), each.end(), fold(each.group())) for each in _WORD.finditer(asked)
@@ -70,7 +70,7 @@ def counted(asked: str) -> Counted | None:
     return min(found, key=lambda each: (not each.sure, each.start), default=None)
 
 
-def _in_language(tokens: Sequence[_Token], known: _Vocabulary) -> Iterator[Counted]:
+def _in_language(tokens: Sequence[_Token], known: _Vocabulary) -> Iterator[CountedItems]:
     for at, token in enumerate(tokens):
         number = _number(token.key, known)
         behind = _words(tokens[at + 1 : at + 1 + _AHEAD], known)
@@ -81,7 +81,7 @@ def _in_language(tokens: Sequence[_Token], known: _Vocabulary) -> Iterator[Count
         named = any(each.key in known.counted for each in behind[:2])
         if sure or named or _follows(before, known.seeking, known.between):
             alone = not _another(tokens[at + 1 :], known)
-            yield Counted(number, token.start, behind[-1].end, (sure or named) and alone)
+            yield CountedItems(number, token.start, behind[-1].end, (sure or named) and alone)
 
 
 def _number(key: str, known: _Vocabulary) -> int:

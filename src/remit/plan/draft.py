@@ -7,7 +7,7 @@ from typing import Final, Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.model.plan import Item, Plan, Rule
+from remit.model.plan import Plan, RankingRule, WorkItem
 from remit.model.task import Priority, Task
 from remit.plan import priority
 from remit.plan.priority import PriorityRules
@@ -25,7 +25,7 @@ class Scored(Protocol):
     def why(self) -> str: ...
 
 
-class Scorer(Protocol):
+class UrgencyScorer(Protocol):
     """Finds out how urgent a task is; None if it cannot."""
 
     async def score(self, task: Task) -> Scored | None: ...
@@ -33,7 +33,7 @@ class Scorer(Protocol):
 
 class Ranking(Struct, frozen=True):
     priority: Priority
-    rule: Rule
+    rule: RankingRule
 
 
 class Planner:
@@ -41,7 +41,7 @@ class Planner:
 
     def __init__(
         self,
-        scorer: Scorer | None = None,
+        scorer: UrgencyScorer | None = None,
         rules: Callable[[], PriorityRules] = priority.default,
         zone: tzinfo = UTC,
     ) -> None:
@@ -54,7 +54,7 @@ class Planner:
         plan = task.plan
         if plan.work or plan.composed:
             return plan
-        return replace(plan, work=(Item(task.instructions),))
+        return replace(plan, work=(WorkItem(task.instructions),))
 
     def rank(self, task: Task) -> Ranking:
         """Decide by the rules alone how urgent a task is, and keep why."""
@@ -87,7 +87,7 @@ def ranked(task: Task, rules: PriorityRules, zone: tzinfo, scored: Scored | None
     found = rules.find(task, zone, scored.score if scored else None).rule
     told = f"; score {scored.score:.2f}: {scored.why}" if scored else ""
     if found is None:
-        return Ranking(rules.default, Rule("default", f"{_DEFAULT}{told}"))
+        return Ranking(rules.default, RankingRule("default", f"{_DEFAULT}{told}"))
     because = f"{found.because}{told if found.when.asks_score else ''}"
     where = f" ({rules.file}, line {found.line})" if rules.file else ""
-    return Ranking(found.priority, Rule(found.name, because + where))
+    return Ranking(found.priority, RankingRule(found.name, because + where))

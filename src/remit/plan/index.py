@@ -11,7 +11,7 @@ from remit.plan.files import ANY, Glob
 _HEAD = 3  # letters by which names like Dockerfile.dev are looked up
 
 
-class Index:
+class GlobIndex:
     """Globs by number. To find is to look up; only what is left is matched."""
 
     def __init__(self, globs: Iterable[Glob]) -> None:

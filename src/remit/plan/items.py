@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.plan import Became, Clause
+from remit.model.plan import Clause, ClauseOutcome
 
 _LINE: Final = re.compile(r"^[ \t]*(?:[-*•]|\d{1,2}[.)])[ \t]+(?P<item>\S.*)$", re.MULTILINE)
 _INLINE: Final = re.compile(
@@ -62,7 +62,7 @@ def items(asked: str, clauses: Sequence[Clause]) -> tuple[str, ...]:
     for found in (_listed(asked), _numbered(asked), _questions(asked)):
         if len(found) > 1:
             return found
-    work = [each.text for each in clauses if each.became is Became.WORK] or [asked]
+    work = [each.text for each in clauses if each.became is ClauseOutcome.WORK] or [asked]
     return tuple(_neat(part) for clause in work for part in _parts(clause) if _neat(part))
 
 

@@ -14,8 +14,8 @@ from remit.formats.yaml import YamlPart, load_yaml
 from remit.model.task import Priority, Task
 from remit.plan.priority_facts import gather
 from remit.plan.priority_pattern import Patterns
-from remit.plan.priority_said import Reading
-from remit.plan.priority_when import Condition, Index
+from remit.plan.priority_said import ConditionParser
+from remit.plan.priority_when import ConditionIndex, PriorityCondition
 
 FILE: Final = "priority.yml"
 MAX_CHARS: Final = 512_000
@@ -31,12 +31,12 @@ _FIELD: Final = "priority"
 class PriorityRule(Struct, frozen=True):
     name: str
     line: int  # where it begins in its file
-    when: Condition
+    when: PriorityCondition
     priority: Priority
     because: str
 
 
-class Match(Struct, frozen=True):
+class RuleMatch(Struct, frozen=True):
     """Which rule decides, if one does; and whether a score could still change that."""
 
     rule: PriorityRule | None
@@ -50,21 +50,21 @@ class PriorityRules:
     lists: Mapping[str, tuple[str, ...]]
     default: Priority
     fields: Mapping[str, Patterns] = field(repr=False, compare=False)
-    _index: Index = field(init=False, repr=False, compare=False)
+    _index: ConditionIndex = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_index", Index([rule.when for rule in self.rules]))
+        object.__setattr__(self, "_index", ConditionIndex([rule.when for rule in self.rules]))
 
-    def find(self, task: Task, zone: tzinfo, score: float | None = None) -> Match:
+    def find(self, task: Task, zone: tzinfo, score: float | None = None) -> RuleMatch:
         """The first rule that holds; one that needs a score that nobody has said does not."""
         facts = gather(task, zone, self.fields, score)
         unsure = False
         for place in self._index.find(facts):
             found = self.rules[place].when.holds(facts)
             if found:
-                return Match(self.rules[place], unsure)
+                return RuleMatch(self.rules[place], unsure)
             unsure = unsure or found is None
-        return Match(None, unsure)
+        return RuleMatch(None, unsure)
 
     @property
     def asks_score(self) -> bool:
@@ -97,7 +97,7 @@ def _read(part: YamlPart, file: str) -> PriorityRules:
     if "version" not in top or top["version"].value != "1":
         raise top.get("version", part).bad("must say version: 1")
     lists = {name: each.texts() for name, each in _told(top, "lists").items()}
-    reading = Reading(lists)
+    reading = ConditionParser(lists)
     listed = top["rules"].items() if "rules" in top else []
     if len(listed) > MOST_RULES:
         raise top["rules"].bad(f"has {len(listed):,} rules; at most {MOST_RULES:,} are read")
@@ -116,7 +116,7 @@ def _told(top: Mapping[str, YamlPart], name: str) -> Mapping[str, YamlPart]:
     return top[name].table() if name in top else {}
 
 
-def _rule(part: YamlPart, reading: Reading) -> PriorityRule:
+def _rule(part: YamlPart, reading: ConditionParser) -> PriorityRule:
     told = part.table(_RULE)
     for name in _RULE:
         if name not in told:

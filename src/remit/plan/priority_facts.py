@@ -22,7 +22,7 @@ _MOST_TEXTS: Final = 100  # of one place in the context
 _DEEPEST: Final = 4
 
 
-class Facts(Struct, frozen=True):
+class PriorityFacts(Struct, frozen=True):
     """What of a task counts for some rules; `score` is None while nobody has said one."""
 
     keys: frozenset[Key]
@@ -32,7 +32,7 @@ class Facts(Struct, frozen=True):
 
 def gather(
     task: Task, zone: tzinfo, fields: Mapping[str, Patterns], score: float | None = None
-) -> Facts:
+) -> PriorityFacts:
     """Look at the fields that some rules ask about, each with the patterns they try on it."""
     local = task.created_at.astimezone(zone)
     keys: set[Key] = {("weekday", WEEKDAYS[local.weekday()])}
@@ -40,7 +40,7 @@ def gather(
         for text in _texts(task, field):
             keys.add((field, plain(text)))
             keys.update((field, place) for place in patterns.found(text))
-    return Facts(frozenset(keys), local.hour * 60 + local.minute, score)
+    return PriorityFacts(frozenset(keys), local.hour * 60 + local.minute, score)
 
 
 def plain(text: str) -> str:

@@ -11,7 +11,15 @@ from remit.model.task import Creator, SourceKind, Taint
 from remit.plan import priority_pattern
 from remit.plan.priority_facts import ANY, CONTEXT, FIELDS, NONE, WEEKDAYS, Key, domain, plain
 from remit.plan.priority_pattern import Pattern, Patterns
-from remit.plan.priority_when import All, Among, Condition, Not, Score, Some, Within
+from remit.plan.priority_when import (
+    AllOf,
+    AnyOf,
+    FieldCondition,
+    HoursCondition,
+    NotCondition,
+    PriorityCondition,
+    ScoreCondition,
+)
 
 _SHAPE: Final = re.compile(r"(\S+)\s+(is|in|matches|>=|≥)\s+(\S.*)", re.DOTALL)
 _PATH: Final = re.compile(r"[\w-]{1,60}(\.[\w-]{1,60}){0,7}")
@@ -23,7 +31,7 @@ _SEARCHED: Final = ("objective", "instructions", "sender_domain", "channel")
 _EXAMPLE: Final = "objective matches /invoice/i"
 
 
-class Reading:
+class ConditionParser:
     """Reads conditions and keeps what they will look at."""
 
     def __init__(self, lists: Mapping[str, tuple[str, ...]]) -> None:
@@ -35,7 +43,7 @@ class Reading:
         """Every field that a condition asks about, with the patterns that are tried on it."""
         return {field: Patterns(list(known)) for field, known in self._patterns.items()}
 
-    def condition(self, part: YamlPart) -> Condition:
+    def condition(self, part: YamlPart) -> PriorityCondition:
         """One line, or a table with all, any or not; what is wrong is said with its line."""
         if isinstance(part.value, dict):
             return self._joined(part)
@@ -47,19 +55,19 @@ class Reading:
         except BadInput as error:
             raise part.bad(str(error)) from None
 
-    def _joined(self, part: YamlPart) -> Condition:
+    def _joined(self, part: YamlPart) -> PriorityCondition:
         told = part.table(_JOINS)
         if len(told) != 1:
             raise part.bad("must say one of all, any, not; put one into the other")
         ((name, inner),) = told.items()
         if name == "not":
-            return Not(self.condition(inner))
+            return NotCondition(self.condition(inner))
         if not 1 <= len(inner.items()) <= _MOST_PARTS:
             raise inner.bad(f"must have from 1 to {_MOST_PARTS} conditions")
         parts = tuple(self.condition(each) for each in inner.items())
-        return All(parts) if name == "all" else Some(parts)
+        return AllOf(parts) if name == "all" else AnyOf(parts)
 
-    def _leaf(self, said: str) -> Condition:
+    def _leaf(self, said: str) -> PriorityCondition:
         found = _SHAPE.fullmatch(said)
         if found is None:
             raise BadInput(f"is {said!r:.80}; a condition looks like {_EXAMPLE}")
@@ -77,14 +85,14 @@ class Reading:
             )
         values = [value] if verb == "is" else self._several(field, value)
         self._patterns.setdefault(field, {})
-        return Among(frozenset(_keys(field, values)), said)
+        return FieldCondition(frozenset(_keys(field, values)), said)
 
-    def _matches(self, said: str, field: str, value: str) -> Condition:
+    def _matches(self, said: str, field: str, value: str) -> PriorityCondition:
         if field not in _SEARCHED and not field.startswith(CONTEXT):
             raise BadInput(f"has a pattern for {field}, whose few words are known; use is or in")
         known = self._patterns.setdefault(field, {})
         place = known.setdefault(priority_pattern.read(value), len(known))
-        return Among(frozenset({(field, place)}), said)
+        return FieldCondition(frozenset({(field, place)}), said)
 
     def _several(self, field: str, value: str) -> Iterable[str]:
         if value.startswith("[") and value.endswith("]"):
@@ -97,13 +105,13 @@ class Reading:
         raise BadInput(f"names the list {value!r:.60}, which is not under lists: ({known})")
 
 
-def _score(said: str, verb: str, value: str) -> Score:
+def _score(said: str, verb: str, value: str) -> ScoreCondition:
     if verb not in (">=", "≥") or not _SCORE.fullmatch(value):
         raise BadInput(f"is {said!r:.60}; a score is asked for like llm_score >= 0.8, from 0 to 1")
-    return Score(float(value), said)
+    return ScoreCondition(float(value), said)
 
 
-def _time(said: str, verb: str, value: str) -> Within:
+def _time(said: str, verb: str, value: str) -> HoursCondition:
     found = _TIMES.fullmatch(value)
     if verb != "in" or found is None:
         raise BadInput(f"is {said!r:.60}; a time of day is said like time in 08:00-18:00")
@@ -111,7 +119,7 @@ def _time(said: str, verb: str, value: str) -> Within:
     start, end = hour * 60 + minute, last_hour * 60 + last_minute
     if start == end:
         raise BadInput(f"is {said!r:.60}; that is no time at all, or always")
-    return Within(start, end, said)
+    return HoursCondition(start, end, said)
 
 
 def _check_field(field: str) -> None:

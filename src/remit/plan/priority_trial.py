@@ -10,7 +10,7 @@ from remit.plan.draft import Ranking, Scored, ranked
 from remit.plan.priority import SPOKEN, PriorityRules
 
 
-class Trial(Struct, frozen=True):
+class PriorityTrial(Struct, frozen=True):
     task: Task
     now: Ranking
 
@@ -25,11 +25,11 @@ def trials(
     rules: PriorityRules,
     zone: tzinfo,
     scored: Callable[[Task], Scored | None],
-) -> Iterator[Trial]:
+) -> Iterator[PriorityTrial]:
     """Each task that rules have ranked, as these would rank it, with the score that is known.
 
     What somebody said himself, and what nobody has ranked yet, is left out: no rule changes it.
     """
     for task in tasks:
         if task.rule is not None and task.rule.name not in SPOKEN:
-            yield Trial(task, ranked(task, rules, zone, scored(task)))
+            yield PriorityTrial(task, ranked(task, rules, zone, scored(task)))

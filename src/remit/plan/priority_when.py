@@ -5,7 +5,7 @@ from typing import Final, Protocol
 
 from msgspec import Struct
 
-from remit.plan.priority_facts import Facts, Key
+from remit.plan.priority_facts import Key, PriorityFacts
 
 # How many tasks share a value, roughly: where there is a choice, the rarer one is looked up.
 _COMMON: Final[Mapping[str, int]] = {
@@ -18,7 +18,7 @@ _COMMON: Final[Mapping[str, int]] = {
 }
 
 
-class Condition(Protocol):
+class PriorityCondition(Protocol):
     @property
     def said(self) -> str:
         """As a person would write it, on one line."""
@@ -30,22 +30,22 @@ class Condition(Protocol):
     @property
     def asks_score(self) -> bool: ...
 
-    def holds(self, facts: Facts) -> bool | None:
+    def holds(self, facts: PriorityFacts) -> bool | None:
         """Whether it holds; None if only a score could tell."""
 
 
-class Among(Struct, frozen=True):
+class FieldCondition(Struct, frozen=True):
     """A field has one of some values, or a pattern is found in it."""
 
     keys: frozenset[Key]
     said: str
     asks_score: bool = False
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: PriorityFacts) -> bool:
         return not self.keys.isdisjoint(facts.keys)
 
 
-class Within(Struct, frozen=True):
+class HoursCondition(Struct, frozen=True):
     """It came between two times of the owner's day; the second may be on the next day."""
 
     start: int
@@ -54,13 +54,13 @@ class Within(Struct, frozen=True):
     keys: None = None
     asks_score: bool = False
 
-    def holds(self, facts: Facts) -> bool:
+    def holds(self, facts: PriorityFacts) -> bool:
         if self.start < self.end:
             return self.start <= facts.minute < self.end
         return facts.minute >= self.start or facts.minute < self.end
 
 
-class Score(Struct, frozen=True):
+class ScoreCondition(Struct, frozen=True):
     """A model finds it at least so urgent."""
 
     least: float
@@ -68,12 +68,12 @@ class Score(Struct, frozen=True):
     keys: None = None
     asks_score: bool = True
 
-    def holds(self, facts: Facts) -> bool | None:
+    def holds(self, facts: PriorityFacts) -> bool | None:
         return None if facts.score is None else facts.score >= self.least
 
 
-class All(Struct, frozen=True):
-    parts: tuple[Condition, ...]
+class AllOf(Struct, frozen=True):
+    parts: tuple[PriorityCondition, ...]
 
     @property
     def said(self) -> str:
@@ -88,7 +88,7 @@ class All(Struct, frozen=True):
     def asks_score(self) -> bool:
         return any(part.asks_score for part in self.parts)
 
-    def holds(self, facts: Facts) -> bool | None:
+    def holds(self, facts: PriorityFacts) -> bool | None:
         found: bool | None = True
         for part in self.parts:
             now = part.holds(facts)
@@ -98,8 +98,8 @@ class All(Struct, frozen=True):
         return found
 
 
-class Some(Struct, frozen=True):
-    parts: tuple[Condition, ...]
+class AnyOf(Struct, frozen=True):
+    parts: tuple[PriorityCondition, ...]
 
     @property
     def said(self) -> str:
@@ -116,7 +116,7 @@ class Some(Struct, frozen=True):
     def asks_score(self) -> bool:
         return any(part.asks_score for part in self.parts)
 
-    def holds(self, facts: Facts) -> bool | None:
+    def holds(self, facts: PriorityFacts) -> bool | None:
         found: bool | None = False
         for part in self.parts:
             now = part.holds(facts)
@@ -126,8 +126,8 @@ class Some(Struct, frozen=True):
         return found
 
 
-class Not(Struct, frozen=True):
-    part: Condition
+class NotCondition(Struct, frozen=True):
+    part: PriorityCondition
     keys: None = None
 
     @property
@@ -138,15 +138,15 @@ class Not(Struct, frozen=True):
     def asks_score(self) -> bool:
         return self.part.asks_score
 
-    def holds(self, facts: Facts) -> bool | None:
+    def holds(self, facts: PriorityFacts) -> bool | None:
         found = self.part.holds(facts)
         return None if found is None else not found
 
 
-class Index:
+class ConditionIndex:
     """Which conditions could hold at all, so that of a thousand a handful is looked at."""
 
-    def __init__(self, conditions: Sequence[Condition]) -> None:
+    def __init__(self, conditions: Sequence[PriorityCondition]) -> None:
         self._open: list[int] = []
         self._by: dict[Key, list[int]] = {}
         for place, condition in enumerate(conditions):
@@ -156,7 +156,7 @@ class Index:
             for key in keys or ():
                 self._by.setdefault(key, []).append(place)
 
-    def find(self, facts: Facts) -> list[int]:
+    def find(self, facts: PriorityFacts) -> list[int]:
         """Their places, in order."""
         found = set(self._open)
         for key in facts.keys:
@@ -168,5 +168,5 @@ def _cost(keys: frozenset[Key]) -> int:
     return sum(_COMMON.get(field, 1) for field, _ in keys)
 
 
-def _listed(parts: Sequence[Condition]) -> str:
+def _listed(parts: Sequence[PriorityCondition]) -> str:
     return "; ".join(part.said for part in parts)

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from remit.model.contract import Criterion, Timing
-from remit.plan.activities import Activities, Demand, FileRule, Unit, Whole
+from remit.plan.activities import Activities, CheckDemand, EndToEnd, FileRule, UnitTests
 from remit.plan.diff import Diff, says
 from remit.plan.files import basename, folder, own_tests, short
 
@@ -14,7 +14,7 @@ MOST_OWN: Final = 25  # files whose own tests are asked for one by one; beyond t
 _LETTERS: Final = 2_000_000  # of a diff that are looked at
 
 
-class Proof(Struct, frozen=True):
+class RequestedProof(Struct, frozen=True):
     criteria: tuple[Criterion, ...] = ()
     why: tuple[str, ...] = ()
 
@@ -31,16 +31,16 @@ class _Tally(Struct):
     all: bool = False
     build: bool = False
     critics: dict[str, None] = field(default_factory=dict)
-    e2e: list[tuple[Whole, Sequence[str]]] = field(default_factory=list)
+    e2e: list[tuple[EndToEnd, Sequence[str]]] = field(default_factory=list)
     why: dict[str, list[str]] = field(default_factory=dict)
 
-    def add(self, demand: Demand, title: str, paths: Sequence[str] = ()) -> None:
+    def add(self, demand: CheckDemand, title: str, paths: Sequence[str] = ()) -> None:
         self.why.setdefault(f"{title}: {demand.why}" if demand.why else title, []).extend(paths)
         self.build = self.build or demand.build
         self.critics |= dict.fromkeys(demand.critics)
         if demand.e2e:
             self.e2e.append((demand.e2e, paths))
-        self.all = self.all or demand.unit is Unit.ALL or (bool(demand.unit) and not paths)
+        self.all = self.all or demand.unit is UnitTests.ALL or (bool(demand.unit) and not paths)
 
     def ask_own(self, paths: Iterable[str], removed: Collection[str]) -> None:
         """Ask for the tests of each; one that is gone or has no name has others', if any."""
@@ -54,7 +54,7 @@ class _Tally(Struct):
                 self.own.setdefault(name, path)
 
 
-def prove(files: Sequence[str], diff: Diff, rules: Activities) -> Proof:
+def prove(files: Sequence[str], diff: Diff, rules: Activities) -> RequestedProof:
     """What these files ask for: each by its rules, then what the diff says, then all together."""
     tally = _Tally()
     code = [
@@ -65,7 +65,7 @@ def prove(files: Sequence[str], diff: Diff, rules: Activities) -> Proof:
     ]
     _listen(code, diff, rules, tally)
     _look_across(code, rules, tally)
-    return Proof(tuple(_criteria(tally)), tuple(_reasons(tally)))
+    return RequestedProof(tuple(_criteria(tally)), tuple(_reasons(tally)))
 
 
 def _ask(
@@ -76,7 +76,7 @@ def _ask(
     asked = asked or [("other files", rules.defaults)]
     for title, demand in asked:
         tally.add(demand, title, paths)
-    if any(demand.unit is Unit.OWN for _, demand in asked):
+    if any(demand.unit is UnitTests.OWN for _, demand in asked):
         tally.ask_own(paths, diff.removed)
     return any(demand for _, demand in asked)
 
@@ -113,10 +113,10 @@ def _criteria(tally: _Tally) -> Iterator[Criterion]:
     yield from _e2e(tally.e2e)
 
 
-def _e2e(asked: Sequence[tuple[Whole, Sequence[str]]]) -> Iterator[Criterion]:
+def _e2e(asked: Sequence[tuple[EndToEnd, Sequence[str]]]) -> Iterator[Criterion]:
     """One run of the whole for all of them, as early as the most urgent needs it."""
     if asked:
-        soon = any(when is Whole.IMMEDIATE for when, _ in asked)
+        soon = any(when is EndToEnd.IMMEDIATE for when, _ in asked)
         named = [basename(path) for _, paths in asked for path in paths]
         what = short(named, 3) if named else "what changed"
         timing = Timing.IMMEDIATE if soon else Timing.DEFERRED

@@ -14,7 +14,7 @@ from msgspec import Struct
 from remit.plan import lexicon as lex
 
 
-class Asks(IntEnum):
+class RequestedWork(IntEnum):
     """What is asked for, the weakest first."""
 
     ADVICE = 1
@@ -23,8 +23,8 @@ class Asks(IntEnum):
     CHANGE = 4
 
 
-class Reading(Struct, frozen=True):
-    asks: Asks
+class RequestReading(Struct, frozen=True):
+    asks: RequestedWork
     why: str
     firm: bool = True  # whether the words say it, and not only their silence
 
@@ -47,20 +47,22 @@ _TOKEN: Final = re.compile(rf",|&|[\w{_NAME}][\w'/.+#-]*|/[\w/.-]+")
 _MOST: Final = 4_000  # letters that are read; who writes more has said it before
 
 
-def read(text: str) -> Reading:
+def read(text: str) -> RequestReading:
     """Say what a description asks for. It reads words, and never obeys them."""
     told = text[:_MOST].replace("’", "'").replace("elease notes", "elease-notes")
     sentences = [tokens for tokens in map(_tokens, _sentences(told)) if tokens]
     if any(_is_story(tokens) for tokens in sentences[:1]):
-        return Reading(Asks.CHANGE, "it is a user story")
+        return RequestReading(RequestedWork.CHANGE, "it is a user story")
     asked = [_question(each) for each in sentences[:1] if told.rstrip().endswith("?")]
-    found: list[Reading] = [each for each in asked if each] or [
+    found: list[RequestReading] = [each for each in asked if each] or [
         reading
         for tokens in sentences
         for reading in _label(tokens) or map(_order, _orders(tokens))
     ]
     found = found or [_nouns(tokens) for tokens in sentences]
-    silent = Reading(Asks.CHANGE, "nothing says that it is advice or text", firm=False)
+    silent = RequestReading(
+        RequestedWork.CHANGE, "nothing says that it is advice or text", firm=False
+    )
     return max(found, key=lambda each: (each.asks, each.firm), default=silent)
 
 
@@ -83,13 +85,15 @@ def _is_story(tokens: Sequence[str]) -> bool:
     return tokens[0] in lex.STORIES and "," in tokens and bool(lex.TELLERS & set(tokens))
 
 
-def _question(tokens: Sequence[str]) -> Reading | None:
+def _question(tokens: Sequence[str]) -> RequestReading | None:
     if tokens[0] not in lex.ASKS:
         return None
-    return Reading(Asks.UNSURE, "it is a question, which an answer or a change may settle")
+    return RequestReading(
+        RequestedWork.UNSURE, "it is a question, which an answer or a change may settle"
+    )
 
 
-def _label(tokens: Sequence[str]) -> list[Reading]:
+def _label(tokens: Sequence[str]) -> list[RequestReading]:
     """`docs: explain the cache` is a text, whatever is done to it."""
     return [_nouns(tokens)] if len(tokens) == 1 and tokens[0] in ("docs", "doc") else []
 
@@ -201,19 +205,23 @@ def _next(tokens: Sequence[str], at: int) -> str:
 # What one order asks for --------------------------------------------------------------------------
 
 
-def _order(order: _Order) -> Reading:
+def _order(order: _Order) -> RequestReading:
     verb, said = order.verb, f"“{order.verb}”"
     phrases = _phrases(order.rest)
     if verb in lex.MAYBE or (lex.LOOKS & set(order.rest[:3]) and verb not in lex.CHANGES):
-        return Reading(Asks.UNSURE, f"{said} may end with an answer or with a change")
+        return RequestReading(
+            RequestedWork.UNSURE, f"{said} may end with an answer or with a change"
+        )
     if _is_told(order, phrases):
-        return Reading(Asks.TEXT, f"{said} asks for text alone")
+        return RequestReading(RequestedWork.TEXT, f"{said} asks for text alone")
     if verb in lex.ADVISES or (verb in lex.TAKES and phrases[0].head in lex.ADVICE):
         what = said if verb in lex.ADVISES else f"{said} “{phrases[0].head}”"
-        return Reading(Asks.ADVICE, f"{what} asks for advice, not for a change")
+        return RequestReading(RequestedWork.ADVICE, f"{what} asks for advice, not for a change")
     if verb in lex.EDITS:
         return _edit(said, phrases)
-    return Reading(Asks.CHANGE, f"{said} asks for a change", firm=verb in lex.BUILDS)
+    return RequestReading(
+        RequestedWork.CHANGE, f"{said} asks for a change", firm=verb in lex.BUILDS
+    )
 
 
 def _is_told(order: _Order, phrases: Sequence["_Phrase"]) -> bool:
@@ -223,23 +231,27 @@ def _is_told(order: _Order, phrases: Sequence["_Phrase"]) -> bool:
     return order.verb in lex.TELLS and any(each.kind is _Kind.PAGE for each in phrases[1:])
 
 
-def _edit(said: str, phrases: Sequence["_Phrase"]) -> Reading:
+def _edit(said: str, phrases: Sequence["_Phrase"]) -> RequestReading:
     """An edit is as much as what is edited: a text, code, or something in between."""
     what, where = phrases[0], [each.kind for each in phrases[1:] if each.before in lex.WHERE]
     place = next((each for each in where if each in (_Kind.PAGE, _Kind.CODE)), None)
-    text = Reading(Asks.TEXT, f"{said} “{what.head}” changes text alone")
-    change = Reading(Asks.CHANGE, f"{said} “{what.head}” asks for a change")
+    text = RequestReading(RequestedWork.TEXT, f"{said} “{what.head}” changes text alone")
+    change = RequestReading(RequestedWork.CHANGE, f"{said} “{what.head}” asks for a change")
     match what.kind:
         case _Kind.PAGE | _Kind.REMARK:
             return text
         case _Kind.SLIP:
             return change if place is _Kind.CODE else text
         case _Kind.MIXED if place is not _Kind.CODE:
-            return Reading(Asks.UNSURE, f"{said} “{what.head}” may be about a text or about code")
+            return RequestReading(
+                RequestedWork.UNSURE, f"{said} “{what.head}” may be about a text or about code"
+            )
         case _Kind.CODE | _Kind.MIXED:
             return change
         case _:
-            return text if place is _Kind.PAGE else Reading(change.asks, change.why, firm=False)
+            return (
+                text if place is _Kind.PAGE else RequestReading(change.asks, change.why, firm=False)
+            )
 
 
 # Things -------------------------------------------------------------------------------------------
@@ -315,18 +327,20 @@ def _phrases(tokens: Sequence[str]) -> list[_Phrase]:
     return [_Phrase(before, tuple(words)) for before, words in found]
 
 
-def _nouns(tokens: Sequence[str]) -> Reading:
+def _nouns(tokens: Sequence[str]) -> RequestReading:
     """What a sentence without an order is about: `Typo in the changelog`."""
     says = next((at for at, word in enumerate(tokens) if word in lex.SAYS), None)
     phrases = _phrases(tokens[:says])
     what = phrases[0]
     if says is not None:
         if what.kind is _Kind.PAGE:
-            return Reading(Asks.TEXT, f"it is about “{what.head}”")
-        return Reading(Asks.CHANGE, "it tells what is wrong or missing")
+            return RequestReading(RequestedWork.TEXT, f"it is about “{what.head}”")
+        return RequestReading(RequestedWork.CHANGE, "it tells what is wrong or missing")
     if what.head in lex.ADVICE or what.head in lex.ADVISES:
-        return Reading(Asks.ADVICE, f"“{what.head}” is advice")
+        return RequestReading(RequestedWork.ADVICE, f"“{what.head}” is advice")
     lone = all(word in lex.LEADS or word in lex.MACHINERY for word in what.words[:-1])
     if what.kind in (_Kind.PAGE, _Kind.SLIP) or (what.kind is _Kind.REMARK and lone):
         return _edit("to change", phrases)
-    return Reading(Asks.CHANGE, "nothing says that it is advice or text", firm=False)
+    return RequestReading(
+        RequestedWork.CHANGE, "nothing says that it is advice or text", firm=False
+    )

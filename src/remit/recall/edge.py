@@ -18,7 +18,7 @@ import qdrant_edge as qdrant
 from remit.errors import StoreTrouble
 from remit.model.codec import JsonMap
 from remit.model.ids import SessionId, TaskId
-from remit.model.likeness import Indexed, Near
+from remit.model.likeness import IndexedTask, NearestTask
 from remit.recall import snippets
 
 NAME: Final = "qdrant-edge"
@@ -42,7 +42,7 @@ class EdgeStore:
             os.close(self._held)
             raise
 
-    def put(self, some: Sequence[Indexed]) -> None:
+    def put(self, some: Sequence[IndexedTask]) -> None:
         points = [
             qdrant.Point(snippets.point(each.task_id), list(each.vector), dict(each.beside))
             for each in some
@@ -65,7 +65,7 @@ class EdgeStore:
 
     def near(
         self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
-    ) -> list[Near]:
+    ) -> list[NearestTask]:
         asked = qdrant.QueryRequest(
             limit=most,
             query=qdrant.Query.Nearest(list(vector)),

@@ -10,10 +10,10 @@ from typing import Final
 
 from remit.errors import StoreTrouble
 from remit.model.ids import SessionId, TaskId
-from remit.model.likeness import Alike, By, Near
+from remit.model.likeness import NearestTask, SimilarityKind, SimilarTask
 from remit.model.task import Task
 from remit.recall import snippets
-from remit.recall.library import Library
+from remit.recall.library import RecallLibrary
 from remit.store import recall
 from remit.store.database import Database
 
@@ -27,11 +27,11 @@ _SAME: Final = 0.62  # nearer than that is near in any crowd
 _SURE: Final = 3  # places among the words that count if it is near as well
 
 
-class Finder:
+class TaskFinder:
     """Without a library it looks for words alone."""
 
     def __init__(
-        self, db: Database, library: Library | None, hide: Callable[[str], str] = str
+        self, db: Database, library: RecallLibrary | None, hide: Callable[[str], str] = str
     ) -> None:
         self._db = db
         self.library = library  # None: it is off
@@ -39,7 +39,7 @@ class Finder:
 
     async def like(
         self, task: Task, most: int, fits: Callable[[Task], bool] = lambda _: True
-    ) -> list[Alike]:
+    ) -> list[SimilarTask]:
         """Other work that is surely like a task's; of each session the best one.
 
         The default embedder finds all German texts alike, to a degree. So how near counts as near
@@ -59,7 +59,7 @@ class Finder:
 
     async def find(
         self, text: str, most: int, fits: Callable[[Task], bool] = lambda _: True
-    ) -> list[Alike]:
+    ) -> list[SimilarTask]:
         """Work that may be like some words, for whoever chooses himself."""
         near = await self.by_meaning(text, most, [])
         worded = await self._db.read(recall.worded, text, WIDE)
@@ -72,7 +72,7 @@ class Finder:
 
     async def near(
         self, vector: Sequence[float], most: int, without: Sequence[SessionId]
-    ) -> list[Near]:
+    ) -> list[NearestTask]:
         """What lies near a place; nothing if the library is shut."""
         if self.library is None:
             return []
@@ -84,12 +84,12 @@ class Finder:
 
     async def _ranked(
         self,
-        near: Sequence[Near],
+        near: Sequence[NearestTask],
         worded: Sequence[TaskId],
         most: int,
         fits: Callable[[Task], bool],
         but: Task | None,
-    ) -> list[Alike]:
+    ) -> list[SimilarTask]:
         order = fused([each.task_id for each in near], worded)
         found = await self._db.read(recall.named, order) if order else []
         by_meaning = {each.task_id: each for each in near}
@@ -99,10 +99,10 @@ class Finder:
 
     async def by_meaning(
         self, text: str, most: int, without: Sequence[SessionId] = ()
-    ) -> list[Near]:
+    ) -> list[NearestTask]:
         """What lies near some words, whatever words it uses."""
         vector = await self.library.vector(text) if self.library else None
-        found: list[Near] = []
+        found: list[NearestTask] = []
         for _ in range(_ROUNDS if vector is not None else 0):
             some = await self.near(vector or (), WIDE, without)
             found += [each for each in some if each.score >= CUT]
@@ -122,24 +122,24 @@ def fused(*ways: Sequence[TaskId]) -> list[TaskId]:
     return sorted(worth, key=lambda each: -worth[each])
 
 
-def _outstanding(near: Sequence[Near]) -> set[TaskId]:
+def _outstanding(near: Sequence[NearestTask]) -> set[TaskId]:
     """What lies nearer than the crowd; where there is no crowd, whatever is near."""
     crowd = [each.score for each in near[_CROWD:]]
     cut = min(sum(crowd) / len(crowd) + _ABOVE, _SAME) if crowd else CUT
     return {each.task_id for each in near if each.score >= cut}
 
 
-def _alike(task: Task, near: Near | None, worded: Sequence[TaskId]) -> Alike:
+def _alike(task: Task, near: NearestTask | None, worded: Sequence[TaskId]) -> SimilarTask:
     if near is None:
-        return Alike(task, By.WORDS, 0, task.taint)
-    by = By.BOTH if task.id in worded else By.MEANING
-    return Alike(task, by, near.score, task.taint.joined(near.taint))
+        return SimilarTask(task, SimilarityKind.WORDS, 0, task.taint)
+    by = SimilarityKind.BOTH if task.id in worded else SimilarityKind.MEANING
+    return SimilarTask(task, by, near.score, task.taint.joined(near.taint))
 
 
-def _one_a_session(found: Sequence[Alike], but: Task | None) -> list[Alike]:
+def _one_a_session(found: Sequence[SimilarTask], but: Task | None) -> list[SimilarTask]:
     """Runs of one work are one; they come in the order of the best."""
     seen = {but.session_id} if but else set()
-    kept: list[Alike] = []
+    kept: list[SimilarTask] = []
     for each in found:
         if each.task.session_id not in seen:
             seen.add(each.task.session_id)

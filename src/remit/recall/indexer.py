@@ -13,18 +13,18 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct, field
 
-from remit.errors import Failed, StoreTrouble
-from remit.model.event import Event, Kind
+from remit.errors import StepFailed, StoreTrouble
+from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
-from remit.model.likeness import Indexed
+from remit.model.likeness import IndexedTask
 from remit.model.status import TERMINAL
 from remit.model.task import Task
 from remit.ports import Clock, SnippetStore
 from remit.recall import snippets
-from remit.recall.library import Library
+from remit.recall.library import RecallLibrary
 from remit.store import events, recall
 from remit.store.database import Database
-from remit.store.recall import Read
+from remit.store.recall import IndexedDigest
 
 # Given a task that has just come in, and where it lies.
 Arrived: TypeAlias = Callable[[Task, Sequence[float]], Awaitable[None]]
@@ -53,7 +53,7 @@ class _Changes(Struct):
     texts: list[tuple[Task, str]] = field(default_factory=list)
     marks: list[Task] = field(default_factory=list)
     gone: list[TaskId] = field(default_factory=list)
-    read: list[Read] = field(default_factory=list)
+    read: list[IndexedDigest] = field(default_factory=list)
 
 
 class Indexer:
@@ -61,7 +61,7 @@ class Indexer:
         self,
         db: Database,
         clock: Clock,
-        library: Library,
+        library: RecallLibrary,
         hide: Callable[[str], str],
         arrived: Arrived,
     ) -> None:
@@ -82,7 +82,7 @@ class Indexer:
                 await self._wait_for_work()
                 await self._library.open()
                 await self._follow(await self._begin())
-            except (StoreTrouble, Failed) as error:
+            except (StoreTrouble, StepFailed) as error:
                 _LOG.warning("%s It is tried again in %g s; all else goes on.", error, RETRY)
                 self._library.fail(error)
                 await self._library.close()
@@ -143,14 +143,14 @@ class Indexer:
         return bool(page) or place.below != 0
 
     async def _page(self, page: Sequence[Event], place: _Place) -> None:
-        if any(event.kind is Kind.STORE_RESTORED for event in page):
+        if any(event.kind is EventKind.STORE_RESTORED for event in page):
             # Another past is in place: what was read of the one that is gone counts no more.
             await self._db.write(recall.forget)
             await self._library.close()
             await self._library.open()
             place.below = None
         touched = _touched(page)
-        fresh = {event.task_id for event in page if event.kind is Kind.TASK_CREATED}
+        fresh = {event.task_id for event in page if event.kind is EventKind.TASK_CREATED}
         for start in range(0, len(touched), HANDFUL):
             await self._index(touched[start : start + HANDFUL], fresh)
         place.since = page[-1].seq
@@ -165,7 +165,7 @@ class Indexer:
             self._compare(task, read, changes)
         vectors = await self._library.embed([text for _, text in changes.texts])
         points = [
-            Indexed(task.id, tuple(vector), snippets.beside(task, text))
+            IndexedTask(task.id, tuple(vector), snippets.beside(task, text))
             for (task, text), vector in zip(changes.texts, vectors, strict=True)
         ]
         if changes.read or changes.gone:
@@ -176,14 +176,16 @@ class Indexer:
             if task.id in fresh:
                 await self._arrived(task, vector)
 
-    def _compare(self, task: Task, read: Read | None, changes: _Changes) -> None:
+    def _compare(self, task: Task, read: IndexedDigest | None, changes: _Changes) -> None:
         """Note what of a task is not in the index as it stands now."""
         if task.deleted_at is not None:
             if read is not None:
                 changes.gone.append(task.id)
             return
         text = snippets.words(task, self._hide)
-        now = Read(task.id, snippets.digest(text), snippets.digest_of(snippets.beside(task, "")))
+        now = IndexedDigest(
+            task.id, snippets.digest(text), snippets.digest_of(snippets.beside(task, ""))
+        )
         if read is None or read.words != now.words:
             changes.texts.append((task, text))
             changes.read.append(now)
@@ -191,7 +193,7 @@ class Indexer:
             changes.marks.append(task)
             changes.read.append(now)
 
-    def _apply(self, store: SnippetStore, points: list[Indexed], changes: _Changes) -> None:
+    def _apply(self, store: SnippetStore, points: list[IndexedTask], changes: _Changes) -> None:
         if points:
             store.put(points)
         for task in changes.marks:
@@ -207,6 +209,6 @@ def _touched(page: Sequence[Event]) -> list[TaskId]:
 
 
 def _tells(event: Event) -> bool:
-    if event.kind is Kind.TASK_MOVED:
+    if event.kind is EventKind.TASK_MOVED:
         return event.data["to"] in TERMINAL
-    return event.kind in (Kind.TASK_CREATED, Kind.TASK_UPDATED)
+    return event.kind in (EventKind.TASK_CREATED, EventKind.TASK_UPDATED)

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from remit.errors import RemitError, StoreTrouble
 from remit.model.ids import SessionId
-from remit.model.likeness import Near
+from remit.model.likeness import NearestTask
 from remit.ports import Embedder, SnippetStore
 from remit.store import recall
 from remit.store.database import Database
@@ -29,7 +29,7 @@ PATIENCE: Final = 5.0  # seconds that a question may take
 _NICE: Final = 5  # so much later than others the thread gets its turn that indexes
 
 
-class Means(Struct, frozen=True):
+class LibraryParts(Struct, frozen=True):
     """How the parts are made. That blocks and may raise: much is loaded, or is not there."""
 
     embedder: Callable[[ThreadPoolExecutor], Embedder]
@@ -38,7 +38,7 @@ class Means(Struct, frozen=True):
 
 
 @runtime_checkable
-class Closes(Protocol):
+class ClosableStore(Protocol):
     async def close(self) -> None: ...
 
 
@@ -47,12 +47,12 @@ class _Open(Struct, frozen=True):
     store: SnippetStore
 
     async def close(self) -> None:
-        if isinstance(self.embedder, Closes):
+        if isinstance(self.embedder, ClosableStore):
             await self.embedder.close()
 
 
-class Library:
-    def __init__(self, db: Database, means: Means) -> None:
+class RecallLibrary:
+    def __init__(self, db: Database, means: LibraryParts) -> None:
         self._db = db
         self._means = means
         self._opening: asyncio.Task[None] | None = None
@@ -89,7 +89,7 @@ class Library:
 
     async def look(
         self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
-    ) -> list[Near]:
+    ) -> list[NearestTask]:
         """What is near, now."""
         return await asyncio.to_thread(self._parts.store.near, vector, most, without)
 

@@ -9,13 +9,13 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.likeness import Alike
+from remit.model.likeness import SimilarTask
 from remit.model.reply import Snippet
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.model.visibility import may_see
 from remit.recall import words
-from remit.recall.finder import Finder
+from remit.recall.finder import TaskFinder
 
 MOST: Final = 4
 MOST_CHARACTERS: Final = 2_400  # of all together
@@ -24,7 +24,7 @@ _CAME: Final = 480
 
 
 class Reminders(Struct, frozen=True):
-    finder: Finder
+    finder: TaskFinder
     zone: tzinfo
 
     async def of(self, task: Task) -> tuple[Snippet, ...]:
@@ -43,7 +43,7 @@ class Reminders(Struct, frozen=True):
             told.append(snippet)
         return tuple(told)
 
-    def _snippet(self, alike: Alike) -> Snippet:
+    def _snippet(self, alike: SimilarTask) -> Snippet:
         task = alike.task
         day = words.day(task.completed_at or task.created_at, self.zone)
         sent = [each.body for each in task.delivery if each.body and each.sent_at]

@@ -14,7 +14,7 @@ from qdrant_client import QdrantClient, models
 from remit.errors import StoreTrouble
 from remit.model.codec import JsonMap
 from remit.model.ids import SessionId, TaskId
-from remit.model.likeness import Indexed, Near
+from remit.model.likeness import IndexedTask, NearestTask
 from remit.recall import snippets
 
 NAME: Final = "qdrant"
@@ -38,7 +38,7 @@ class ServerStore:
                 self.began_anew = True
             self._make()
 
-    def put(self, some: Sequence[Indexed]) -> None:
+    def put(self, some: Sequence[IndexedTask]) -> None:
         points = [
             models.PointStruct(
                 id=snippets.point(each.task_id), vector=list(each.vector), payload=dict(each.beside)
@@ -61,7 +61,7 @@ class ServerStore:
 
     def near(
         self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
-    ) -> list[Near]:
+    ) -> list[NearestTask]:
         with _said("searched"):
             found = self._line.query_points(
                 snippets.COLLECTION,

@@ -12,15 +12,21 @@ from typing import Final, TypeAlias
 
 from msgspec.structs import replace
 
-from remit.errors import Failed
+from remit.errors import StepFailed
 from remit.model.ids import SessionId
 from remit.model.reply import Memory, Snippet
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.task import Taint, Task
 from remit.recall import words
 from remit.store import sessions
 from remit.store.database import Database
-from remit.store.sessions import Past, Reported, Said, Shared, Summary
+from remit.store.sessions import (
+    OwnerStatement,
+    PastRun,
+    ReportedMessage,
+    SessionHistory,
+    SessionSummary,
+)
 
 # Given the summary so far and the runs to be added, in words: the new summary, or None.
 Summarise: TypeAlias = Callable[[str, Sequence[str]], Awaitable[str | None]]
@@ -39,7 +45,7 @@ MOST_REPORTED: Final = 6_000
 _LINE: Final = 240
 
 
-class Recall:
+class SessionRecall:
     """`summarise` asks a model; without one, code does what code can. `remind` looks elsewhere."""
 
     def __init__(
@@ -55,9 +61,9 @@ class Recall:
         self._summarise = summarise
         self._zone = zone
 
-    def reminded(self, remind: Remind) -> "Recall":
+    def reminded(self, remind: Remind) -> "SessionRecall":
         """The same, with other work like a task's."""
-        return Recall(self._db, summarise=self._summarise, zone=self._zone, remind=remind)
+        return SessionRecall(self._db, summarise=self._summarise, zone=self._zone, remind=remind)
 
     async def like(self, task: Task) -> Memory:
         """What the session came to so far, and other work like this."""
@@ -78,11 +84,11 @@ class Recall:
         return self._memory(runs, summary, shared)
 
     async def _sum_up(
-        self, session: SessionId, older: Sequence[Past], before: Summary | None
-    ) -> Summary:
+        self, session: SessionId, older: Sequence[PastRun], before: SessionSummary | None
+    ) -> SessionSummary:
         text = await self._ask(older, before.text if before else "")
         last = older[-1].ended_at, older[-1].no
-        made = Summary(
+        made = SessionSummary(
             text=text or "",
             # A clock that was set back may have ended the later ones earlier.
             upto=max(last, before.upto) if before else last,
@@ -98,18 +104,20 @@ class Recall:
             await self._db.write(sessions.sum_up, session, made)
         return made
 
-    async def _ask(self, older: Sequence[Past], before: str) -> str | None:
+    async def _ask(self, older: Sequence[PastRun], before: str) -> str | None:
         """What a model makes of it; what is empty or too long is none."""
         if self._summarise is None:
             return None
         told = [words.run(each, self._zone, MOST_RUN) for each in older]
         try:
             text = ((await self._summarise(before, told)) or "").strip()
-        except Failed:
+        except StepFailed:
             return None
         return text if 0 < len(text) <= words.MOST_SUMMARY else None
 
-    def _memory(self, runs: Sequence[Past], summary: Summary | None, shared: Shared) -> Memory:
+    def _memory(
+        self, runs: Sequence[PastRun], summary: SessionSummary | None, shared: SessionHistory
+    ) -> Memory:
         whole = _whole(runs)
         told = {run.task_id for run in runs}
         reported = [each for each in shared.reported if each.task_id not in told]
@@ -123,11 +131,11 @@ class Recall:
             taint=_worst(read),
         )
 
-    def _snippet(self, run: Past) -> Snippet:
+    def _snippet(self, run: PastRun) -> Snippet:
         title = f"{words.day(run.ended_at, self._zone)} {run.title}"
         return Snippet(run.task_id, title, words.cut(run.text.strip(), MOST_SNIPPET), run.taint)
 
-    def _reported(self, sent: Sequence[Reported]) -> tuple[str, ...]:
+    def _reported(self, sent: Sequence[ReportedMessage]) -> tuple[str, ...]:
         """One line each; what was sent twice stands there once, when it was last sent."""
         lines: dict[str, str] = {}
         for each in sent:
@@ -136,14 +144,14 @@ class Recall:
         return _newest(list(lines.values()), MOST_REPORTED)
 
 
-def _is_long(runs: Sequence[Past]) -> bool:
+def _is_long(runs: Sequence[PastRun]) -> bool:
     if len(runs) <= WHOLE:
         return False
     too_much = sum(run.size for run in runs) > MOST_WHOLE
     return len(runs) >= MOST_RUNS or runs[-1].context >= MOST_CONTEXT or too_much
 
 
-def _whole(runs: Sequence[Past]) -> set[str]:
+def _whole(runs: Sequence[PastRun]) -> set[str]:
     """The newest runs whose thoughts can be handed back, as far as there is room for them."""
     whole: set[str] = set()
     room = MOST_WHOLE
@@ -154,17 +162,17 @@ def _whole(runs: Sequence[Past]) -> set[str]:
     return whole
 
 
-def _facts(said: Sequence[Said]) -> tuple[str, ...]:
+def _facts(said: Sequence[OwnerStatement]) -> tuple[str, ...]:
     return _newest([_fact(each) for each in said], MOST_FACTS)
 
 
-def _fact(said: Said) -> str:
+def _fact(said: OwnerStatement) -> str:
     text = words.line(said.text, _LINE)
     if said.asked is not None:
         return f"Asked {words.line(said.asked, _LINE)!r}, the owner said: {text}"
     how = {
-        Answered.BACK: "The owner sent a result back and said",
-        Answered.EDIT: "The owner sent this instead of what was written",
+        ReviewAnswer.BACK: "The owner sent a result back and said",
+        ReviewAnswer.EDIT: "The owner sent this instead of what was written",
     }
     return f"{how.get(said.how, 'The owner said')}: {text}"
 
@@ -180,7 +188,7 @@ def _newest(lines: Sequence[str], most: int) -> tuple[str, ...]:
     return tuple(reversed(kept))
 
 
-def _taints(read: Sequence[Past] | Sequence[Reported]) -> list[Taint]:
+def _taints(read: Sequence[PastRun] | Sequence[ReportedMessage]) -> list[Taint]:
     return [each.taint for each in read]
 
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from remit.model.codec import Json, JsonMap, stamp, text_of
 from remit.model.ids import SessionId, TaskId
-from remit.model.likeness import Near
+from remit.model.likeness import NearestTask
 from remit.model.task import Creator, Taint, Task
 
 COLLECTION: Final = "task_snippets"
@@ -72,10 +72,10 @@ def point(task_id: TaskId) -> str:
     return str(uuid.UUID(int=number))
 
 
-def near(score: float, told: JsonMap) -> Near:
+def near(score: float, told: JsonMap) -> NearestTask:
     """What a point says of itself. What cannot be read is nobody's: it is trusted least."""
     taint = told.get("taint")
-    return Near(
+    return NearestTask(
         TaskId(str(told.get("task_id", ""))),
         score,
         SessionId(str(told.get("session", ""))),

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.store.sessions import Past, Summary
+from remit.store.sessions import PastRun, SessionSummary
 
 MOST_SUMMARY: Final = 8_000  # characters; about 2,000 tokens
 _LINE: Final = 160
@@ -14,8 +14,8 @@ _FOLDED: Final = "(The oldest of "
 
 
 def summed_up(
-    made: Summary, before: Summary | None, older: Sequence[Past], zone: tzinfo
-) -> Summary:
+    made: SessionSummary, before: SessionSummary | None, older: Sequence[PastRun], zone: tzinfo
+) -> SessionSummary:
     """One line a run, added to what is there; if that is too much, the oldest are left out."""
     known = before.text.splitlines() if before else []
     kept = [each for each in known if not each.startswith(_FOLDED)]
@@ -32,7 +32,7 @@ def summed_up(
     return replace(made, text="\n".join([*([note] if folded else []), *reversed(fitting)]))
 
 
-def run(past: Past, zone: tzinfo, most: int) -> str:
+def run(past: PastRun, zone: tzinfo, most: int) -> str:
     """A run for whoever sums it up."""
     return f"{day(past.ended_at, zone)} {past.title}\n{cut(past.text.strip(), most)}"
 
@@ -50,6 +50,6 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def _came_to(past: Past, zone: tzinfo) -> str:
+def _came_to(past: PastRun, zone: tzinfo) -> str:
     first, *_ = past.text.strip().splitlines() or [""]
     return line(f"{day(past.ended_at, zone)}: {past.title}: {first}", _LINE)

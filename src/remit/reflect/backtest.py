@@ -10,7 +10,7 @@ from remit.model.task import Priority, Task
 _OWNER: Final = "owner"
 
 
-class Tried(Struct, frozen=True):
+class BacktestResult(Struct, frozen=True):
     """How many past tasks were tried, and how many would be ranked otherwise."""
 
     seen: int
@@ -29,7 +29,7 @@ def run(
     tasks: Iterable[Task],
     before: Callable[[Task], Priority],
     after: Callable[[Task], Priority],
-) -> Tried:
+) -> BacktestResult:
     """Rank every task by the rules as they are and as they would be."""
     seen = changed = as_said = 0
     for task in tasks:
@@ -40,4 +40,4 @@ def run(
         changed += 1
         said = task.rule is not None and task.rule.name == _OWNER
         as_said += said and now is task.priority
-    return Tried(seen, changed, as_said)
+    return BacktestResult(seen, changed, as_said)

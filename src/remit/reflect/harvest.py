@@ -14,13 +14,13 @@ from typing import Final
 from remit.model.contract import Overall
 from remit.model.event import Event
 from remit.model.lesson import looks_back
-from remit.model.review import SEND, Answered, Review
+from remit.model.review import SEND, Review, ReviewAnswer
 from remit.model.series import ON_TIME
 from remit.model.status import Reason
 from remit.model.task import Task
 from remit.ports import Clock
 from remit.reflect import lines, wording
-from remit.reflect.lines import MOST_TEXT, Reflection, Shown
+from remit.reflect.lines import MOST_TEXT, ReflectionLine, ShownMessage
 from remit.store import reflections, reviews
 from remit.store.database import Database, Tx
 from remit.system.files import write_atomic
@@ -30,7 +30,7 @@ _MARK: Final = ".written"
 _SPAN: Final = 5_000  # events of the journal that are looked at in one go
 
 
-class Harvest:
+class ReflectionCollector:
     """`keep` is for how many days the files are kept; days are those of the owner's clock."""
 
     def __init__(self, db: Database, clock: Clock, folder: Path, zone: tzinfo, keep: int) -> None:
@@ -54,12 +54,12 @@ class Harvest:
                 written += await asyncio.to_thread(self._write, fresh, until)
                 since = until
 
-    async def recent(self, days: int) -> list[Reflection]:
+    async def recent(self, days: int) -> list[ReflectionLine]:
         """What was written in the last days, the oldest first; a line that says nothing is left."""
         first = self._day(self._clock.now() - timedelta(days=days))
         return await asyncio.to_thread(self._read, first)
 
-    def _of(self, event: Event, task: Task, asked: Sequence[Review]) -> Reflection:
+    def _of(self, event: Event, task: Task, asked: Sequence[Review]) -> ReflectionLine:
         return reflection(event, task, asked)
 
     def _is_of_late(self, at: datetime) -> bool:
@@ -81,7 +81,7 @@ class Harvest:
         except (OSError, ValueError):
             return 0
 
-    def _write(self, found: Iterable[Reflection], until: int) -> int:
+    def _write(self, found: Iterable[ReflectionLine], until: int) -> int:
         written = 0
         for each in found:
             path = self._folder / f"{self._day(each.at).isoformat()}.jsonl"
@@ -95,8 +95,8 @@ class Harvest:
         write_atomic(self._folder / _MARK, str(until), durable=False)
         return written
 
-    def _read(self, first: date) -> list[Reflection]:
-        told = list[Reflection]()
+    def _read(self, first: date) -> list[ReflectionLine]:
+        told = list[ReflectionLine]()
         for path in self._files():
             if path.stem >= first.isoformat() and not path.is_symlink():
                 text = path.read_text(encoding="utf-8", errors="replace")
@@ -107,11 +107,11 @@ class Harvest:
         return sorted(self._folder.glob("[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9].jsonl"))
 
 
-def reflection(event: Event, task: Task, asked: Sequence[Review]) -> Reflection:
+def reflection(event: Event, task: Task, asked: Sequence[Review]) -> ReflectionLine:
     """What a task came to, with its questions and its answers."""
     decided = [each.decision.answer for each in asked if each.decision]
     verdict = task.verdict.overall if task.verdict else None
-    return Reflection(
+    return ReflectionLine(
         seq=event.seq,
         task=str(task.id),
         at=event.at,
@@ -125,8 +125,8 @@ def reflection(event: Event, task: Task, asked: Sequence[Review]) -> Reflection:
         done=(task.result_summary or "")[:MOST_TEXT],
         held=tuple(each.reason.value for each in asked),
         shown=tuple(_shown(each) for each in asked if _is_message(each)),
-        declined=Answered.DECLINE in decided,
-        sent_back=decided.count(Answered.BACK),
+        declined=ReviewAnswer.DECLINE in decided,
+        sent_back=decided.count(ReviewAnswer.BACK),
         verified=Overall(verdict).value if verdict else None,
         tokens=task.spent.tokens or 0,
         cents=task.spent.cents or 0,
@@ -139,17 +139,17 @@ def _is_message(review: Review) -> bool:
     if review.decision is None or review.reason is not Reason.APPROVAL:
         return False
     sent = (review.about or "").startswith(f"{SEND}:") or ":send:" in review.key
-    return sent and review.decision.answer in (Answered.APPROVE, Answered.EDIT)
+    return sent and review.decision.answer in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
 
 
-def _shown(review: Review) -> Shown:
+def _shown(review: Review) -> ShownMessage:
     before, after = review.evidence, review.evidence
-    edited = review.decision is not None and review.decision.answer is Answered.EDIT
+    edited = review.decision is not None and review.decision.answer is ReviewAnswer.EDIT
     if edited and review.decision is not None:
         after = review.decision.text or ""
     had = wording.kinds(before)
     kept = tuple(each for each in wording.kinds(after) if each in had)
-    return Shown(had, kept, wording.count(before), wording.count(after), edited)
+    return ShownMessage(had, kept, wording.count(before), wording.count(after), edited)
 
 
 def _late(task: Task) -> int | None:

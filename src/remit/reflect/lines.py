@@ -17,7 +17,7 @@ MOST_TEXT: Final = 500  # characters of what was asked, and of what came of it
 MOST_LINE: Final = 20_000  # of a line that is read
 
 
-class Shown(Struct, frozen=True):
+class ShownMessage(Struct, frozen=True):
     """A message that the owner was shown before it went out, and how he let it go."""
 
     had: tuple[str, ...]  # what stood in it, by its kind: a greeting, bullets
@@ -27,7 +27,7 @@ class Shown(Struct, frozen=True):
     edited: bool
 
 
-class Reflection(Struct, frozen=True, kw_only=True):
+class ReflectionLine(Struct, frozen=True, kw_only=True):
     seq: int  # the place in the journal where the task ended: no task has two lines for one end
     task: str
     at: datetime
@@ -40,7 +40,7 @@ class Reflection(Struct, frozen=True, kw_only=True):
     asked: str
     done: str
     held: tuple[str, ...]  # why the owner was asked, each time
-    shown: tuple[Shown, ...]
+    shown: tuple[ShownMessage, ...]
     declined: bool
     sent_back: int
     verified: str | None  # pass, fail, pending; None if nothing was checked
@@ -49,15 +49,15 @@ class Reflection(Struct, frozen=True, kw_only=True):
     late: int | None  # seconds between when it was due and when it began; None if it never began
 
 
-def write(reflection: Reflection) -> str:
+def write(reflection: ReflectionLine) -> str:
     return line_of(to_json(reflection))
 
 
-def read(line: str) -> Reflection | None:
+def read(line: str) -> ReflectionLine | None:
     """A line as it was written; what is torn, forged or of another time is None."""
     if len(line) > MOST_LINE:
         return None
     try:
-        return from_json(Reflection, json.loads(line))
+        return from_json(ReflectionLine, json.loads(line))
     except (ValueError, RecursionError, BadInput):
         return None

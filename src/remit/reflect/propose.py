@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Final
 
 from remit.errors import BadInput
-from remit.model.lesson import Lesson, Taught
+from remit.model.lesson import Lesson, LessonFile
 
 _RULES: Final = re.compile(r"(?m)^rules:[ \t]*(\[[ \t]*\])?[ \t]*(#[^\r\n]*)?\r?$")
 _FIRST: Final = re.compile(r"(?m)^([ \t]*)- ")
@@ -20,7 +20,7 @@ def digest(text: str) -> str:
 
 def worked_in(lesson: Lesson, text: str) -> str:
     """The whole new text of the file; if it cannot take the lesson, a sentence says why."""
-    if lesson.file is Taught.GUIDELINES:
+    if lesson.file is LessonFile.GUIDELINES:
         return _with_line(lesson, text)
     return _with_rule(lesson, text)
 

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Collection
 from typing import Final
 
-from remit.model.lesson import Lesson, Taught
+from remit.model.lesson import Lesson, LessonFile
 
 LONGEST: Final = 200  # characters of a guideline
 _FIELDS: Final = ("objective", "series", "sender_domain", "source", "weekday", "time")
@@ -61,7 +61,7 @@ def objection(lesson: Lesson, names: Collection[str] = ()) -> str | None:
 
     `names` are those that it may not mention: people, channels and tools of this house.
     """
-    if lesson.file is Taught.RULES:
+    if lesson.file is LessonFile.RULES:
         return _of_rule(lesson)
     return of_words(lesson.text, names)
 

@@ -12,10 +12,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.lesson import Lesson, Taught
+from remit.model.lesson import Lesson, LessonFile
 from remit.model.task import Priority, SourceKind, Taint, Task
 from remit.reflect import wording
-from remit.reflect.lines import Reflection, Shown
+from remit.reflect.lines import ReflectionLine, ShownMessage
 
 DAYS: Final = 30
 LEAST: Final = 5  # cases
@@ -49,14 +49,14 @@ _SAYS: Final = {
 }
 
 
-class Seen(Struct, frozen=True):
+class ReflectedTask(Struct, frozen=True):
     """A line of the reflections, and the task as the store has it: what it says, and its taint."""
 
-    line: Reflection
+    line: ReflectionLine
     task: Task
 
 
-class Counted(Struct, frozen=True):
+class CountedLessons(Struct, frozen=True):
     """What counting found: lessons, and what is worth a word but changes no file."""
 
     lessons: tuple[Lesson, ...] = ()
@@ -68,14 +68,14 @@ class _Sort(Struct, frozen=True):
 
     when: str
     said: str
-    seen: tuple[Seen, ...]
+    seen: tuple[ReflectedTask, ...]
 
 
 def count(
-    seen: Sequence[Seen],
+    seen: Sequence[ReflectedTask],
     rank: Callable[[Task], Priority],
     domains: Callable[[Task], str | None],
-) -> Counted:
+) -> CountedLessons:
     """All that is obvious. `rank` is what the rules in force make of a task.
 
     `domains` says whose mail it was, if its sender is proven and known to the owner; else None.
@@ -84,30 +84,30 @@ def count(
     remarks: list[str] = []
     found = [*_worded(seen)]
     found += _apart([*_ranked(sorts, rank), *_late(sorts, rank), *_declined(sorts, rank, remarks)])
-    return Counted(tuple(found), tuple(remarks))
+    return CountedLessons(tuple(found), tuple(remarks))
 
 
 # How messages are worded ----------------------------------------------------------------------
 
 
-def _worded(seen: Sequence[Seen]) -> Iterator[Lesson]:
+def _worded(seen: Sequence[ReflectedTask]) -> Iterator[Lesson]:
     shown = [(each.line.task, message) for each in seen for message in each.line.shown]
     for kind, (says, what) in _SAYS.items():
         had = [(task, message) for task, message in shown if kind in message.had]
         out = [task for task, message in had if message.edited and kind not in message.kept]
         if _always(out, had):
             why = f"You took {what} out of {len(out)} of {len(had)} messages that had it"
-            yield Lesson(Taught.GUIDELINES, says, f"{why}.", _named(out))
+            yield Lesson(LessonFile.GUIDELINES, says, f"{why}.", _named(out))
     yield from _shortened(shown)
 
 
-def _shortened(shown: Sequence[tuple[str, Shown]]) -> Iterator[Lesson]:
+def _shortened(shown: Sequence[tuple[str, ShownMessage]]) -> Iterator[Lesson]:
     cut = [(task, m) for task, m in shown if m.edited and 0 < m.left <= m.words * SHORTER]
     if _always(cut, shown):
         most = -(-max(message.left for _, message in cut) // 10) * 10
         why = f"You shortened {len(cut)} of {len(shown)} messages, to {most} words or fewer."
         says = f"Keep a message under {most} words."
-        yield Lesson(Taught.GUIDELINES, says, why, _named(task for task, _ in cut))
+        yield Lesson(LessonFile.GUIDELINES, says, why, _named(task for task, _ in cut))
 
 
 # How tasks are ranked -------------------------------------------------------------------------
@@ -153,7 +153,7 @@ def _declined(
 
 def _rule(sort: _Sort, level: Priority, why: str, ids: Sequence[str]) -> Lesson:
     name = re.sub(r"[^\w]+", "-", sort.said.casefold()).strip("-")[:40]
-    return Lesson(Taught.RULES, f"learned-{name}", why, _named(ids), sort.when, level)
+    return Lesson(LessonFile.RULES, f"learned-{name}", why, _named(ids), sort.when, level)
 
 
 def _above(level: Priority) -> Priority | None:
@@ -173,10 +173,10 @@ def _apart(found: Iterable[Lesson]) -> Iterator[Lesson]:
 # Sorts of tasks -------------------------------------------------------------------------------
 
 
-def _sorts(seen: Sequence[Seen], domains: Callable[[Task], str | None]) -> Iterator[_Sort]:
+def _sorts(seen: Sequence[ReflectedTask], domains: Callable[[Task], str | None]) -> Iterator[_Sort]:
     """The tasks by series, by proven sender, by a word of the owner's titles, by source."""
     for keyed in (_series, lambda task: _domain(task, domains), _words, _source):
-        those, called = defaultdict[str, list[Seen]](list), dict[str, str]()
+        those, called = defaultdict[str, list[ReflectedTask]](list), dict[str, str]()
         for each in seen:
             for when, said in keyed(each.task):
                 those[when].append(each)

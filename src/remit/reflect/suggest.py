@@ -14,10 +14,10 @@ from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import JsonMap, from_json
-from remit.model.lesson import Lesson, Taught
+from remit.model.lesson import Lesson, LessonFile
 from remit.model.task import Priority, Taint, Task
-from remit.reflect.lines import Reflection
-from remit.reflect.statistics import MOST_NAMED, Seen
+from remit.reflect.lines import ReflectionLine
+from remit.reflect.statistics import MOST_NAMED, ReflectedTask
 
 MOST: Final = 3  # suggestions that are looked at
 LEAST_NAMED: Final = 3  # tasks that must speak for one
@@ -39,7 +39,7 @@ Suggest only what at least {LEAST_NAMED} of the tasks below speak for, and name 
 Answer with a JSON array and nothing else; [] if there is nothing to learn."""
 
 
-class Suggested(Struct, frozen=True):
+class SuggestedLesson(Struct, frozen=True):
     kind: str
     tasks: tuple[str, ...]
     text: str = ""
@@ -47,7 +47,7 @@ class Suggested(Struct, frozen=True):
     priority: str = ""
 
 
-def told(seen: Sequence[Seen], guidelines: str) -> str:
+def suggestion_prompt(seen: Sequence[ReflectedTask], guidelines: str) -> str:
     """What the model is shown, beside its rules."""
     mine = [each for each in seen if is_mine(each.task)][-_MOST_TOLD:]
     others = sum(not is_mine(each.task) for each in seen)
@@ -69,7 +69,7 @@ def is_mine(task: Task) -> bool:
     return task.taint is Taint.OWNER
 
 
-def read(answer: str, seen: Sequence[Seen]) -> tuple[list[Lesson], int]:
+def read(answer: str, seen: Sequence[ReflectedTask]) -> tuple[list[Lesson], int]:
     """The lessons in an answer, and how many suggestions were none."""
     mine = {each.line.task: each.task for each in seen if is_mine(each.task)}
     suggested = list(_suggestions(answer))
@@ -77,7 +77,7 @@ def read(answer: str, seen: Sequence[Seen]) -> tuple[list[Lesson], int]:
     return found, len(suggested) - len(found)
 
 
-def _line(line: Reflection, task: Task) -> str:
+def _line(line: ReflectionLine, task: Task) -> str:
     shown: JsonMap = {
         "id": line.task,
         "title": _short(task.title),
@@ -97,7 +97,7 @@ def _short(text: str) -> str:
     return " ".join(text.split())[:_MOST_TEXT]
 
 
-def _suggestions(answer: str) -> Iterable[Suggested | None]:
+def _suggestions(answer: str) -> Iterable[SuggestedLesson | None]:
     found = _ARRAY.search(answer[:_LONGEST])
     try:
         told = json.loads(found[0]) if found else []
@@ -105,12 +105,12 @@ def _suggestions(answer: str) -> Iterable[Suggested | None]:
         return
     for each in told if isinstance(told, list) else ():
         try:
-            yield from_json(Suggested, each)
+            yield from_json(SuggestedLesson, each)
         except BadInput:
             yield None
 
 
-def _lesson(said: Suggested | None, mine: Mapping[str, Task]) -> Lesson | None:
+def _lesson(said: SuggestedLesson | None, mine: Mapping[str, Task]) -> Lesson | None:
     if said is None:
         return None
     named = tuple(dict.fromkeys(each for each in said.tasks if each in mine))[:MOST_NAMED]
@@ -118,13 +118,13 @@ def _lesson(said: Suggested | None, mine: Mapping[str, Task]) -> Lesson | None:
         return None
     why = f"A model suggests it from {len(named)} tasks."
     if said.kind == "guideline":
-        return Lesson(Taught.GUIDELINES, " ".join(said.text.split()), why, named)
+        return Lesson(LessonFile.GUIDELINES, " ".join(said.text.split()), why, named)
     if said.kind == "rule" and said.priority in set(Priority):
         return _rule(said, why, [mine[each] for each in named])
     return None
 
 
-def _rule(said: Suggested, why: str, tasks: Collection[Task]) -> Lesson | None:
+def _rule(said: SuggestedLesson, why: str, tasks: Collection[Task]) -> Lesson | None:
     """A rule about a word that stands in the titles of the tasks that are named."""
     word = " ".join(said.word.split())
     if not _WORD.fullmatch(word):
@@ -135,4 +135,4 @@ def _rule(said: Suggested, why: str, tasks: Collection[Task]) -> Lesson | None:
     when = rf"objective matches /\b{word.casefold()}\b/i"
     name = f"learned-about-{word.casefold().replace(' ', '-')}"
     ids = tuple(str(task.id) for task in tasks)
-    return Lesson(Taught.RULES, name, why, ids, when, Priority(said.priority))
+    return Lesson(LessonFile.RULES, name, why, ids, when, Priority(said.priority))

@@ -9,31 +9,31 @@ from pathlib import Path
 from typing import Final
 
 from remit.errors import BadInput, Conflict
-from remit.model.lesson import Taught, Version, standing
+from remit.model.lesson import FileVersion, LessonFile, standing
 from remit.ports import Clock
 from remit.reflect.propose import digest
 from remit.store import reflections
 from remit.store.database import Database
-from remit.store.reflections import Change
+from remit.store.reflections import LessonChange
 from remit.system.files import write_atomic
 
 FOLDER: Final = "rules/versions"
 MOST: Final = 512_000  # characters of a file
-_NAMES: Final = {Taught.GUIDELINES: "guidelines.txt", Taught.RULES: "priority.yml"}
+_NAMES: Final = {LessonFile.GUIDELINES: "guidelines.txt", LessonFile.RULES: "priority.yml"}
 
 
-class Versions:
+class LessonVersions:
     """`default` is what a file says that is not there."""
 
     def __init__(
-        self, home: Path, db: Database, clock: Clock, default: Callable[[Taught], str]
+        self, home: Path, db: Database, clock: Clock, default: Callable[[LessonFile], str]
     ) -> None:
         self._home = home
         self._db = db
         self._clock = clock
         self._default = default
 
-    def text(self, file: Taught) -> str:
+    def text(self, file: LessonFile) -> str:
         """What a file says now."""
         try:
             # Not as lines: a file that ends its lines in another way is given back as it is.
@@ -46,18 +46,18 @@ class Versions:
             raise BadInput(f"{file.value} is too long; at most {MOST:,} letters are read.")
         return said
 
-    async def change(self, said: Change, text: str) -> None:
+    async def change(self, said: LessonChange, text: str) -> None:
         """Keep both texts, write the change down, and put the new text in place."""
         self._keep(said.file, self.text(said.file))
         self._keep(said.file, text)
         await self._db.write(reflections.change, said, self._clock.now())
         _replace(self._home / said.file.value, text)
 
-    async def history(self) -> tuple[Version, ...]:
+    async def history(self) -> tuple[FileVersion, ...]:
         """Every change, the oldest first."""
         return await self._db.read(reflections.versions)
 
-    async def revert(self, key: str, no: int | None = None, *, force: bool = False) -> Version:
+    async def revert(self, key: str, no: int | None = None, *, force: bool = False) -> FileVersion:
         """Take a change back: the latest that holds, or one that is named.
 
         What was written by hand since would be lost from the file; so that needs to be said.
@@ -70,7 +70,7 @@ class Versions:
             sentence = f"{wanted.file.value} was changed since change {wanted.no}; to put back the"
             raise Conflict(f"{sentence} text before it all the same, say --force.")
         why = f"change {wanted.no} was taken back"
-        said = Change(
+        said = LessonChange(
             key=key,
             file=wanted.file,
             was=now,
@@ -82,7 +82,7 @@ class Versions:
         await self.change(said, before)
         return (await self.history())[-1]
 
-    def kept(self, file: Taught, wanted: str) -> str:
+    def kept(self, file: LessonFile, wanted: str) -> str:
         """A text that a file once had; one that was tampered with is refused."""
         path = self._place(file, wanted)
         try:
@@ -95,17 +95,17 @@ class Versions:
             raise Conflict(sentence)
         return said
 
-    def _keep(self, file: Taught, text: str) -> None:
+    def _keep(self, file: LessonFile, text: str) -> None:
         path = self._place(file, digest(text))
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         if not path.exists():
             _replace(path, text)
 
-    def _place(self, file: Taught, wanted: str) -> Path:
+    def _place(self, file: LessonFile, wanted: str) -> Path:
         return self._home / FOLDER / f"{wanted[:16]}-{_NAMES[file]}"
 
 
-def _wanted(known: tuple[Version, ...], no: int | None) -> Version:
+def _wanted(known: tuple[FileVersion, ...], no: int | None) -> FileVersion:
     holding = standing(known)
     if no is None:
         if not holding:
@@ -117,7 +117,7 @@ def _wanted(known: tuple[Version, ...], no: int | None) -> Version:
     return found
 
 
-def _is_last(known: tuple[Version, ...], wanted: Version) -> bool:
+def _is_last(known: tuple[FileVersion, ...], wanted: FileVersion) -> bool:
     """Whether no later change of the same file holds."""
     mine = [each for each in standing(known) if each.file is wanted.file]
     return mine[-1].no == wanted.no

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from remit.model.codec import stamp, text_of, to_json
 from remit.model.contract import ChangedTest
 from remit.model.delivery import Delivery
-from remit.model.lesson import Drafted, Lesson
+from remit.model.lesson import DraftedLesson, Lesson
 from remit.model.permit import Permission, Reach
 from remit.model.reply import Ask, Hold, Reply, ToolCall
 from remit.model.review import CONDITION, FIX, INTENDED, LESSON, MERGE, SEND, WORK, Review
@@ -226,7 +226,7 @@ def fix(task: Task, what: str, evidence: str) -> Review:
     )
 
 
-def lesson(task: Task, place: int, learned: Lesson, drafted: Drafted) -> Review:
+def lesson(task: Task, place: int, learned: Lesson, drafted: DraftedLesson) -> Review:
     """Finished tasks teach something. What is approved is bound to the whole new text of a file."""
     named = ", ".join(learned.tasks)
     return Review(

@@ -7,8 +7,8 @@ from typing import Final
 from remit.errors import BadInput
 from remit.model.codec import stamp
 from remit.model.ids import ReviewId, TaskId
-from remit.model.review import Answered, Decision, Review
-from remit.model.settled import Settle
+from remit.model.review import Decision, Review, ReviewAnswer
+from remit.model.settled_task import Settle
 from remit.model.status import Reason
 from remit.model.task import Task
 from remit.model.undo import AT_ONCE, Undo
@@ -51,7 +51,7 @@ class Inbox:
         open_ = await self._db.read(reviews.waiting_for, reason, about)
         for each in open_:
             assert each.id is not None  # noqa: S101 - what waits has been stored
-            await self.decide(each.id, Decision(Answered.APPROVE, by=f"owner: {what}"))
+            await self.decide(each.id, Decision(ReviewAnswer.APPROVE, by=f"owner: {what}"))
         return len(open_)
 
     async def later(self, review_id: ReviewId, until: datetime) -> Review:

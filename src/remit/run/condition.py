@@ -14,14 +14,14 @@ from msgspec.structs import replace
 
 from remit.model.condition import Condition
 from remit.model.outcome import Done, Outcome, Wait
-from remit.model.plan import Item, Plan
+from remit.model.plan import Plan, WorkItem
 from remit.model.reply import Memory
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.task import Task
 from remit.ports import Steps
 from remit.review import ask
-from remit.run.rooms import Rooms
-from remit.run.work import Errand, work
+from remit.run.rooms import RunPorts
+from remit.run.work import WorkRequest, work
 
 _STEP: Final = "check_condition"
 _ANSWER: Final = re.compile(
@@ -35,35 +35,35 @@ _ORDER: Final = (
 _MOST_SOURCE: Final = 200  # characters
 
 
-class Holds(StrEnum):
+class ConditionResult(StrEnum):
     YES = "yes"
     NO = "no"
     UNKNOWN = "unknown"
 
 
-class Observed(Struct, frozen=True):
-    holds: Holds
+class ObservedCondition(Struct, frozen=True):
+    holds: ConditionResult
     source: str
 
 
-async def unmet_condition(rooms: Rooms, steps: Steps) -> Outcome | None:
+async def unmet_condition(rooms: RunPorts, steps: Steps) -> Outcome | None:
     """How the run ends because something does not hold; None if it may go on."""
     for place, condition in enumerate(steps.task.only_if):
         found = await _observed(place, condition, rooms, steps)
         if isinstance(found, Review):
             return Wait(found)
-        if found.holds is not Holds.YES:
+        if found.holds is not ConditionResult.YES:
             return Done(_sentence(condition, found))
     return None
 
 
 async def _observed(
-    place: int, condition: Condition, rooms: Rooms, steps: Steps
-) -> Observed | Review:
+    place: int, condition: Condition, rooms: RunPorts, steps: Steps
+) -> ObservedCondition | Review:
     if not rooms.thinker.has_brain:
         return await _asked(place, condition, steps)
-    errand = Errand(f"{_STEP}:{place}", f"condition:{place}:", partial(_errand, condition))
-    plan = Plan((Item(errand.of(steps.task).instructions),))
+    errand = WorkRequest(f"{_STEP}:{place}", f"condition:{place}:", partial(_errand, condition))
+    plan = Plan((WorkItem(errand.of(steps.task).instructions),))
     worked = await work(plan, Memory(), rooms, steps, errand)
     return worked if isinstance(worked, Review) else read_answer(worked.reply.text)
 
@@ -76,28 +76,31 @@ def _errand(condition: Condition, task: Task) -> Task:
     return replace(task, title=title, instructions=words, work=(), delivery=(), contract=None)
 
 
-async def _asked(place: int, condition: Condition, steps: Steps) -> Observed | Review:
+async def _asked(place: int, condition: Condition, steps: Steps) -> ObservedCondition | Review:
     """The owner's own word, if nobody else can know."""
     question = ask.condition(steps.task, place, condition.words)
     decision = await steps.decided(question.key)
     if decision is None:
         return question
-    yes = decision.answer is Answered.APPROVE
-    return Observed(Holds.YES if yes else Holds.NO, "you said so")
+    yes = decision.answer is ReviewAnswer.APPROVE
+    return ObservedCondition(ConditionResult.YES if yes else ConditionResult.NO, "you said so")
 
 
-def read_answer(reply: str) -> Observed:
+def read_answer(reply: str) -> ObservedCondition:
     """What a reply says: one line with a source, or nobody knows."""
     found = _ANSWER.findall(reply)
     if len(found) != 1:
-        return Observed(Holds.UNKNOWN, "the assistant gave no clear answer")
-    answer, source = Holds(found[0][0].lower()), " ".join(found[0][1].split())[:_MOST_SOURCE]
-    if answer is Holds.YES and not source:
-        return Observed(Holds.UNKNOWN, "the assistant named no source")
-    return Observed(answer, source or "the assistant named no source")
+        return ObservedCondition(ConditionResult.UNKNOWN, "the assistant gave no clear answer")
+    answer, source = (
+        ConditionResult(found[0][0].lower()),
+        " ".join(found[0][1].split())[:_MOST_SOURCE],
+    )
+    if answer is ConditionResult.YES and not source:
+        return ObservedCondition(ConditionResult.UNKNOWN, "the assistant named no source")
+    return ObservedCondition(answer, source or "the assistant named no source")
 
 
-def _sentence(condition: Condition, found: Observed) -> str:
+def _sentence(condition: Condition, found: ObservedCondition) -> str:
     """Why nothing was sent, in one line."""
-    how = "does not hold" if found.holds is Holds.NO else "could not be confirmed"
+    how = "does not hold" if found.holds is ConditionResult.NO else "could not be confirmed"
     return f"Nothing was sent: “{condition.words}” {how} ({found.source})."

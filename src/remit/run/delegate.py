@@ -14,61 +14,61 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput, NotFound
 from remit.model.contract import ChangedTest, Contract, Evidence, Finding, Result, Verdict
-from remit.model.debt import TESTS, Owes
+from remit.model.debt import TESTS, DebtCause
 from remit.model.deferred import UNCHANGED, UNMERGED, dropped, is_late
 from remit.model.outcome import Done, Fail, Later, Outcome, Wait, first_line
-from remit.model.plan import Item, ItemStatus, Plan
+from remit.model.plan import ItemStatus, Plan, WorkItem
 from remit.model.proof import TAKEN, partly_verified
 from remit.model.reply import Ask
-from remit.model.review import Answered, Review
-from remit.model.specialist import Ended
+from remit.model.review import Review, ReviewAnswer
+from remit.model.specialist import AttemptOutcome
 from remit.model.status import Actor, Reason, Status
 from remit.ports import Steps
 from remit.review import ask
 from remit.run import judge
-from remit.run.rooms import Bench, Rooms
+from remit.run.rooms import CodeWorkPorts, RunPorts
 from remit.run.send import deliver
-from remit.specialist import desk as tables
-from remit.specialist.chain import Again, Exhausted
-from remit.specialist.desk import Course, Landed, Left, Tried
+from remit.specialist import specialist_pool as tables
+from remit.specialist.chain import Exhausted, RetryAgent
+from remit.specialist.specialist_pool import MergeResult, SpecialistTurn, WorkHistory, WorkResult
 from remit.specialist.tree import Worktree
 
 _MOST_SHOWN = 200_000  # characters of a diff that the owner is shown
 _MOST_NAMED = 5  # files
 
 
-class Proven(Struct, frozen=True):
+class ProvenWork(Struct, frozen=True):
     """Work that may be kept, and what is said of it."""
 
-    left: Left
+    left: WorkResult
     said: str
     verdict: Verdict | None
 
 
-class Piece(Struct, frozen=True):
+class CodeWork(Struct, frozen=True):
     """A piece of work: what is agreed, in which folder, and with whom."""
 
     plan: Plan
     tree: Worktree
-    bench: Bench
+    bench: CodeWorkPorts
     steps: Steps
 
 
-class Agreed(Struct, frozen=True):
+class AgreedContract(Struct, frozen=True):
     """What was agreed on before the work began. `text` stands in the journal, chained with all."""
 
     text: str
     digest: str
 
 
-async def delegate(plan: Plan, rooms: Rooms, steps: Steps) -> Outcome:
+async def delegate(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
     """Have it done, prove it, keep it, and bring it where the owner says."""
     piece = await _begun(plan, rooms, steps)
     if isinstance(piece, Fail):
         return piece
     proven = await _proven(piece)
     steps.keep(spent=await rooms.thinker.spent(steps.task))
-    if not isinstance(proven, Proven):
+    if not isinstance(proven, ProvenWork):
         return proven
     steps.keep(work=_all_done(plan), tool_output=proven.said)
     told = await _kept(proven, piece)
@@ -78,11 +78,11 @@ async def delegate(plan: Plan, rooms: Rooms, steps: Steps) -> Outcome:
         return Done(first_line(told))
     # A branch is called by its task, and no name of ours goes out: the gate would hold it.
     told = told.replace(piece.tree.branch, "a branch of its own")
-    judged = await judge.told(told, rooms, steps)
+    judged = await judge.judge_unmarked_text(told, rooms, steps)
     return Wait(judged) if isinstance(judged, Review) else await deliver(judged, rooms, steps)
 
 
-async def _begun(plan: Plan, rooms: Rooms, steps: Steps) -> Piece | Fail:
+async def _begun(plan: Plan, rooms: RunPorts, steps: Steps) -> CodeWork | Fail:
     """The folder to work in; what is agreed on is frozen before anybody enters it."""
     agreed = await steps.look("agreed", _frozen, plan.contract)
     if rooms.bench is None:
@@ -93,37 +93,37 @@ async def _begun(plan: Plan, rooms: Rooms, steps: Steps) -> Piece | Fail:
         tree = await steps.do("workspace", rooms.bench.desk.open, steps.task)
     except (BadInput, NotFound) as wrong:  # another try would find the same
         return Fail(str(wrong))
-    return Piece(plan, tree, rooms.bench, steps)
+    return CodeWork(plan, tree, rooms.bench, steps)
 
 
-async def _frozen(contract: Contract | None) -> Agreed:
+async def _frozen(contract: Contract | None) -> AgreedContract:
     digest = contract.digest if contract else ""
     many = len(contract.criteria) if contract else 0
     kind = f"{contract.type.value}, {many} criteria" if contract else "none"
-    return Agreed(f"Contract: {kind}, sha256 {digest}", digest)
+    return AgreedContract(f"Contract: {kind}, sha256 {digest}", digest)
 
 
-async def _proven(piece: Piece) -> Proven | Outcome:
+async def _proven(piece: CodeWork) -> ProvenWork | Outcome:
     """One try after the other, until one is proven or nobody is left who could try."""
     plan, tree, desk, steps = piece.plan, piece.tree, piece.bench.desk, piece.steps
-    course, last = Course(), Verdict()
+    course, last = WorkHistory(), Verdict()
     for n in count():
         choice = desk.follow(steps.task, course, plan.contract)
         if isinstance(choice, Exhausted):
             return await _by_hand(n, choice, last, piece)
-        if isinstance(choice, Again) and (wait := await _rest(n, choice, piece)):
+        if isinstance(choice, RetryAgent) and (wait := await _rest(n, choice, piece)):
             return wait
         name, told = f"execute_tool:{n}" if n else "execute_tool", (plan.contract, course, choice)
         tried = await steps.do(name, desk.work, steps.task, tree, *told, steps.tell)
         left = await steps.do(f"look:{n}", desk.look, tree)
         tried, verdict = tables.sober(tried, left, plan.contract), None
-        if tried.claim.outcome is Ended.SUCCESS:
+        if tried.claim.outcome is AttemptOutcome.SUCCESS:
             judged = await _judged(str(n), last, left, tried.claim.text, piece)
             if not isinstance(judged, Verdict):
                 return judged
             verdict = judged
         course, last = course.after(tried, left, verdict), verdict or last
-        if tried.claim.outcome is Ended.NEEDS_OWNER:
+        if tried.claim.outcome is AttemptOutcome.NEEDS_OWNER:
             allowed = await _permitted(n, tried, course, steps)
             if isinstance(allowed, Review):
                 return Wait(allowed)
@@ -131,7 +131,7 @@ async def _proven(piece: Piece) -> Proven | Outcome:
     raise AssertionError  # pragma: no cover - count() does not end
 
 
-async def _rest(n: int, choice: Again, piece: Piece) -> Later | None:
+async def _rest(n: int, choice: RetryAgent, piece: CodeWork) -> Later | None:
     """Leave one alone who has reached a limit; since when is kept over restarts."""
     bench, steps = piece.bench, piece.steps
     if not choice.delay or steps.has(f"execute_tool:{n}"):
@@ -141,7 +141,9 @@ async def _rest(n: int, choice: Again, piece: Piece) -> Later | None:
     return Later(f"{choice.agent} has reached a limit and rests.", left) if left > 0 else None
 
 
-async def _permitted(n: int, tried: Tried, course: Course, steps: Steps) -> Course | Review:
+async def _permitted(
+    n: int, tried: SpecialistTurn, course: WorkHistory, steps: Steps
+) -> WorkHistory | Review:
     """What the owner says to a call that only he may allow, or to a question."""
     claim, place = tried.claim, f"work:{n}"
     if claim.needs is None:
@@ -152,11 +154,13 @@ async def _permitted(n: int, tried: Tried, course: Course, steps: Steps) -> Cour
     decision = await steps.decided(question.key)
     if decision is None:
         return question
-    yes = decision.answer is Answered.APPROVE
+    yes = decision.answer is ReviewAnswer.APPROVE
     return tables.allowing(course, claim, yes=yes, word=decision.text or "")
 
 
-async def _checked(place: str, last: Verdict, left: Left, piece: Piece) -> Verdict | Review | None:
+async def _checked(
+    place: str, last: Verdict, left: WorkResult, piece: CodeWork
+) -> Verdict | Review | None:
     """What the checks say of what was really changed; None is work that no check decides about."""
     plan, tree, bench, steps = piece.plan, piece.tree, piece.bench, piece.steps
     if left.refused:
@@ -174,13 +178,17 @@ async def _checked(place: str, last: Verdict, left: Left, piece: Piece) -> Verdi
         paths = {each.path for each in verdict.intended}
         diff = _only(await bench.desk.diff(tree, left), paths)
         return replace(question, evidence=diff[:_MOST_SHOWN])
-    if decision.answer is Answered.APPROVE:
+    if decision.answer is ReviewAnswer.APPROVE:
         return await _verdict(f"{place}:intended", last, left, held, verdict.intended)
     return _not_intended(verdict)
 
 
 async def _verdict(
-    place: str, last: Verdict, left: Left, held: Piece, intended: tuple[ChangedTest, ...] = ()
+    place: str,
+    last: Verdict,
+    left: WorkResult,
+    held: CodeWork,
+    intended: tuple[ChangedTest, ...] = (),
 ) -> Verdict | None:
     """Run the checks, once for each place; `intended` has tests that the owner agreed to."""
     tree, bench, steps = held.tree, held.bench, held.steps
@@ -194,7 +202,7 @@ async def _verdict(
     async def verified() -> Verdict:
         found = await verifier.verify(steps.task, held.plan, evidence)
         if TESTS.intersection(found.failed) and not found.intended:
-            await bench.owe(steps.task, left.paths, Owes.CHECK, "")
+            await bench.owe(steps.task, left.paths, DebtCause.CHECK, "")
         now = await bench.desk.look(tree)
         return found if now.tree == left.tree else replace(found, findings=(_MOVED,))
 
@@ -233,18 +241,18 @@ _MOVED = Finding("workspace", Result.FAIL, "files were changed while they were c
 
 
 async def _judged(
-    place: str, last: Verdict, left: Left, said: str, piece: Piece
-) -> Proven | Wait | Verdict:
+    place: str, last: Verdict, left: WorkResult, said: str, piece: CodeWork
+) -> ProvenWork | Wait | Verdict:
     """Work that may be kept, a question to the owner, or what the checks found wrong with it."""
     if accepted := await _accepted(place, left, piece):
         return accepted
     found = await _checked(place, last, left, piece)
     if isinstance(found, Review):
         return Wait(found)
-    return Proven(left, said, found) if found is None or found.passed else found
+    return ProvenWork(left, said, found) if found is None or found.passed else found
 
 
-async def _accepted(place: str, left: Left, piece: Piece) -> Proven | None:
+async def _accepted(place: str, left: WorkResult, piece: CodeWork) -> ProvenWork | None:
     """Work whose check broke and that the owner accepted as it is; it is not checked again."""
     steps = piece.steps
     if left.refused or steps.has(f"verify:{place}"):
@@ -253,14 +261,16 @@ async def _accepted(place: str, left: Left, piece: Piece) -> Proven | None:
     return await _taken(place, left, decision.text or "", piece) if decision else None
 
 
-async def _taken(place: str, left: Left, word: str, piece: Piece) -> Proven:
+async def _taken(place: str, left: WorkResult, word: str, piece: CodeWork) -> ProvenWork:
     """The owner takes it unproven: what was not checked is owed, with the reason."""
-    owed = (piece.steps.task, left.paths, Owes.SKIP, word)
+    owed = (piece.steps.task, left.paths, DebtCause.SKIP, word)
     await piece.steps.do(f"owe:{place}", piece.bench.owe, *owed)
-    return Proven(left, f"{TAKEN}{word}", None)
+    return ProvenWork(left, f"{TAKEN}{word}", None)
 
 
-async def _by_hand(n: int, choice: Exhausted, last: Verdict, piece: Piece) -> Proven | Outcome:
+async def _by_hand(
+    n: int, choice: Exhausted, last: Verdict, piece: CodeWork
+) -> ProvenWork | Outcome:
     """Nobody is left: the owner has it tried anew, does it himself, or takes it unproven."""
     tree, desk, steps = piece.tree, piece.bench.desk, piece.steps
     for again in count():
@@ -271,7 +281,7 @@ async def _by_hand(n: int, choice: Exhausted, last: Verdict, piece: Piece) -> Pr
         if decision is None:
             return Wait(question)
         left = await steps.do(f"look:{place}", desk.look, tree)
-        if decision.answer is Answered.DROP and not left.refused:
+        if decision.answer is ReviewAnswer.DROP and not left.refused:
             return await _taken(place, left, decision.text or "", piece)
         judged = await _judged(place, last, left, "Done by the owner.", piece)
         if not isinstance(judged, Verdict):
@@ -280,7 +290,7 @@ async def _by_hand(n: int, choice: Exhausted, last: Verdict, piece: Piece) -> Pr
     raise AssertionError  # pragma: no cover - count() does not end
 
 
-async def _kept(proven: Proven, piece: Piece) -> str | Wait:
+async def _kept(proven: ProvenWork, piece: CodeWork) -> str | Wait:
     """Put the work on its branch, and into the owner's folder if he says so; what came of it."""
     tree, bench, steps = piece.tree, piece.bench, piece.steps
     left, desk, title = proven.left, bench.desk, steps.task.title
@@ -297,7 +307,7 @@ async def _kept(proven: Proven, piece: Piece) -> str | Wait:
         if decision is None:
             diff = (await desk.diff(tree, left))[:_MOST_SHOWN]
             return Wait(replace(question, evidence=diff))
-        if decision.answer is Answered.DROP:
+        if decision.answer is ReviewAnswer.DROP:
             branch = await steps.do("publish", desk.publish, tree)
             why, came = "", f"{stands} It stands on {branch}."
             _never_checked(steps, UNMERGED)
@@ -311,14 +321,14 @@ async def _kept(proven: Proven, piece: Piece) -> str | Wait:
     raise AssertionError  # pragma: no cover - count() does not end
 
 
-async def _unchanged(proven: Proven, piece: Piece) -> str:
+async def _unchanged(proven: ProvenWork, piece: CodeWork) -> str:
     """There is nothing to bring anywhere: what was said is what came of it."""
     _never_checked(piece.steps, UNCHANGED)
     await piece.steps.do("tidy", piece.bench.desk.close, piece.tree)
     return proven.said.strip() or "Nothing was changed."
 
 
-async def _put_off(merged: Landed, left: Left, piece: Piece) -> None:
+async def _put_off(merged: MergeResult, left: WorkResult, piece: CodeWork) -> None:
     """What is checked when its group ends is checked on the branch that the work is on now."""
     steps, verdict = piece.steps, piece.steps.task.verdict
     late = verdict is not None and any(is_late(each) for each in verdict.findings)
@@ -333,11 +343,11 @@ def _never_checked(steps: Steps, why: str) -> None:
         steps.keep(verdict=dropped(steps.task.verdict, why))
 
 
-def _joined(merged: Landed) -> str:
+def _joined(merged: MergeResult) -> str:
     return " What you did since was not checked together with it." if merged.joined else ""
 
 
-def _tests(left: Left) -> str:
+def _tests(left: WorkResult) -> str:
     """What the owner must not overlook in a long diff."""
     if not left.tests:
         return ""
@@ -346,8 +356,8 @@ def _tests(left: Left) -> str:
     return f" It changes tests that were there before: {named}."
 
 
-def _all_done(plan: Plan) -> tuple[Item, ...]:
-    return tuple(Item(item.description, ItemStatus.COMPLETED) for item in plan.work)
+def _all_done(plan: Plan) -> tuple[WorkItem, ...]:
+    return tuple(WorkItem(item.description, ItemStatus.COMPLETED) for item in plan.work)
 
 
 def _count(files: int) -> str:

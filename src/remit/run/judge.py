@@ -6,17 +6,17 @@ from remit.model.reply import Deliverable, Hold, Reply
 from remit.model.review import Review
 from remit.ports import Steps
 from remit.review import ask
-from remit.run.rooms import Rooms, Written
+from remit.run.rooms import GatedText, RunPorts
 
 
-async def written(reply: Reply, rooms: Rooms, steps: Steps) -> Written | Review:
+async def written(reply: Reply, rooms: RunPorts, steps: Steps) -> GatedText | Review:
     """What a brain marked, if it may go out; else the question to the owner."""
     most = rooms.courier.most(steps.task.delivery)
     found = Hold(reply.flaw) if reply.flaw else gate.judge(reply, most=most, known=rooms.known)
     return await _judged(found, reply, rooms, steps)
 
 
-async def told(text: str, rooms: Rooms, steps: Steps) -> Written | Review:
+async def judge_unmarked_text(text: str, rooms: RunPorts, steps: Steps) -> GatedText | Review:
     """The whole of a text that no brain marked, if it may go out; else the question."""
     most = rooms.courier.most(steps.task.delivery)
     found = gate.judge_text(text, most=most, known=rooms.known)
@@ -24,8 +24,8 @@ async def told(text: str, rooms: Rooms, steps: Steps) -> Written | Review:
 
 
 async def _judged(
-    judged: Deliverable | Hold, reply: Reply, rooms: Rooms, steps: Steps
-) -> Written | Review:
+    judged: Deliverable | Hold, reply: Reply, rooms: RunPorts, steps: Steps
+) -> GatedText | Review:
     most, known = rooms.courier.most(steps.task.delivery), rooms.known
     author, text, tries = Author.BRAIN, "", 0
     while isinstance(judged, Hold):
@@ -38,4 +38,4 @@ async def _judged(
         author = Author.WARNED if tries and text == before else Author.OWNER
         judged = gate.judge_text(text, most=most, author=author, known=known)
         tries += 1
-    return Written(judged.text, author, reply.asks_first and author is Author.BRAIN)
+    return GatedText(judged.text, author, reply.asks_first and author is Author.BRAIN)

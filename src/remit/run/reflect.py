@@ -1,22 +1,22 @@
 """Look back on what ended, and ask the owner about each thing it teaches. Nothing is sent."""
 
-from remit.model.lesson import Lesson, Settled, Unfit
+from remit.model.lesson import Lesson, LessonResult, UnfitLesson
 from remit.model.outcome import Done, Fail, Outcome, Wait
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.ports import Steps
-from remit.reflect.mirror import Mirror
+from remit.reflect.reflector import Reflector
 from remit.review import ask
-from remit.run.rooms import Rooms
+from remit.run.rooms import RunPorts
 
 
-async def reflect(rooms: Rooms, steps: Steps) -> Outcome:
+async def reflect(rooms: RunPorts, steps: Steps) -> Outcome:
     """One question for each lesson, one after the other; each file is changed by a yes alone."""
     mirror = rooms.mirror
     if mirror is None:
         return Fail("There is nothing to look back with here.")
     looked = await steps.do("execute_tool", mirror.look, steps.task)
     steps.keep(tool_output=looked.said, spent=await rooms.thinker.spent(steps.task))
-    settled = list[Settled]()
+    settled = list[LessonResult]()
     for place, lesson in enumerate(looked.lessons):
         came = await _settled(place, lesson, mirror, steps)
         if isinstance(came, Review):
@@ -27,7 +27,9 @@ async def reflect(rooms: Rooms, steps: Steps) -> Outcome:
     return Done(summary)
 
 
-async def _settled(place: int, lesson: Lesson, mirror: Mirror, steps: Steps) -> Settled | Review:
+async def _settled(
+    place: int, lesson: Lesson, mirror: Reflector, steps: Steps
+) -> LessonResult | Review:
     """What became of a lesson, or the question about it as its file stands now.
 
     The question is bound to the text that the file would have. If the file was changed since, that
@@ -38,18 +40,18 @@ async def _settled(place: int, lesson: Lesson, mirror: Mirror, steps: Steps) -> 
         # What is on record is given back, whatever it was.
         return await steps.do(name, mirror.leave, steps.task, lesson, "")
     drafted = await mirror.draft(lesson)
-    if isinstance(drafted, Unfit):
+    if isinstance(drafted, UnfitLesson):
         return await steps.do(name, mirror.leave, steps.task, lesson, drafted.why)
     question = ask.lesson(steps.task, place, lesson, drafted)
     decision = await steps.decided(question.key)
     if decision is None:
         return question
-    if decision.answer is Answered.APPROVE:
+    if decision.answer is ReviewAnswer.APPROVE:
         return await steps.do(name, mirror.accept, steps.task, lesson, drafted.digest)
     return await steps.do(name, mirror.leave, steps.task, lesson, "you left it out")
 
 
-def _came_to(settled: list[Settled]) -> str:
+def _came_to(settled: list[LessonResult]) -> str:
     if not settled:
         return "Nothing to learn."
     taken = sum(each.taken for each in settled)

@@ -10,22 +10,22 @@ from msgspec.structs import replace
 from remit.brain.think import Thinker
 from remit.brain.tools import Toolbox
 from remit.deliver.courier import Courier
-from remit.gate import Author, Known
+from remit.gate import Author, GateSecrets
 from remit.model.contact_rule import ContactRule
 from remit.model.contract import ChangedTest, Contract
-from remit.model.debt import Owes
+from remit.model.debt import DebtCause
 from remit.model.plan import Plan
 from remit.model.task import Task
-from remit.plan.contract import Drafted
+from remit.plan.contract import DraftedContract
 from remit.plan.draft import Planner
-from remit.recall.session import Recall
-from remit.reflect.mirror import Mirror
-from remit.specialist.desk import Desk, Left
+from remit.recall.session import SessionRecall
+from remit.reflect.reflector import Reflector
+from remit.specialist.specialist_pool import SpecialistPool, WorkResult
 from remit.specialist.tree import Worktree
 from remit.verify.verdict import Verifier
 
 
-class Written(Struct, frozen=True):
+class GatedText(Struct, frozen=True):
     """A text that passed the gate, and whose it is."""
 
     text: str
@@ -33,23 +33,23 @@ class Written(Struct, frozen=True):
     asks_first: bool = False  # whether even the owner is asked before he gets it
 
 
-Agree: TypeAlias = Callable[[Task], Awaitable[Drafted]]
+Agree: TypeAlias = Callable[[Task], Awaitable[DraftedContract]]
 # The contract that fits what was really changed: never weaker than the one before.
-Real: TypeAlias = Callable[[Task, Plan, Worktree, Left], Awaitable[Contract]]
+Real: TypeAlias = Callable[[Task, Plan, Worktree, WorkResult], Awaitable[Contract]]
 
 # Remember what of merged work is checked when its group ends: the branch, and the files.
 PutOff: TypeAlias = Callable[[Task, str, tuple[str, ...]], Awaitable[int]]
 # Remember files whose tests failed, or that were taken unproven for a reason.
-Owe: TypeAlias = Callable[[Task, tuple[str, ...], Owes, str], Awaitable[int]]
+Owe: TypeAlias = Callable[[Task, tuple[str, ...], DebtCause, str], Awaitable[int]]
 
 # Put a rule about a contact into the book; say what holds now.
 PutRule: TypeAlias = Callable[[ContactRule], Awaitable[str]]
 
 
-class Bench(Struct, frozen=True):
+class CodeWorkPorts(Struct, frozen=True):
     """Where code work is done, and how it is checked from its base commit on."""
 
-    desk: Desk
+    desk: SpecialistPool
     verifier: Callable[[Task, Worktree, tuple[ChangedTest, ...]], Awaitable[Verifier]]
     real: Real
     now: Callable[[], Awaitable[datetime]]
@@ -57,17 +57,17 @@ class Bench(Struct, frozen=True):
     owe: Owe
 
 
-class Rooms(Struct, frozen=True):
+class RunPorts(Struct, frozen=True):
     planner: Planner
-    recall: Recall
+    recall: SessionRecall
     thinker: Thinker
     verifier: Verifier
     courier: Courier
-    known: Known = field(default_factory=Known)
+    known: GateSecrets = field(default_factory=GateSecrets)
     tools: Toolbox = field(default_factory=Toolbox)
-    bench: Bench | None = None  # for work on the owner's projects
+    bench: CodeWorkPorts | None = None  # for work on the owner's projects
     agree: Agree | None = None  # drafts a contract for work that came without one
-    mirror: Mirror | None = None  # looks back on what ended
+    mirror: Reflector | None = None  # looks back on what ended
     read: Callable[[Task], Awaitable[None]] | None = None  # reads the words of a stored message
     put_rule: PutRule | None = None  # writes a rule about a contact down
 

@@ -10,7 +10,7 @@ from remit.model.contact_rule import rule_of
 from remit.model.contract import Evidence
 from remit.model.lesson import looks_back
 from remit.model.outcome import Done, Outcome, Retry, Wait, first_line
-from remit.model.plan import Item, ItemStatus, Plan
+from remit.model.plan import ItemStatus, Plan, WorkItem
 from remit.model.reply import Reply
 from remit.model.review import Review
 from remit.model.status import Actor, Status
@@ -23,20 +23,20 @@ from remit.run.contact_rule import put_rule
 from remit.run.delegate import delegate
 from remit.run.judge import written
 from remit.run.reflect import reflect
-from remit.run.rooms import Rooms, Written
+from remit.run.rooms import GatedText, RunPorts
 from remit.run.send import deliver, settle_doubts
-from remit.run.work import Worked, work
-from remit.specialist.desk import is_code
+from remit.run.work import WorkedReply, work
+from remit.specialist.specialist_pool import is_code
 
 MOST_FIXES = 3
 
 
-async def run(rooms: Rooms, steps: Steps) -> Outcome:
+async def run(rooms: RunPorts, steps: Steps) -> Outcome:
     """Take a task from plan to receipts. Each step survives a crash; none is done twice."""
     return await settle_doubts(rooms, steps) or await _plan(rooms, steps)
 
 
-async def _plan(rooms: Rooms, steps: Steps) -> Outcome:
+async def _plan(rooms: RunPorts, steps: Steps) -> Outcome:
     """Plan, and look up what the task depends on: if that does not hold, nothing more is done."""
     rule = rule_of(steps.task)
     if rule is not None:
@@ -45,10 +45,10 @@ async def _plan(rooms: Rooms, steps: Steps) -> Outcome:
     return await unmet_condition(rooms, steps) or await _choose(plan, rooms, steps)
 
 
-async def _choose(plan: Plan, rooms: Rooms, steps: Steps) -> Outcome:
+async def _choose(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
     """Choose the way that the task goes."""
     if plan.composed:
-        return await deliver(Written("", Author.OWNER), rooms, steps)
+        return await deliver(GatedText("", Author.OWNER), rooms, steps)
     if looks_back(steps.task):
         return await reflect(rooms, steps)
     agreed = await agree(plan, steps)
@@ -59,7 +59,7 @@ async def _choose(plan: Plan, rooms: Rooms, steps: Steps) -> Outcome:
     return await _think(agreed, rooms, steps)
 
 
-async def _think(plan: Plan, rooms: Rooms, steps: Steps) -> Outcome:
+async def _think(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
     """The brain does the work; what it marked goes through the gate, is proven, and is sent."""
     memory = await steps.look("retrieve_context", rooms.recall.like, steps.task)
     steps.keep(taint=memory.taint)
@@ -80,7 +80,7 @@ async def _think(plan: Plan, rooms: Rooms, steps: Steps) -> Outcome:
 
 
 async def _prove(
-    text: str, worked: Worked, plan: Plan, rooms: Rooms, steps: Steps
+    text: str, worked: WorkedReply, plan: Plan, rooms: RunPorts, steps: Steps
 ) -> Outcome | None:
     """Check the work against its contract; None means that it may go on."""
     if not rooms.verifier.applies(plan) or await steps.decided(ask.unproven_key(steps.task)):
@@ -99,11 +99,11 @@ async def _prove(
     return Wait(ask.unproven(steps.task, verdict.complaint, text))
 
 
-def _ticked(plan: Plan, reply: Reply, task: Task) -> tuple[Item, ...]:
+def _ticked(plan: Plan, reply: Reply, task: Task) -> tuple[WorkItem, ...]:
     """The work items as the brain left them: what it ticked is done; without ticks, all is."""
     live = [n for n, item in enumerate(task.work, 1) if item.status is ItemStatus.COMPLETED]
     done = {*reply.done, *live} or range(1, len(plan.work) + 1)
     return tuple(
-        Item(item.description, ItemStatus.COMPLETED) if n in done else item
+        WorkItem(item.description, ItemStatus.COMPLETED) if n in done else item
         for n, item in enumerate(plan.work, 1)
     )

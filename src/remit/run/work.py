@@ -5,29 +5,29 @@ from itertools import count
 
 from msgspec import Struct
 
-from remit.model.contract import Reading
+from remit.model.contract import ReadSource
 from remit.model.plan import Plan
 from remit.model.reply import Ask, Exchange, Memory, Policy, Reply, ToolCall, ToolResult
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Task
 from remit.ports import Steps
 from remit.review import ask
-from remit.run.rooms import Rooms
+from remit.run.rooms import RunPorts
 
 MOST_TURNS = 50  # that call tools, before the owner is asked whether it shall go on
 MOST_CALLS = 20  # in one turn
 _SILENT = frozenset({"write_file", "list_files", "tick_item", "create_task"})  # nothing to read
 
 
-class Worked(Struct, frozen=True):
+class WorkedReply(Struct, frozen=True):
     """The brain's answer, and all that was read for it."""
 
     reply: Reply
-    read: tuple[Reading, ...] = ()
+    read: tuple[ReadSource, ...] = ()
 
 
-class Errand(Struct, frozen=True):
+class WorkRequest(Struct, frozen=True):
     """What is worked on. `step` names the record of its turns, `place` begins its questions' keys.
 
     The default is the task itself; something that is found out for it has names of its own.
@@ -38,12 +38,12 @@ class Errand(Struct, frozen=True):
     of: Callable[[Task], Task] = lambda task: task
 
 
-_TASK = Errand()
+_TASK = WorkRequest()
 
 
 async def work(
-    plan: Plan, memory: Memory, rooms: Rooms, steps: Steps, errand: Errand = _TASK
-) -> Worked | Review:
+    plan: Plan, memory: Memory, rooms: RunPorts, steps: Steps, errand: WorkRequest = _TASK
+) -> WorkedReply | Review:
     """Think, do what the brain asks for, and think on, until there is an answer."""
     past: tuple[Exchange, ...] = ()
     while True:
@@ -64,11 +64,11 @@ async def work(
                 return used
             results = used
         else:
-            return Worked(reply, _read(past, memory, steps.task))
+            return WorkedReply(reply, _read(past, memory, steps.task))
         past = (*past, Exchange(reply, results))
 
 
-def _read(past: Sequence[Exchange], memory: Memory, task: Task) -> tuple[Reading, ...]:
+def _read(past: Sequence[Exchange], memory: Memory, task: Task) -> tuple[ReadSource, ...]:
     """What the tools told, and what was recalled; a call that failed told nothing."""
     done = [
         (call, result)
@@ -77,9 +77,9 @@ def _read(past: Sequence[Exchange], memory: Memory, task: Task) -> tuple[Reading
         if not result.failed
     ]
     wrote = {str(call.args.get("path")) for call, _ in done if call.tool == "write_file"}
-    told = (Reading(_place(c), result.text) for c, result in done if _tells(c, wrote, task))
+    told = (ReadSource(_place(c), result.text) for c, result in done if _tells(c, wrote, task))
     recalled = (*memory.snippets, *memory.alike)
-    return (*told, *(Reading(each.title, each.text) for each in recalled))
+    return (*told, *(ReadSource(each.title, each.text) for each in recalled))
 
 
 def _tells(call: ToolCall, wrote: Collection[str], task: Task) -> bool:
@@ -110,7 +110,7 @@ def _asked(reply: Reply, plan: Plan) -> Ask | None:
 
 
 async def _use_all(
-    turn: int, calls: Sequence[ToolCall], rooms: Rooms, steps: Steps, before: str = ""
+    turn: int, calls: Sequence[ToolCall], rooms: RunPorts, steps: Steps, before: str = ""
 ) -> tuple[ToolResult, ...] | Review:
     """Do what the brain asked for, one after the other; what is done is not done again."""
     if turn and turn % MOST_TURNS == 0:
@@ -135,7 +135,7 @@ async def _use_all(
 
 
 async def _allowed(
-    place: str, call: ToolCall, rooms: Rooms, steps: Steps
+    place: str, call: ToolCall, rooms: RunPorts, steps: Steps
 ) -> ToolCall | ToolResult | Review:
     """The call as it may be done, or what the brain is told instead, or the question."""
     asked = rooms.tools.asks_owner(call)
@@ -157,7 +157,7 @@ async def _allowed(
 
 
 async def _permitted(
-    place: str, call: ToolCall, problem: str, rooms: Rooms, steps: Steps
+    place: str, call: ToolCall, problem: str, rooms: RunPorts, steps: Steps
 ) -> ToolCall | ToolResult | Review:
     """The call as the owner allows it: as it is, with other arguments, or not at all."""
     for tries in count():
@@ -165,9 +165,9 @@ async def _permitted(
         decision = await steps.decided(question.key)
         if decision is None:
             return question
-        if decision.answer is Answered.DROP:
+        if decision.answer is ReviewAnswer.DROP:
             return ToolResult(call.id, f"The owner said no. {decision.text or ''}".strip(), True)
-        if decision.answer is Answered.APPROVE:
+        if decision.answer is ReviewAnswer.APPROVE:
             return call
         edited = await rooms.tools.edited(call, decision.text or "")
         if isinstance(edited, ToolCall):
@@ -176,7 +176,7 @@ async def _permitted(
     raise AssertionError  # pragma: no cover - count() does not end
 
 
-async def _use(place: str, call: ToolCall, rooms: Rooms, steps: Steps) -> ToolResult | Review:
+async def _use(place: str, call: ToolCall, rooms: RunPorts, steps: Steps) -> ToolResult | Review:
     """Do a call. One that may not be done twice is begun on record, as a send is claimed."""
     name = f"use:{place}"
     ruling = await steps.look(f"may:{place}", rooms.tools.rule, steps.task, call)
@@ -194,8 +194,8 @@ async def _use(place: str, call: ToolCall, rooms: Rooms, steps: Steps) -> ToolRe
         decision = await steps.decided(question.key)
         if decision is None:
             return question
-        if decision.answer is Answered.ARRIVED:
+        if decision.answer is ReviewAnswer.ARRIVED:
             return ToolResult(call.id, "The owner says that it was done; its result is lost.")
-        if decision.answer is Answered.DROP:
+        if decision.answer is ReviewAnswer.DROP:
             return ToolResult(call.id, "The owner left it out.", failed=True)
     raise AssertionError  # pragma: no cover - count() does not end

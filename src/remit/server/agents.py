@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from remit.model.ids import TaskId
 from remit.model.specialist import PROJECT
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint, Task
-from remit.peer import desk
+from remit.peer import agent_operations
 from remit.server.call import Call
 from remit.store import tasks
 from remit.store.database import Tx
@@ -25,7 +25,7 @@ async def entrusted(call: Call, cue: Cue) -> Cue:
     """A new task as its caller may ask for it."""
     if not call.caller.agent:
         return cue
-    await desk.check_room(call.house, call.access)
+    await agent_operations.check_room(call.house, call.access)
     return replace(_named(call, cue), created_by=Creator.AGENT)
 
 

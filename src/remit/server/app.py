@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from remit.errors import BadInput
 from remit.model.caller import Caller
-from remit.model.view import View
+from remit.model.view import JsonView
 from remit.peer.permission import access
 from remit.server import (
     bulk,
@@ -51,17 +51,17 @@ from remit.server import (
     views,
 )
 from remit.server import debug as beneath
-from remit.server.auth import Guard
+from remit.server.auth import RequestGuard
 from remit.server.bodies import MOST_BYTES
-from remit.server.call import UNSAFE, Answer, Call, Route
-from remit.server.callers import PROGRAM, Callers
-from remit.server.idempotency import Keys, digest_of, name_of
-from remit.server.live import Live
-from remit.server.problem import Problem, Refused
+from remit.server.call import UNSAFE, Call, CallResult, Route
+from remit.server.callers import PROGRAM, CallerRegistry
+from remit.server.idempotency import IdempotencyKeys, digest_of, name_of
+from remit.server.live import LiveConnections
+from remit.server.problem import Problem, RequestRefused
 from remit.server.web import pages
 from remit.store import owner_activity
-from remit.store.idempotency import Key
-from remit.wiring import House
+from remit.store.idempotency import RequestKey
+from remit.wiring import App
 
 _FORM: Final = (
     "application/x-www-form-urlencoded",
@@ -71,20 +71,20 @@ _AS_IT_IS: Final = "%/:?#[]@!$&'()*+,;="
 _JSON: Final = ("application/json", "application/json;charset=utf-8")
 
 
-def build(house: House, token: str, *, debug: bool, port: int) -> Starlette:
+def build(house: App, token: str, *, debug: bool, port: int) -> Starlette:
     """Everything a server needs; `port` is the one that callers will name."""
     routes = table(port, debug=debug)
-    keys = Keys(house.db, house.clock)
+    keys = IdempotencyKeys(house.db, house.clock)
     pages_url = files.pages_url(house.settings, port)
-    callers = Callers(house.db, house.clock, house.ids, token, port, pages_url)
+    callers = CallerRegistry(house.db, house.clock, house.ids, token, port, pages_url)
     app = Starlette(
         routes=[
             *_paths(house, keys, routes),
-            *peers.Peers(house, callers).routes,
+            *peers.AgentEndpoints(house, callers).routes,
             static.ROUTE,
-            Live(house, callers).route,
+            LiveConnections(house, callers).route,
         ],
-        middleware=[Middleware(Guard, callers=callers, port=port, routes=routes)],
+        middleware=[Middleware(RequestGuard, callers=callers, port=port, routes=routes)],
         exception_handlers={HTTPException: _nowhere},
     )
     app.router.redirect_slashes = False  # an address has one spelling
@@ -101,8 +101,8 @@ def _nowhere(request: Request, error: Exception) -> Response:
 def table(port: int, *, debug: bool) -> tuple[Route, ...]:
     """Every route there is."""
 
-    async def describe(_: Call) -> Answer:
-        return Answer(openapi.document(routes, port))
+    async def describe(_: Call) -> CallResult:
+        return CallResult(openapi.document(routes, port))
 
     described = Route(
         method="GET", path="/openapi.json", does=describe, says="This page", gives="OpenApi"
@@ -140,7 +140,7 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
     return routes
 
 
-def _paths(house: House, keys: Keys, routes: Sequence[Route]) -> list[routing.Route]:
+def _paths(house: App, keys: IdempotencyKeys, routes: Sequence[Route]) -> list[routing.Route]:
     """One path, all its methods: so that a wrong method is told the right ones."""
     by_path: dict[str, dict[str, Route]] = {}
     for route in routes:
@@ -152,7 +152,7 @@ def _paths(house: House, keys: Keys, routes: Sequence[Route]) -> list[routing.Ro
 
 
 async def _answer(
-    house: House, keys: Keys, ways: Mapping[str, Route], request: Request
+    house: App, keys: IdempotencyKeys, ways: Mapping[str, Route], request: Request
 ) -> Response:
     route = ways["GET" if request.method == "HEAD" else request.method]
     try:
@@ -164,7 +164,7 @@ async def _answer(
         plain = _unchanged(request, answer) or _response(answer)
         return pack.packed(request, plain) if route.page and route.kept else plain
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets a problem
-        told = problem.of(error)
+        told = problem.problem_of_error(error)
         return pages.trouble(told) if route.page else problem.response(told)
 
 
@@ -174,14 +174,14 @@ def _is_click(route: Route, request: Request) -> bool:
     return route.page and not route.public and (route.method in UNSAFE or chosen)
 
 
-async def _note_act(house: House) -> None:
+async def _note_act(house: App) -> None:
     """So that he is told here what happens next, and not elsewhere."""
     now = house.clock.now()
     if await house.db.read(owner_activity.is_news, now):
         await house.db.write(owner_activity.note, now)
 
 
-def _unchanged(request: Request, answer: Answer) -> Response | None:
+def _unchanged(request: Request, answer: CallResult) -> Response | None:
     """Who holds what we would send is told so; a tag is a list of them, or any."""
     tag, held = answer.headers.get("ETag"), request.headers.get("if-none-match")
     if tag is None or held is None or request.method not in ("GET", "HEAD"):
@@ -196,12 +196,12 @@ def _allow(route: Route, request: Request) -> None:
     caller: Caller = request.scope["caller"]
     if route.page and not route.public and request.scope["key"].startswith(PROGRAM):
         sentence = f"{caller.name} is a program's token, and pages are for people; use the API."
-        raise Refused(Problem("forbidden", sentence))
+        raise RequestRefused(Problem("forbidden", sentence))
     if not route.public:
         access(caller, request.scope["key"]).check(*route.scopes)
 
 
-async def _done(keys: Keys, route: Route, request: Request, call: Call) -> Answer:
+async def _done(keys: IdempotencyKeys, route: Route, request: Request, call: Call) -> CallResult:
     given = request.headers.getlist("idempotency-key")
     # Whoever has no token may not have anything kept under a name of his own.
     name = name_of(given) if route.method in UNSAFE and not route.public else None
@@ -209,19 +209,19 @@ async def _done(keys: Keys, route: Route, request: Request, call: Call) -> Answe
     if name is None or not route.kept:
         return await route.does(call)
     # By the token and not by its name: another may be called so one day, and may know less.
-    key = Key(f"{call.key} {route.method} {route.path}", name)
+    key = RequestKey(f"{call.key} {route.method} {route.path}", name)
     digest = digest_of(f"{request.url.path}?{request.url.query}", call.body)
     return await keys.once(key, digest, call.ref, lambda ref: route.does(replace(call, ref=ref)))
 
 
-async def _call(house: House, route: Route, request: Request) -> Call:
+async def _call(house: App, route: Route, request: Request) -> Call:
     # What comes along with a GET means nothing, so it is not even read.
     body = await _body(request) if route.method in UNSAFE else b""
     kind = request.headers.get("content-type", "").lower().replace(" ", "")
     form = route.page and kind in _FORM
     if body and kind not in _JSON and not form and not route.raw:
         sentence = "Send JSON, as `Content-Type: application/json`."
-        raise Refused(Problem("unsupported-media-type", sentence))
+        raise RequestRefused(Problem("unsupported-media-type", sentence))
     part = "hx-request" in request.headers
     whole = route.page and not route.public and not part
     call = Call(
@@ -243,10 +243,10 @@ async def _call(house: House, route: Route, request: Request) -> Call:
         if_match=", ".join(request.headers.getlist("if-match")) or None,
     )
     # Read now: a wrong word must be refused before anything is done, not when it is to be shown.
-    return replace(call, view=call.word("view", View) or View.S3)
+    return replace(call, view=call.word("view", JsonView) or JsonView.S3)
 
 
-def _ref(house: House, key: str) -> str:
+def _ref(house: App, key: str) -> str:
     """What a request is called; a program's own is named after its token."""
     ref = f"api:{house.ids.ulid()}"
     return f"{key}/{ref}" if key.startswith(PROGRAM) else ref
@@ -271,13 +271,13 @@ async def _body(request: Request) -> bytes:
             if len(found) > MOST_BYTES:
                 raise _too_large()
     except ClientDisconnect:
-        raise Refused(Problem("malformed", "The body ended before its end.")) from None
+        raise RequestRefused(Problem("malformed", "The body ended before its end.")) from None
     return bytes(found)
 
 
-def _too_large() -> Refused:
+def _too_large() -> RequestRefused:
     sentence = f"A body may have {MOST_BYTES} bytes; this one has more."
-    return Refused(Problem("too-large", sentence))
+    return RequestRefused(Problem("too-large", sentence))
 
 
 def _query(route: Route, request: Request) -> dict[str, list[str]]:
@@ -293,7 +293,7 @@ def _query(route: Route, request: Request) -> dict[str, list[str]]:
     return found
 
 
-def _response(answer: Answer) -> Response:
+def _response(answer: CallResult) -> Response:
     headers = {**answer.headers}
     if answer.location:
         # As browsers would write it themselves: a header holds nothing but ASCII.

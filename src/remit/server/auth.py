@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from remit.model.caller import NOBODY
 from remit.server import problem
 from remit.server.call import Route
-from remit.server.callers import Callers, Known
+from remit.server.callers import CallerRegistry, KnownCaller
 from remit.server.problem import Problem
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
@@ -50,11 +50,11 @@ _PAGE_HEADERS: Final = _HEADERS | {
 }
 
 
-class Guard:
+class RequestGuard:
     """Stands before every route, those that are not there included."""
 
     def __init__(
-        self, app: ASGIApp, *, callers: Callers, port: int, routes: Iterable[Route]
+        self, app: ASGIApp, *, callers: CallerRegistry, port: int, routes: Iterable[Route]
     ) -> None:
         self._app = app
         self._callers = callers
@@ -80,7 +80,7 @@ class Guard:
         try:
             answer = await self._refusal(scope) or self._app
         except Exception as error:  # noqa: BLE001 - the store may be away; the caller gets a problem
-            answer = problem.response(problem.of(error))
+            answer = problem.response(problem.problem_of_error(error))
         await answer(scope, receive, safely)
 
     async def _refusal(self, scope: Scope) -> Response | None:
@@ -109,7 +109,7 @@ class Guard:
             return Problem("misdirected", sentence)
         return _cross_site() if _is_unsafe(scope) and not _same_site(scope, names) else None
 
-    async def _known(self, scope: Scope) -> Known | None:
+    async def _known(self, scope: Scope) -> KnownCaller | None:
         """Whoever shows a token is asked for nothing else, and is nobody if it is wrong."""
         if given := _all(scope, b"authorization"):
             scheme, _, token = given[0].partition(" ")

@@ -13,10 +13,10 @@ from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import ContractType, GeneratedFrom, Timing
 from remit.model.reply import Policy
-from remit.model.review import Answered
-from remit.model.series import Missed, Overlap
+from remit.model.review import ReviewAnswer
+from remit.model.series import OnMissed, Overlap
 from remit.model.task import Priority
-from remit.server.problem import Problem, Refused
+from remit.server.problem import Problem, RequestRefused
 
 MOST_BYTES: Final = 1024 * 1024
 _MOST_DEPTH: Final = 32
@@ -27,7 +27,7 @@ _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\ud
 M = TypeVar("M", bound=BaseModel)
 
 
-class Body(BaseModel):
+class RequestBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
@@ -35,24 +35,24 @@ def _item(value: object) -> object:
     return {"description": value} if isinstance(value, str) else value
 
 
-class NewItem(Body):
+class NewItem(RequestBody):
     description: str
 
 
-class NewDelivery(Body):
+class NewDelivery(RequestBody):
     channel: str
     recipient: str | None = None
     content: str | None = None
 
 
-class NewCriterion(Body):
+class NewCriterion(RequestBody):
     activity: str
     description: str
     pattern: str | None = None
     timing: Annotated[Timing, Field(strict=False)] = Timing.IMMEDIATE
 
 
-class NewContract(Body):
+class NewContract(RequestBody):
     type: Annotated[ContractType, Field(strict=False)]
     criteria: Annotated[list[NewCriterion], Field(max_length=100)]
     generated_from: Annotated[GeneratedFrom, Field(alias="generatedFrom", strict=False)] = (
@@ -61,7 +61,7 @@ class NewContract(Body):
     generated_at: Annotated[str | None, Field(alias="generatedAt")] = None
 
 
-class NewRepeats(Body):
+class NewRepeats(RequestBody):
     """How often it comes back: an RRULE, the zone of its hours, the first time."""
 
     rule: Annotated[str, Field(max_length=500)]
@@ -69,7 +69,7 @@ class NewRepeats(Body):
     first: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
 
 
-class NewTask(Body):
+class NewTask(RequestBody):
     """Work to entrust: the owner's words as `text`, or a `title` and what belongs to it."""
 
     text: str | None = None
@@ -93,7 +93,7 @@ class NewTask(Body):
     prd: bool | Annotated[str, Field(max_length=500)] = False  # the document, as prd.md#US-1
 
 
-class NewMessage(Body):
+class NewMessage(RequestBody):
     """What the owner says. With `dryRun` it is only told what would become of it.
 
     With `conversationId` it is a turn there, and may also answer, stop or change something. If a
@@ -115,7 +115,7 @@ class NewMessage(Body):
     ] = None
 
 
-class Change(Body):
+class TaskChange(RequestBody):
     """What is to be done with a task; or, before it begins, what is to be different."""
 
     action: Literal["pause", "resume", "cancel", "run"] | None = None
@@ -129,34 +129,34 @@ class Change(Body):
     delivery: Annotated[list[NewDelivery] | None, Field(max_length=50)] = None
 
 
-class Later(Body):
+class Postponement(RequestBody):
     """Till when a question is put off: a time, or a number of hours from now."""
 
     until: Annotated[str | None, Field(json_schema_extra={"format": "date-time"})] = None
     hours: Annotated[int, Field(ge=1, le=2160)] | None = None
 
 
-class SkipSlot(Body):
+class SkipSlot(RequestBody):
     """Which slot is left out; the next one, if none is named."""
 
     slot: Annotated[str | None, Field(json_schema_extra={"format": "date-time"})] = None
 
 
-class MoveSlot(Body):
+class MoveSlot(RequestBody):
     """Which occurrence is run at another time; the next one, if none is named."""
 
     to: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
     slot: Annotated[str | None, Field(json_schema_extra={"format": "date-time"})] = None
 
 
-class SeriesRules(Body):
+class SeriesRules(RequestBody):
     """What becomes of slots that are missed, or due while one is open; what is left out stays."""
 
-    missed: Annotated[Missed | None, Field(strict=False)] = None
+    missed: Annotated[OnMissed | None, Field(strict=False)] = None
     overlap: Annotated[Overlap | None, Field(strict=False)] = None
 
 
-class Bulk(Body):
+class Bulk(RequestBody):
     """What is done with many tasks: those that are named, or all that match a filter line."""
 
     action: Literal["run", "pause", "resume", "cancel", "retry", "delete"]
@@ -167,14 +167,14 @@ class Bulk(Body):
     dry_run: Annotated[bool, Field(alias="dryRun")] = False
 
 
-class NewView(Body):
+class NewView(RequestBody):
     """A filter line under a name."""
 
     name: Annotated[str, Field(min_length=1, max_length=60)]
     filter: Annotated[str, Field(max_length=2_000)]
 
 
-class NewRule(Body):
+class NewRule(RequestBody):
     """A standing word of the owner. So far there is one kind: who is written to unasked."""
 
     kind: Literal["permission"]
@@ -183,7 +183,7 @@ class NewRule(Body):
     policy: Annotated[Policy, Field(strict=False)] = Policy.ALLOW
 
 
-class NewContact(Body):
+class NewContact(RequestBody):
     """Someone for the book; of who is in it, what is new is added."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)]
@@ -200,7 +200,7 @@ class NewContact(Body):
     role: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
-class ChangedContact(Body):
+class ChangedContact(RequestBody):
     """What an entry of the book becomes: what is left out stays, what is null goes."""
 
     name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
@@ -218,19 +218,19 @@ class ChangedContact(Body):
     role: Annotated[str, Field(min_length=1, max_length=200)] | None = None
 
 
-class Trial(Body):
+class ChannelTest(RequestBody):
     """A test message to the owner, or to someone in the book."""
 
     to: Annotated[str, Field(min_length=1, max_length=500)] | None = None
 
 
-class NewDecision(Body):
-    answer: Annotated[Answered, Field(strict=False)]
+class NewDecision(RequestBody):
+    answer: Annotated[ReviewAnswer, Field(strict=False)]
     text: Annotated[str | None, Field(max_length=100_000)] = None
     always: bool = False
 
 
-class NewPermission(Body):
+class NewPermission(RequestBody):
     """Whether someone is written to on a channel, from now on."""
 
     contact: Annotated[str, Field(max_length=500)]
@@ -238,7 +238,7 @@ class NewPermission(Body):
     policy: Annotated[Policy, Field(strict=False)]
 
 
-class NewToken(Body):
+class NewToken(RequestBody):
     """A program's way in, and what it may do."""
 
     name: Annotated[str, Field(max_length=60)]
@@ -247,7 +247,7 @@ class NewToken(Body):
     days: Annotated[int, Field(ge=1, le=3660)] | None = None
 
 
-class Nothing(Body):
+class EmptyBody(RequestBody):
     """For requests that say all in their address."""
 
 
@@ -339,7 +339,7 @@ def _look_through(data: Json) -> None:
             raise _too_deep()
         if text is not None and (found := _UNPRINTABLE.search(text)):
             sentence = f"A text holds a control character (U+{ord(found[0]):04X})."
-            raise Refused(Problem("validation", sentence))
+            raise RequestRefused(Problem("validation", sentence))
 
 
 def _texts(data: Json) -> Iterator[tuple[int, str | None]]:
@@ -354,7 +354,7 @@ def _texts(data: Json) -> Iterator[tuple[int, str | None]]:
             waiting += [(depth + 1, part) for part in value]
 
 
-def _refusal(kind: type[BaseModel], error: ValidationError) -> Refused:
+def _refusal(kind: type[BaseModel], error: ValidationError) -> RequestRefused:
     found = error.errors(include_url=False, include_context=False, include_input=False)
     told: list[Json] = []
     for each in found[:_MOST_ERRORS]:
@@ -362,7 +362,7 @@ def _refusal(kind: type[BaseModel], error: ValidationError) -> Refused:
         told.append({"field": place, "detail": _sentence(kind, each["type"], place, each["msg"])})
     first = cast("Mapping[str, str]", told[0])
     more: JsonMap = {"field": first["field"], "errors": told}
-    return Refused(Problem("validation", first["detail"], more))
+    return RequestRefused(Problem("validation", first["detail"], more))
 
 
 def _place(location: Sequence[str | int]) -> str:
@@ -385,10 +385,10 @@ def _sentence(kind: type[BaseModel], what: str, place: str, message: str) -> str
             return f"{place!r}: {message}."
 
 
-def _malformed(sentence: str) -> Refused:
-    return Refused(Problem("malformed", sentence))
+def _malformed(sentence: str) -> RequestRefused:
+    return RequestRefused(Problem("malformed", sentence))
 
 
-def _too_deep() -> Refused:
+def _too_deep() -> RequestRefused:
     sentence = f"The body is nested more than {_MOST_DEPTH} deep; nobody reads that far."
-    return Refused(Problem("validation", sentence))
+    return RequestRefused(Problem("validation", sentence))

@@ -9,20 +9,20 @@ from remit.errors import BadInput, RemitError
 from remit.model import ids
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
-from remit.model.standing import Standing, why_not
 from remit.model.task import Task
+from remit.model.task_state import TaskState, why_not
 from remit.server import agents, filters, listing
 from remit.server.bodies import Bulk
-from remit.server.call import Answer, Call, Route
+from remit.server.call import Call, CallResult, Route
 from remit.store import search, tasks
-from remit.store.search import Filter
+from remit.store.search import TaskFilter
 
 MOST: Final = 10_000
 SHOWN: Final = 20
 _BATCH: Final = 200  # so many wait for the disk together
 
 
-async def act(call: Call) -> Answer:
+async def act(call: Call) -> CallResult:
     """Do one thing to many tasks, or say what it would do."""
     body = call.read(Bulk)
     named, more = await _named(call, body)
@@ -32,13 +32,13 @@ async def act(call: Call) -> Answer:
     gone: list[Json] = [_refused(each, "It is not there.") for each in named if each not in there]
     told: JsonMap = {"action": body.action, "dryRun": body.dry_run, "more": more}
     if body.dry_run:
-        return Answer(told | _preview(body.action, found, gone))
+        return CallResult(told | _preview(body.action, found, gone))
     done: list[Json] = []
     for start in range(0, len(found), _BATCH):
         batch = found[start : start + _BATCH]
         done += await asyncio.gather(*(_one(call, body.action, each.id) for each in batch))
     call.house.engine.nudge()
-    return Answer(told | _result(done, gone))
+    return CallResult(told | _result(done, gone))
 
 
 async def _named(call: Call, body: Bulk) -> tuple[list[TaskId], bool]:
@@ -48,7 +48,9 @@ async def _named(call: Call, body: Bulk) -> tuple[list[TaskId], bool]:
     if body.ids is not None:
         return [ids.task_id(each) for each in dict.fromkeys(body.ids)], False
     line = body.filter or ""
-    asked = filters.typed(line, listing.at(call.house)) if line.strip() else Filter()
+    asked = (
+        filters.typed(line, listing.filter_context(call.house)) if line.strip() else TaskFilter()
+    )
     found = await call.house.db.read(search.ids, asked, MOST + 1)
     # What was not named is not even said to be gone to who may not know of it.
     known = await call.house.db.read(call.access.finds, found[:MOST])
@@ -76,7 +78,7 @@ async def _one(call: Call, action: str, task_id: TaskId) -> JsonMap:
     return {"id": task_id, "done": True, "state": task.status.value}
 
 
-def _preview(action: str, found: Sequence[Standing], gone: list[Json]) -> JsonMap:
+def _preview(action: str, found: Sequence[TaskState], gone: list[Json]) -> JsonMap:
     refused = [(each, why) for each in found if (why := why_not(each, action))]
     fitting = [each for each in found if why_not(each, action) is None]
     first: list[Json] = [

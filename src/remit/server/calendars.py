@@ -3,13 +3,13 @@
 from typing import Final
 
 from remit.model.caller import Scope
-from remit.server.call import Answer, Call, Route
+from remit.server.call import Call, CallResult, Route
 
 
-async def sync(call: Call) -> Answer:
+async def sync(call: Call) -> CallResult:
     """Ask every calendar server now; say how many answered."""
     found = await call.house.calendars.look()
-    return Answer({"noted": sum(why is None for why in found.values())})
+    return CallResult({"noted": sum(why is None for why in found.values())})
 
 
 ROUTES: Final = (

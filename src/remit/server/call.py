@@ -14,13 +14,13 @@ from remit.model.caller import OWNER, Caller, Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.model.task import Task
-from remit.model.view import View, show
+from remit.model.view import JsonView, show
 from remit.owner import Owner
-from remit.peer.permission import Access, access
+from remit.peer.permission import CallerAccess, access
 from remit.server import bodies
-from remit.server.callers import Callers
-from remit.server.problem import Problem, Refused
-from remit.wiring import House
+from remit.server.callers import CallerRegistry
+from remit.server.problem import Problem, RequestRefused
+from remit.wiring import App
 
 W = TypeVar("W", bound=StrEnum)
 M = TypeVar("M", bound=BaseModel)
@@ -34,15 +34,15 @@ _NUMBER: Final = re.compile(r"[0-9]{1,15}")
 class Call(Struct, frozen=True, kw_only=True):
     """A request that has come through the door."""
 
-    house: House
+    house: App
     path: Mapping[str, str]
     query: Mapping[str, Sequence[str]]
     body: bytes
     ref: str  # names this request: what is done under it once is not done again
-    view: View = View.S3
+    view: JsonView = JsonView.S3
     signature: str | None = None  # of the body, by a provider that holds no token of ours
     headers: Mapping[str, str] = field(default_factory=dict)  # of a call that is taken as it comes
-    callers: Callers
+    callers: CallerRegistry
     caller: Caller = OWNER
     key: str = "owner"  # what he came in with: the id of a token or a sign-in, or this
     form: bool = False  # the body is what a page's form sent, not JSON
@@ -65,7 +65,7 @@ class Call(Struct, frozen=True, kw_only=True):
         return _known(ids.series_id, self.path["id"])
 
     @property
-    def access(self) -> Access:
+    def access(self) -> CallerAccess:
         """What the caller may do and know."""
         return access(self.caller, self.key)
 
@@ -123,7 +123,7 @@ class Call(Struct, frozen=True, kw_only=True):
         return self.word(name, _Flag) is _Flag.TRUE
 
 
-class Answer(Struct, frozen=True):
+class CallResult(Struct, frozen=True):
     content: Json  # plain text, if it is a text
     status: int = 200
     location: str | None = None
@@ -132,18 +132,18 @@ class Answer(Struct, frozen=True):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-async def task_answer(call: Call, task: Task) -> Answer:
-    return Answer(await call.told(task))
+async def task_answer(call: Call, task: Task) -> CallResult:
+    return CallResult(await call.told(task))
 
 
-async def created(call: Call, task: Task) -> Answer:
-    return Answer(await call.told(task), 201, f"/api/tasks/{task.id}")
+async def created(call: Call, task: Task) -> CallResult:
+    return CallResult(await call.told(task), 201, f"/api/tasks/{task.id}")
 
 
-Does: TypeAlias = Callable[[Call], Awaitable[Answer]]
+Does: TypeAlias = Callable[[Call], Awaitable[CallResult]]
 
 
-class Query(Struct, frozen=True):
+class QueryParameter(Struct, frozen=True):
     """A parameter of a query, as it is documented."""
 
     name: str
@@ -162,7 +162,7 @@ class Route(Struct, frozen=True, kw_only=True):
     gives: str  # the schema of its answer
     status: int = 200
     also: int | None = None  # another way to succeed, with the same answer
-    query: tuple[Query, ...] = ()
+    query: tuple[QueryParameter, ...] = ()
     body: type[BaseModel] | None = None
     public: bool = False  # needs no token
     scope: Scope | None = None  # what a caller must be allowed; else by the method
@@ -182,12 +182,12 @@ class Route(Struct, frozen=True, kw_only=True):
         return (self.needs, Scope.READ) if self.reveals else (self.needs,)
 
 
-VIEW: Final = Query("view", "In whose words.", {"enum": ["s3", "s4"], "default": "s3"})
+VIEW: Final = QueryParameter("view", "In whose words.", {"enum": ["s3", "s4"], "default": "s3"})
 
 
-def numbers(name: str, says: str, default: int, least: int, most: int) -> Query:
+def numbers(name: str, says: str, default: int, least: int, most: int) -> QueryParameter:
     schema: JsonMap = {"type": "integer", "minimum": least, "maximum": most, "default": default}
-    return Query(name, says, schema)
+    return QueryParameter(name, says, schema)
 
 
 class _Flag(StrEnum):
@@ -200,7 +200,7 @@ def _known(read: Callable[[str], Id], text: str) -> Id:
     try:
         return read(text)
     except BadInput as bad:
-        raise Refused(Problem("not-found", str(bad))) from None
+        raise RequestRefused(Problem("not-found", str(bad))) from None
 
 
 def _not_a_word(

@@ -20,7 +20,7 @@ from remit.model.codec import JsonMap, stamp
 from remit.model.ids import Ids
 from remit.ports import Clock
 from remit.store import callers
-from remit.store.callers import SignIn, Token
+from remit.store.callers import ApiToken, SignIn
 from remit.store.database import Database
 
 PROGRAM: Final = "tok-"  # how the id of a program's token begins
@@ -33,7 +33,7 @@ _LONGEST_NAME: Final = 60
 _RESERVED: Final = frozenset({"owner", "nobody"})
 
 
-class Known(Struct, frozen=True):
+class KnownCaller(Struct, frozen=True):
     """A caller, and what he came in with: `owner`, or the id of a token or a sign-in."""
 
     caller: Caller
@@ -42,7 +42,7 @@ class Known(Struct, frozen=True):
     cookie: bool = False  # a browser sent it by itself, so its site must be looked at
 
 
-class Callers:
+class CallerRegistry:
     """Knows every caller, makes new tokens and sign-ins, and takes them back."""
 
     def __init__(
@@ -62,25 +62,25 @@ class Callers:
 
     # Who it is ----------------------------------------------------------------------------------
 
-    async def by_token(self, given: bytes) -> Known | None:
+    async def by_token(self, given: bytes) -> KnownCaller | None:
         if hmac.compare_digest(given, self._token):
-            return Known(OWNER, "owner")
+            return KnownCaller(OWNER, "owner")
         now = self._clock.now()
         token = await self._db.read(callers.token_of, _digest(given), now)
         if token is None:
             return None
         if _is_stale(token.used_at, now):
             await self._db.write(callers.touch_token, token.id, now)
-        return Known(token.caller, token.id, token.expires_at)
+        return KnownCaller(token.caller, token.id, token.expires_at)
 
-    async def by_cookie(self, given: bytes) -> Known | None:
+    async def by_cookie(self, given: bytes) -> KnownCaller | None:
         now = self._clock.now()
         found = await self._db.read(callers.sign_in_of, _digest(given), now)
         if found is None:
             return None
         if _is_stale(found.used_at, now):
             await self._db.write(callers.touch_sign_in, found.id, now)
-        return Known(OWNER, found.id, found.expires_at, cookie=True)
+        return KnownCaller(OWNER, found.id, found.expires_at, cookie=True)
 
     # Browsers -----------------------------------------------------------------------------------
 
@@ -128,17 +128,17 @@ class Callers:
 
     # Programs -----------------------------------------------------------------------------------
 
-    async def tokens(self) -> list[Token]:
+    async def tokens(self) -> list[ApiToken]:
         return await self._db.read(callers.tokens)
 
     async def make(
         self, by: Caller, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None
-    ) -> tuple[Token, str]:
+    ) -> tuple[ApiToken, str]:
         """A new token and its secret, which nobody can be shown again."""
         check(by, name, scopes, agent=agent)
         now = self._clock.now()
         until = None if days is None else now + timedelta(days=days)
-        token = Token(
+        token = ApiToken(
             id=f"{PROGRAM}{self._ids.ulid()}",
             name=name,
             scopes=scopes,
@@ -150,7 +150,7 @@ class Callers:
         await self._db.write(callers.add_token, token, _digest(secret.encode()))
         return token, secret
 
-    async def revoke(self, token_id: str) -> Token:
+    async def revoke(self, token_id: str) -> ApiToken:
         token = await self._db.write(callers.revoke_token, token_id[:60], self._clock.now())
         self._tell(token_id)
         return token
@@ -185,7 +185,7 @@ def check(by: Caller, name: str, scopes: frozenset[Scope], *, agent: bool) -> No
         raise BadInput(sentence, field="scopes")
 
 
-def shape(token: Token) -> JsonMap:
+def shape(token: ApiToken) -> JsonMap:
     """A token as it is shown; its secret is not known any more."""
     return {
         "id": token.id,

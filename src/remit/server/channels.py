@@ -4,39 +4,41 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from remit.deliver.ways import Keys
+from remit.deliver.channel_registry import ChannelSecrets
 from remit.errors import BadInput, NotFound, RemitError
 from remit.model.caller import Scope
 from remit.model.codec import Json
-from remit.model.delivery import Delivery, Keeps
+from remit.model.delivery import Delivery, SendGuarantee
 from remit.model.task import Cue, Priority, Source, SourceKind
-from remit.server.bodies import Trial
-from remit.server.call import VIEW, Answer, Call, Route, created
+from remit.server.bodies import ChannelTest
+from remit.server.call import VIEW, Call, CallResult, Route, created
 from remit.store import deliveries, permissions
 from remit.store.database import Tx
 from remit.store.secrets import Secrets, machine_ring
-from remit.wiring import House
+from remit.wiring import App
 
 DASHBOARD: Final = "dashboard"
-GUARANTEES: Final[Mapping[Keeps, str]] = {
-    Keeps.TRANSACTION: "Exactly once: what is shown and what is written down are one.",
-    Keeps.KEY: "Once: the same message given twice is taken as one.",
-    Keeps.LOOKUP: "Once: after a cut it is looked up whether the message arrived.",
-    Keeps.NOTHING: "At most once: after a cut you are asked whether it arrived.",
+GUARANTEES: Final[Mapping[SendGuarantee, str]] = {
+    SendGuarantee.TRANSACTION: "Exactly once: what is shown and what is written down are one.",
+    SendGuarantee.KEY: "Once: the same message given twice is taken as one.",
+    SendGuarantee.LOOKUP: "Once: after a cut it is looked up whether the message arrived.",
+    SendGuarantee.NOTHING: "At most once: after a cut you are asked whether it arrived.",
 }
 
 
-async def every(call: Call) -> Answer:
+async def list_channels(call: Call) -> CallResult:
     """All ways out: whether each has what it needs, and what went wrong last."""
-    return Answer({"channels": await listed(call.house)})
+    return CallResult({"channels": await listed(call.house)})
 
 
-async def listed(house: House) -> list[Json]:
+async def listed(house: App) -> list[Json]:
     """The same for a page."""
     names = [DASHBOARD, *(way.name for way in house.outfit.ways)]
     off, wrong = await house.db.read(_troubles, names)
     kinds = {way.name: (way.kind, way.aliases) for way in house.outfit.ways}
-    keys = Keys(Secrets(house.settings.home, machine_ring()), os.environ, house.settings.channels)
+    keys = ChannelSecrets(
+        Secrets(house.settings.home, machine_ring()), os.environ, house.settings.channels
+    )
     found: list[Json] = []
     for name in names:
         kind, aliases = kinds.get(name, (DASHBOARD, ()))
@@ -57,9 +59,9 @@ async def listed(house: House) -> list[Json]:
     return found
 
 
-async def try_out(call: Call) -> Answer:
+async def try_out(call: Call) -> CallResult:
     """Send a marked message the way every message goes; the task says what came of it."""
-    body, name, house = call.read(Trial), call.path["name"], call.house
+    body, name, house = call.read(ChannelTest), call.path["name"], call.house
     if name == DASHBOARD:
         raise BadInput("The dashboard is Remit's own; there is nothing to test.", field="name")
     if name not in house.outfit.channels:
@@ -77,16 +79,16 @@ async def try_out(call: Call) -> Answer:
     return await created(call, await house.intake.admit(cue))
 
 
-async def switch_on(call: Call) -> Answer:
+async def switch_on(call: Call) -> CallResult:
     """Use it again; what waited for that goes on."""
-    return Answer(await call.house.permits.switch_on(call.path["name"]))
+    return CallResult(await call.house.permits.switch_on(call.path["name"]))
 
 
-def _keeps(house: House, name: str) -> Keeps:
-    return Keeps.TRANSACTION if name == DASHBOARD else house.outfit.channels[name].keeps
+def _keeps(house: App, name: str) -> SendGuarantee:
+    return SendGuarantee.TRANSACTION if name == DASHBOARD else house.outfit.channels[name].keeps
 
 
-def _lacks(house: House, keys: Keys, name: str) -> str:
+def _lacks(house: App, keys: ChannelSecrets, name: str) -> str:
     try:
         chosen = house.settings.channels[name]
         missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
@@ -104,7 +106,7 @@ ROUTES: Final = (
     Route(
         method="GET",
         path="/api/channels",
-        does=every,
+        does=list_channels,
         says="Every way out: whether it has what it needs, and what it promises",
         gives="Channels",
     ),
@@ -116,7 +118,7 @@ ROUTES: Final = (
         gives="Task",
         status=201,
         query=(VIEW,),
-        body=Trial,
+        body=ChannelTest,
         scope=Scope.ADMIN,
     ),
     Route(

@@ -8,32 +8,32 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.errors import BadInput, Changed
+from remit.errors import BadInput, OutOfDate
 from remit.intake import entries
-from remit.intake.book import FILE, Entry, Line
+from remit.intake.book import FILE, ContactAddress, ContactEntry
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap, text_of
-from remit.server.bodies import ChangedContact, NewContact, NewPermission, Nothing
-from remit.server.call import Answer, Call, Route
+from remit.server.bodies import ChangedContact, EmptyBody, NewContact, NewPermission
+from remit.server.call import Call, CallResult, Route
 
 
-async def look(call: Call) -> Answer:
+async def look(call: Call) -> CallResult:
     """Everyone in the book, with what holds for each way."""
     told = await call.house.permits.listed()
-    return Answer(told, headers={"ETag": f'"{_tag(told)}"'})
+    return CallResult(told, headers={"ETag": f'"{_tag(told)}"'})
 
 
-async def add(call: Call) -> Answer:
+async def add(call: Call) -> CallResult:
     """Put someone in; of who is in it, what is new is added."""
     body = call.read(NewContact)
-    lines = {_text(way): Line(_text(address)) for way, address in body.channels.items()}
+    lines = {_text(way): ContactAddress(_text(address)) for way, address in body.channels.items()}
     role = None if body.role is None else _text(body.role)
-    entry = Entry(_text(body.name), tuple(map(_text, body.aliases)), role, lines)
+    entry = ContactEntry(_text(body.name), tuple(map(_text, body.aliases)), role, lines)
     await asyncio.to_thread(entries.put, _book(call), entry)
     return await look(call)
 
 
-async def change(call: Call) -> Answer:
+async def change(call: Call) -> CallResult:
     """Change what the book says of someone: what is left out stays, what is null goes."""
     body = call.read(ChangedContact)
     only_if = await _expected(call)
@@ -42,18 +42,18 @@ async def change(call: Call) -> Answer:
     return await look(call)
 
 
-async def drop(call: Call) -> Answer:
+async def drop(call: Call) -> CallResult:
     """Take someone out; what is meant for them asks the owner from then on."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     only_if = await _expected(call)
     await asyncio.to_thread(entries.drop, _book(call), call.path["name"], only_if=only_if)
     return await look(call)
 
 
-async def permit(call: Call) -> Answer:
+async def permit(call: Call) -> CallResult:
     """Say once and for all whether someone is written to on a channel."""
     said = call.read(NewPermission)
-    return Answer(await call.house.permits.permit(said.contact, said.channel, said.policy))
+    return CallResult(await call.house.permits.permit(said.contact, said.channel, said.policy))
 
 
 def _book(call: Call) -> Path:
@@ -66,7 +66,7 @@ async def _expected(call: Call) -> str | None:
         return None
     now = await asyncio.to_thread(entries.version, _book(call))
     if call.version != _tag(await call.house.permits.listed()):
-        raise Changed("The contact book has changed since you looked at it; look again.")
+        raise OutOfDate("The contact book has changed since you looked at it; look again.")
     return now
 
 
@@ -74,7 +74,7 @@ def _tag(told: JsonMap) -> str:
     return hashlib.sha256(text_of(told).encode()).hexdigest()[:32]
 
 
-def _changed(body: ChangedContact, old: Entry) -> Entry:
+def _changed(body: ChangedContact, old: ContactEntry) -> ContactEntry:
     said = body.model_fields_set
     gone = [way for way, address in body.channels.items() if address is None]
     kept = entries.without(old, gone)
@@ -90,10 +90,10 @@ def _changed(body: ChangedContact, old: Entry) -> Entry:
     )
 
 
-def _line(old: Entry, way: str, address: str) -> Line:
+def _line(old: ContactEntry, way: str, address: str) -> ContactAddress:
     """What their messages come in as holds as long as the address does."""
     before, text = old.lines.get(way), _text(address)
-    return before if before is not None and before.address == text else Line(text)
+    return before if before is not None and before.address == text else ContactAddress(text)
 
 
 def _text(text: str) -> str:
@@ -147,7 +147,7 @@ ROUTES: Final = (
         does=drop,
         says="Take someone out of the contact book; what is meant for them then asks you",
         gives="Contacts",
-        body=Nothing,
+        body=EmptyBody,
         scope=Scope.ADMIN,
         tagged=True,
     ),

@@ -16,37 +16,37 @@ from remit.model.codec import Json
 from remit.model.conversation import Conversation, Turn
 from remit.model.ids import ConversationId
 from remit.server import talk_shapes
-from remit.server.bodies import Body, Nothing
-from remit.server.call import Answer, Call, Query, Route, numbers
+from remit.server.bodies import EmptyBody, RequestBody
+from remit.server.call import Call, CallResult, QueryParameter, Route, numbers
 from remit.store import conversations
 from remit.store.database import Tx
 
 PATIENCE: Final = 3.0  # seconds that an answer is waited for; one by a model may take longer
 _MOST_ID: Final = 200
 _MOST: Final = 200
-_BEFORE: Final = Query("before", "The last one of the page before.", {"type": "string"})
+_BEFORE: Final = QueryParameter("before", "The last one of the page before.", {"type": "string"})
 _LIMIT: Final = numbers("limit", "How many at most.", 50, 1, _MOST)
 _TURN: Final = numbers("before", "Only turns before this one; 0 is from the end.", 0, 0, 10**9)
 
 
-class NewConversation(Body):
+class NewConversation(RequestBody):
     """Without a title it is named after the first thing that is said."""
 
     title: Annotated[str, Field(max_length=MOST_TITLE)] = ""
 
 
-class NewTitle(Body):
+class NewTitle(RequestBody):
     title: Annotated[str, Field(min_length=1, max_length=MOST_TITLE)]
 
 
-class NewTurn(Body):
+class NewTurn(RequestBody):
     """What the owner says; `about` is the task that he points at."""
 
     text: Annotated[str, Field(min_length=1, max_length=MOST_SAID)]
     about: Annotated[str | None, Field(max_length=_MOST_ID)] = None
 
 
-async def recent(call: Call) -> Answer:
+async def recent(call: Call) -> CallResult:
     """Those that went on last, first."""
     limit = call.number("limit", 50, least=1, most=_MOST)
     before = call.text("before")
@@ -58,38 +58,38 @@ async def recent(call: Call) -> Answer:
         raise BadInput(sentence, field="before") from None
     shown: list[Json] = [talk_shapes.conversation(each) for each in found[:limit]]
     more = found[limit - 1].id if len(found) > limit else None
-    return Answer({"conversations": shown, "next": more})
+    return CallResult({"conversations": shown, "next": more})
 
 
-async def begin(call: Call) -> Answer:
+async def begin(call: Call) -> CallResult:
     title = call.read(NewConversation).title
     talk = await call.house.talk.begin(title, "api")
-    return Answer(talk_shapes.conversation(talk), 201, f"/api/conversations/{talk.id}")
+    return CallResult(talk_shapes.conversation(talk), 201, f"/api/conversations/{talk.id}")
 
 
-async def show(call: Call) -> Answer:
+async def show(call: Call) -> CallResult:
     """A conversation with its newest turns, or those before a place."""
     limit = call.number("limit", 50, least=1, most=_MOST)
     before = call.number("before", 0, most=10**9)
     talk, said = await call.house.db.read(_look, ident(call), before, limit)
     first = said[0].n if said else 0
-    return Answer(talk_shapes.with_turns(talk, said, first if first > 1 else None))
+    return CallResult(talk_shapes.with_turns(talk, said, first if first > 1 else None))
 
 
-async def rename(call: Call) -> Answer:
+async def rename(call: Call) -> CallResult:
     title = checked_title(call.read(NewTitle).title)
     talk = await call.house.db.write(conversations.rename, ident(call), title)
-    return Answer(talk_shapes.conversation(talk))
+    return CallResult(talk_shapes.conversation(talk))
 
 
-async def remove(call: Call) -> Answer:
-    call.read(Nothing)
+async def remove(call: Call) -> CallResult:
+    call.read(EmptyBody)
     talk = await call.house.db.read(conversations.get, ident(call))
     await call.house.db.write(conversations.remove, talk.id, call.house.clock.now())
-    return Answer(talk_shapes.conversation(talk))
+    return CallResult(talk_shapes.conversation(talk))
 
 
-async def say(call: Call) -> Answer:
+async def say(call: Call) -> CallResult:
     """Keep what is said; the answer comes along if it is quick."""
     body = call.read(NewTurn)
     about = ids.task_id(body.about) if body.about else None
@@ -98,14 +98,14 @@ async def say(call: Call) -> Answer:
     answer = await talk.answered(turn, PATIENCE)
     shown = talk_shapes.turn(answer) if answer else None
     where = f"/api/conversations/{turn.conversation_id}"
-    return Answer({"turn": talk_shapes.turn(turn), "answer": shown}, 201, where)
+    return CallResult({"turn": talk_shapes.turn(turn), "answer": shown}, 201, where)
 
 
-async def resume(call: Call) -> Answer:
+async def resume(call: Call) -> CallResult:
     """Where a task was talked about; if that is gone, a new conversation that begins with it."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     talk = await call.house.talk.resume(call.task_id)
-    return Answer(talk_shapes.conversation(talk), 200, f"/api/conversations/{talk.id}")
+    return CallResult(talk_shapes.conversation(talk), 200, f"/api/conversations/{talk.id}")
 
 
 def ident(call: Call) -> ConversationId:
@@ -161,7 +161,7 @@ ROUTES: Final = (
         gives="Conversation",
         scope=Scope.APPROVE,
         reveals=True,
-        body=Nothing,
+        body=EmptyBody,
     ),
     Route(
         method="POST",
@@ -180,7 +180,7 @@ ROUTES: Final = (
         does=resume,
         says="The conversation about a task; a new one if it was put away",
         gives="Conversation",
-        body=Nothing,
+        body=EmptyBody,
         reveals=True,
     ),
 )

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from remit.model.codec import to_json
 from remit.server import tasks
-from remit.server.call import VIEW, Answer, Call, Route
+from remit.server.call import VIEW, Call, CallResult, Route
 from remit.store import tasks as stored
 
 _MIRRORED: Final = {
@@ -18,11 +18,11 @@ _MIRRORED: Final = {
 }
 
 
-async def look(call: Call) -> Answer:
+async def look(call: Call) -> CallResult:
     """A task in every detail, with what the engine keeps for itself."""
     task = await call.house.db.read(stored.get, call.task_id)
     version, told = await tasks.detail(call)
-    return Answer(told | {"internal": to_json(task)}, headers={"ETag": f'"{version}"'})
+    return CallResult(told | {"internal": to_json(task)}, headers={"ETag": f'"{version}"'})
 
 
 ROUTES: Final = (

@@ -5,18 +5,18 @@ from typing import Final
 from remit.model.codec import Json
 from remit.model.event import Event
 from remit.server import shapes
-from remit.server.call import Answer, Call, Route, numbers
+from remit.server.call import Call, CallResult, Route, numbers
 from remit.store import events
 from remit.store.database import Tx
 
 
-async def follow(call: Call) -> Answer:
+async def follow(call: Call) -> CallResult:
     """Everything that happened after a place, in order, without a gap."""
     since, limit = call.number("since", 0), call.number("limit", 100, least=1, most=1000)
     found, last = await call.house.db.read(_page, since, limit + 1)
     told: list[Json] = [shapes.event(event) for event in found[:limit]]
     more = found[limit - 1].seq if len(found) > limit else None
-    return Answer({"events": told, "next": more, "last": last})
+    return CallResult({"events": told, "next": more, "last": last})
 
 
 def _page(tx: Tx, since: int, limit: int) -> tuple[list[Event], int]:

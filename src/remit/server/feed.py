@@ -8,7 +8,7 @@ from typing import Final
 
 from remit.errors import RemitError
 from remit.model.task import SourceKind, Task
-from remit.server.call import Answer, Call, Route
+from remit.server.call import Call, CallResult, Route
 from remit.store import series, series_orders, tasks
 from remit.store.database import Tx
 from remit.trigger.calendar import ics
@@ -21,7 +21,7 @@ _SHORTEST: Final = 32  # characters of the secret
 _A_MINUTE: Final = 30  # so often it is answered, to all callers together
 
 
-class Pace:
+class FeedRate:
     """Lets so many through in a minute."""
 
     def __init__(self, most: int = _A_MINUTE) -> None:
@@ -37,20 +37,20 @@ class Pace:
         return True
 
 
-_PACE: Final = Pace()
+_PACE: Final = FeedRate()
 
 
-async def feed(call: Call) -> Answer:
+async def feed(call: Call) -> CallResult:
     """Everything planned for the next 60 days, for who knows the secret."""
     now = call.house.clock.now()
     if not _fits(call):  # first: who does not know the secret must not use up the owner's share
-        return Answer("There is nothing here.", 404)
+        return CallResult("There is nothing here.", 404)
     if not _PACE.allows(now):
-        return Answer("Too many requests; ask again in a minute.", 429, headers=_WAIT)
+        return CallResult("Too many requests; ask again in a minute.", 429, headers=_WAIT)
     found = await call.house.db.read(coming, now)
     name = f"{call.house.settings.agent}: planned"
     text = ics.whole([ics.event(each, now) for each in found], name=name)
-    return Answer(text, media="text/calendar; charset=utf-8")
+    return CallResult(text, media="text/calendar; charset=utf-8")
 
 
 def coming(tx: Tx, now: datetime) -> list[ics.Event]:
@@ -82,7 +82,7 @@ def _of_task(task: Task) -> ics.Event:
 
 
 def _of_series(tx: Tx, now: datetime, until: datetime, known: set[object]) -> Iterator[ics.Event]:
-    for each in series.every(tx, limit=MOST):
+    for each in series.list_series(tx, limit=MOST):
         if each.paused_at is not None:
             continue
         for slot in series_orders.coming(tx, each, now, int(AHEAD.days * 24)):

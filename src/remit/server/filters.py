@@ -18,7 +18,7 @@ from remit.model.contract import ContractType
 from remit.model.ids import series_id
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
-from remit.store.task_filter import Filter, Sort
+from remit.store.task_filter import SortOrder, TaskFilter
 
 T = TypeVar("T")
 
@@ -45,10 +45,10 @@ _TAINTS: Final = {each.value: each for each in Taint}
 _PRIORITIES: Final = {each.value: each for each in Priority}
 _CONTRACTS: Final = {each.value: each for each in ContractType}
 _TYPES: Final = {each.value: each for each in TaskType}
-_SORTS: Final = {each.value: each for each in Sort}
+_SORTS: Final = {each.value: each for each in SortOrder}
 
 
-class At(Struct, frozen=True):
+class FilterContext(Struct, frozen=True):
     """When and where a line is typed: what `today` means, and what a channel is called."""
 
     now: datetime
@@ -62,7 +62,7 @@ class At(Struct, frozen=True):
         return start(noon.replace(tzinfo=self.zone) if self.zone else noon.astimezone())
 
 
-Read: TypeAlias = Callable[[Filter, str, At], Filter]
+Read: TypeAlias = Callable[[TaskFilter, str, FilterContext], TaskFilter]
 
 KEYS: Final[Mapping[str, str]] = {
     "status": "Where it stands: status:failed, status:failed,paused, status:needs-you.",
@@ -82,12 +82,12 @@ KEYS: Final[Mapping[str, str]] = {
 }
 
 
-def typed(text: str, at: At) -> Filter:
+def typed(text: str, at: FilterContext) -> TaskFilter:
     """Read a line whole, or say what is wrong with it."""
     if len(text) > MOST_CHARACTERS:
         sentence = f"The filter has {len(text)} characters; {MOST_CHARACTERS} are read."
         raise BadInput(sentence, field="q")
-    found, words, said = Filter(), list[str](), set[str]()
+    found, words, said = TaskFilter(), list[str](), set[str]()
     for key, value in _parts(text):
         if key is None:
             words.append(value)
@@ -101,7 +101,7 @@ def typed(text: str, at: At) -> Filter:
     return replace(found, text=" ".join(words)) if words else found
 
 
-def read(key: str, value: str, found: Filter, at: At) -> Filter:
+def read(key: str, value: str, found: TaskFilter, at: FilterContext) -> TaskFilter:
     """The list with one filter more, by its name."""
     return _READ[key](found, value, at)
 
@@ -115,7 +115,7 @@ def _parts(text: str) -> Iterator[tuple[str | None, str]]:
             yield key.lower(), part["quoted"] if plain is None else plain
 
 
-def _status(found: Filter, value: str, _: At) -> Filter:
+def _status(found: TaskFilter, value: str, _: FilterContext) -> TaskFilter:
     for word in value.lower().replace("-", "_").split(","):
         if word == "needs_you":
             found = replace(found, asks=True)
@@ -125,32 +125,32 @@ def _status(found: Filter, value: str, _: At) -> Filter:
     return found
 
 
-def _is(found: Filter, value: str, _: At) -> Filter:
+def _is(found: TaskFilter, value: str, _: FilterContext) -> TaskFilter:
     return replace(found, **_word("is", value.lower(), _IS))
 
 
-def _due(found: Filter, value: str, at: At) -> Filter:
+def _due(found: TaskFilter, value: str, at: FilterContext) -> TaskFilter:
     span = _word("due", value.lower(), _DUE)(at)
     return replace(found, planned_since=span[0], planned_until=span[1])
 
 
-def _channel(found: Filter, value: str, at: At) -> Filter:
+def _channel(found: TaskFilter, value: str, at: FilterContext) -> TaskFilter:
     return replace(found, channel=at.channels.get(value.casefold(), value))
 
 
-def _series(found: Filter, value: str, _: At) -> Filter:
+def _series(found: TaskFilter, value: str, _: FilterContext) -> TaskFilter:
     return replace(found, series=series_id(value))
 
 
-def _since(found: Filter, value: str, at: At) -> Filter:
+def _since(found: TaskFilter, value: str, at: FilterContext) -> TaskFilter:
     return replace(found, since=_moment("since", value, at))
 
 
-def _until(found: Filter, value: str, at: At) -> Filter:
+def _until(found: TaskFilter, value: str, at: FilterContext) -> TaskFilter:
     return replace(found, until=_moment("until", value, at))
 
 
-def _moment(key: str, value: str, at: At) -> datetime:
+def _moment(key: str, value: str, at: FilterContext) -> datetime:
     days = {"today": 0, "yesterday": -1, "tomorrow": 1}
     if value.lower() in days:
         return at.day(days[value.lower()])
@@ -177,7 +177,7 @@ def _refuse(wrong: str, known: Mapping[str, object], hint: str = "") -> NoReturn
 
 
 def _of(key: str, name: str, known: Mapping[str, object]) -> Read:
-    def read(found: Filter, value: str, _: At) -> Filter:
+    def read(found: TaskFilter, value: str, _: FilterContext) -> TaskFilter:
         return replace(found, **{name: _word(key, value.lower(), known)})
 
     return read
@@ -193,7 +193,7 @@ _IS: Final[Mapping[str, Mapping[str, object]]] = {
     "deleted": {"deleted": True},
 }
 _Span: TypeAlias = tuple[datetime | None, datetime | None]
-_DUE: Final[Mapping[str, Callable[[At], _Span]]] = {
+_DUE: Final[Mapping[str, Callable[[FilterContext], _Span]]] = {
     "today": lambda at: (at.day(), at.day(1)),
     "tomorrow": lambda at: (at.day(1), at.day(2)),
     "week": lambda at: (at.day(), at.day(7)),

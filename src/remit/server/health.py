@@ -4,22 +4,22 @@ from typing import Final
 
 from remit import __version__
 from remit.model.codec import Json, stamp
-from remit.server.call import Answer, Call, Route
+from remit.server.call import Call, CallResult, Route
 from remit.system.background import LoopState
 
 
-async def health(call: Call) -> Answer:
+async def health(call: Call) -> CallResult:
     """Everybody may ask, so nothing is said but what kind of loop fails, and how often it did."""
     failing: dict[str, Json] = {}
     for loop in call.house.background.failing:
         kind = loop.name.partition(":")[0]
         failing[kind] = max(loop.failures, int(str(failing.get(kind, 0))))
     status = "degraded" if failing else "ok"
-    return Answer({"status": status, "version": __version__, "failing": failing})
+    return CallResult({"status": status, "version": __version__, "failing": failing})
 
 
-async def background(call: Call) -> Answer:
-    return Answer({"loops": [_shown(call, loop) for loop in call.house.background.states]})
+async def background(call: Call) -> CallResult:
+    return CallResult({"loops": [_shown(call, loop) for loop in call.house.background.states]})
 
 
 def _shown(call: Call, loop: LoopState) -> Json:

@@ -3,39 +3,41 @@
 from typing import Final
 
 from remit.deliver import whatsapp_came, whatsapp_hook
-from remit.deliver.ways import HookIn
-from remit.server.call import Answer, Call, Query, Route
-from remit.server.problem import Problem, Refused
+from remit.deliver.channel_registry import InboundHook
+from remit.server.call import Call, CallResult, QueryParameter, Route
+from remit.server.problem import Problem, RequestRefused
 from remit.store import inbound
 
 _PATH: Final = "/hooks/whatsapp/{name}"
 _ASKED: Final = (
-    Query("hub.mode", "What is asked: subscribe.", {"type": "string"}),
-    Query("hub.verify_token", "The word that you entered beside the address.", {"type": "string"}),
-    Query("hub.challenge", "What is said back.", {"type": "string"}),
+    QueryParameter("hub.mode", "What is asked: subscribe.", {"type": "string"}),
+    QueryParameter(
+        "hub.verify_token", "The word that you entered beside the address.", {"type": "string"}
+    ),
+    QueryParameter("hub.challenge", "What is said back.", {"type": "string"}),
 )
 
 
-async def challenge(call: Call) -> Answer:
+async def challenge(call: Call) -> CallResult:
     """Say that this hook is ours, to who knows the word for it."""
     said = {name: values[0] for name, values in call.query.items()}
     answer = whatsapp_hook.challenge(said, _hook(call).verify_token())
     if answer is None:
         sentence = "The verify token is not the one that the settings of this channel name."
-        raise Refused(Problem("unsigned", sentence))
-    return Answer(answer)
+        raise RequestRefused(Problem("unsigned", sentence))
+    return CallResult(answer)
 
 
-async def take(call: Call) -> Answer:
+async def take(call: Call) -> CallResult:
     """Keep all that a call brings, in one transaction, and let go on what waited for it."""
     hook = _hook(call)
     # While a secret is replaced both are kept, parted by a space.
     if not whatsapp_hook.is_signed(call.body, call.signature, hook.app_secret().split()):
         sentence = "The signature is missing or made with another secret; nothing was read."
-        raise Refused(Problem("unsigned", sentence))
+        raise RequestRefused(Problem("unsigned", sentence))
     batch = whatsapp_hook.read(call.body)
     if batch is None:
-        raise Refused(Problem("malformed", "This is not a call of WhatsApp's."))
+        raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
     came = whatsapp_came.all_of(batch, hook)
     woken = await call.house.db.write(inbound.take, came, call.house.clock.now())
     if woken:
@@ -44,14 +46,14 @@ async def take(call: Call) -> Answer:
         # What the owner writes is a turn, once; what others write may be work, by his rules.
         if await call.house.talk.came(each) is None and each.sender:
             await call.house.doors.wrote(each)
-    return Answer({"noted": len(came)})
+    return CallResult({"noted": len(came)})
 
 
-def _hook(call: Call) -> HookIn:
+def _hook(call: Call) -> InboundHook:
     hook = call.house.outfit.hooks.get(call.path["name"])
     if hook is None:
         sentence = "There is no channel of this name that takes calls."
-        raise Refused(Problem("not-found", sentence))
+        raise RequestRefused(Problem("not-found", sentence))
     return hook
 
 

@@ -9,39 +9,41 @@ from typing import Final
 from remit.errors import NotFound
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
-from remit.server.call import Answer, Call, Route
-from remit.server.problem import Problem, Refused
-from remit.store.cues import Fate, Kept
+from remit.server.call import Call, CallResult, Route
+from remit.server.problem import Problem, RequestRefused
+from remit.store.cues import CueFate, StoredCue
 
 RETRY_AFTER: Final = 600  # seconds
 
 
-async def take(call: Call) -> Answer:
+async def take(call: Call) -> CallResult:
     """Keep what a program tells, once, and start what its owner wants done with it."""
     from remit.trigger import hook  # noqa: PLC0415 - who has no hook need not wait for it
-    from remit.wiring.entrance import TooLarge, Unsigned  # noqa: PLC0415 - as above
+    from remit.wiring.inbound_registry import CallTooLarge, CallUnsigned  # noqa: PLC0415 - as above
 
     try:
-        kept = await call.house.doors.called(call.path["name"], hook.Call(call.headers, call.body))
+        kept = await call.house.doors.called(
+            call.path["name"], hook.HookCall(call.headers, call.body)
+        )
     except NotFound:
-        raise Refused(Problem("not-found", "There is no hook of this name.")) from None
-    except Unsigned as error:
-        raise Refused(Problem("unsigned", str(error))) from None
-    except TooLarge as error:
-        raise Refused(Problem("too-large", str(error))) from None
-    if kept.fate is Fate.OVER:
+        raise RequestRefused(Problem("not-found", "There is no hook of this name.")) from None
+    except CallUnsigned as error:
+        raise RequestRefused(Problem("unsigned", str(error))) from None
+    except CallTooLarge as error:
+        raise RequestRefused(Problem("too-large", str(error))) from None
+    if kept.fate is CueFate.OVER:
         sentence = f"This hook has started enough for now: {kept.why}. Come again later."
         again = {"Retry-After": str(RETRY_AFTER)}
-        raise Refused(Problem("rate-limited", sentence, headers=again))
-    return Answer(told(kept), 202)
+        raise RequestRefused(Problem("rate-limited", sentence, headers=again))
+    return CallResult(cue_to_json(kept), 202)
 
 
-async def begin(call: Call) -> Answer:
+async def begin(call: Call) -> CallResult:
     """Begin what was kept and started nothing, because its owner says so."""
-    return Answer(told(await call.house.doors.begin(call.path["id"])))
+    return CallResult(cue_to_json(await call.house.doors.begin(call.path["id"])))
 
 
-def told(kept: Kept) -> JsonMap:
+def cue_to_json(kept: StoredCue) -> JsonMap:
     """A cue, as it is told."""
     return {"cue": kept.name, "fate": kept.fate.value, "taskId": kept.task_id, "why": kept.why}
 

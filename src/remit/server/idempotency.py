@@ -13,28 +13,28 @@ from typing import Final
 
 from remit.errors import BadInput, KeyReused, RemitError, StoreTrouble
 from remit.ports import Clock
-from remit.server.call import Answer
-from remit.server.problem import Problem, Refused
+from remit.server.call import CallResult
+from remit.server.problem import Problem, RequestRefused
 from remit.store import idempotency
 from remit.store.database import Database
-from remit.store.idempotency import Kept, Key
+from remit.store.idempotency import RequestKey, StoredReply
 
 _MOST: Final = 255
 _SWEEP_EVERY: Final = timedelta(hours=1)
 
 
-class Keys:
+class IdempotencyKeys:
     """Which keys are at work now, and what is kept under the others."""
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
         self._clock = clock
-        self._at_work: dict[Key, str] = {}
+        self._at_work: dict[RequestKey, str] = {}
         self._swept_at: datetime | None = None
 
     async def once(
-        self, key: Key, digest: str, ref: str, work: Callable[[str], Awaitable[Answer]]
-    ) -> Answer:
+        self, key: RequestKey, digest: str, ref: str, work: Callable[[str], Awaitable[CallResult]]
+    ) -> CallResult:
         """Do the work under a ref, or give the answer that it got before."""
         if key in self._at_work:
             raise self._in_flight(key, digest)
@@ -48,7 +48,9 @@ class Keys:
         finally:
             del self._at_work[key]
 
-    async def _first(self, key: Key, ref: str, work: Callable[[str], Awaitable[Answer]]) -> Answer:
+    async def _first(
+        self, key: RequestKey, ref: str, work: Callable[[str], Awaitable[CallResult]]
+    ) -> CallResult:
         try:
             answer = await work(ref)
         except StoreTrouble:
@@ -67,11 +69,11 @@ class Keys:
             self._swept_at = now
             await self._db.write(idempotency.sweep, now)
 
-    def _in_flight(self, key: Key, digest: str) -> RemitError:
+    def _in_flight(self, key: RequestKey, digest: str) -> RemitError:
         if self._at_work[key] != digest:
             return KeyReused(key.name)
         sentence = f"The request with Idempotency-Key {key.name!r} is being done; ask again."
-        return Refused(Problem("idempotency-in-flight", sentence))
+        return RequestRefused(Problem("idempotency-in-flight", sentence))
 
 
 def name_of(given: list[str]) -> str | None:
@@ -89,7 +91,7 @@ def digest_of(target: str, body: bytes) -> str:
     return hashlib.sha256(target.encode() + b"\x00" + body).hexdigest()
 
 
-def _again(kept: Kept) -> Answer:
+def _again(kept: StoredReply) -> CallResult:
     told = json.loads(kept.body)
     media = told.get("media")  # what was kept before an upgrade does not say
-    return Answer(told["content"], kept.status, told["location"], replayed=True, media=media)
+    return CallResult(told["content"], kept.status, told["location"], replayed=True, media=media)

@@ -3,10 +3,10 @@
 from typing import Final
 
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.lesson import Taught, Version, standing
+from remit.model.lesson import FileVersion, LessonFile, standing
 
 
-def changed(each: Version) -> JsonMap:
+def changed(each: FileVersion) -> JsonMap:
     return {
         "change": each.no,
         "file": each.file.value,
@@ -20,7 +20,7 @@ def changed(each: Version) -> JsonMap:
     }
 
 
-def history(found: tuple[Version, ...]) -> JsonMap:
+def history(found: tuple[FileVersion, ...]) -> JsonMap:
     """All of them, the newest first; `holds` are those that were not taken back."""
     listed: list[Json] = [changed(each) for each in reversed(found)]
     return {"changes": listed, "holds": [each.no for each in standing(found)]}
@@ -29,7 +29,7 @@ def history(found: tuple[Version, ...]) -> JsonMap:
 _TEXT: Final[JsonMap] = {"type": "string"}
 _CHANGE: Final[dict[str, Json]] = {
     "change": {"type": "integer"},
-    "file": {"enum": list[Json](Taught)},
+    "file": {"enum": list[Json](LessonFile)},
     "why": _TEXT,
     "by": _TEXT,
     "at": {"type": "string", "format": "date-time"},

@@ -5,31 +5,31 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from remit.model.caller import Scope
-from remit.server.bodies import Body, Nothing
-from remit.server.call import VIEW, Answer, Call, Route, created
+from remit.server.bodies import EmptyBody, RequestBody
+from remit.server.call import VIEW, Call, CallResult, Route, created
 from remit.server.lesson_shapes import changed, history
 
 
-class Revert(Body):
+class Revert(RequestBody):
     """Which change is taken back: the latest that holds, if none is named."""
 
     change: Annotated[int, Field(ge=1)] | None = None
     force: bool = False
 
 
-async def look(call: Call) -> Answer:
+async def look(call: Call) -> CallResult:
     """Make a task that looks back now; what it finds, it asks."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     return await created(call, await call.house.reflection.now())
 
 
-async def every(call: Call) -> Answer:
-    return Answer(history(await call.house.reflection.history()))
+async def list_lessons(call: Call) -> CallResult:
+    return CallResult(history(await call.house.reflection.history()))
 
 
-async def revert(call: Call) -> Answer:
+async def revert(call: Call) -> CallResult:
     body = call.read(Revert)
-    return Answer(changed(await call.house.reflection.revert(body.change, force=body.force)))
+    return CallResult(changed(await call.house.reflection.revert(body.change, force=body.force)))
 
 
 ROUTES: Final = (
@@ -41,13 +41,13 @@ ROUTES: Final = (
         gives="Task",
         status=201,
         query=(VIEW,),
-        body=Nothing,
+        body=EmptyBody,
         scope=Scope.ADMIN,
     ),
     Route(
         method="GET",
         path="/api/lessons",
-        does=every,
+        does=list_lessons,
         says="Every accepted change of the rules and guidelines, the newest first",
         gives="RuleChanges",
     ),

@@ -16,14 +16,14 @@ from remit.model.status import TERMINAL, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.model.view import SCHEMA_VERSION, show
 from remit.server import filters
-from remit.server.call import VIEW, Answer, Call, Query, numbers
-from remit.server.filters import DUE_WORDS, STATUS_WORDS, At
+from remit.server.call import VIEW, Call, CallResult, QueryParameter, numbers
+from remit.server.filters import DUE_WORDS, STATUS_WORDS, FilterContext
 from remit.store import search
-from remit.store.search import Count, Filter, Page, Sort
-from remit.wiring import House
+from remit.store.search import SortOrder, TaskCount, TaskFilter, TaskPage
+from remit.wiring import App
 
 
-async def find(call: Call) -> Answer:
+async def find(call: Call) -> CallResult:
     """The tasks that match, a page at a time."""
     asked = wanted(call)
     page = await pages(call, asked)
@@ -31,10 +31,10 @@ async def find(call: Call) -> Answer:
     told: JsonMap = {"schema_version": SCHEMA_VERSION, "tasks": shown, "next": page.next}
     told["asks"] = [task.id for task in page.tasks if task.id in page.asks]
     counts = await call.house.db.read(search.count, asked) if call.flag("count") else None
-    return Answer(told | {"count": counted(counts) if counts else None})
+    return CallResult(told | {"count": counted(counts) if counts else None})
 
 
-async def pages(call: Call, asked: Filter) -> Page:
+async def pages(call: Call, asked: TaskFilter) -> TaskPage:
     """One page; a cursor that was never ours is refused by that name."""
     try:
         return await call.house.db.read(search.page, asked)
@@ -42,7 +42,7 @@ async def pages(call: Call, asked: Filter) -> Page:
         raise _bad_cursor(asked.before) from None
 
 
-def counted(count: Count) -> JsonMap:
+def counted(count: TaskCount) -> JsonMap:
     return {
         "total": count.total,
         "more": count.more,
@@ -51,31 +51,31 @@ def counted(count: Count) -> JsonMap:
     }
 
 
-def at(house: House) -> At:
+def filter_context(house: App) -> FilterContext:
     """What today is, and what the channels are called, as things stand now."""
     zone = owners(house.settings.zone, os.environ).zone
-    return At(house.clock.now(), zone, _channels(house))
+    return FilterContext(house.clock.now(), zone, _channels(house))
 
 
-def wanted(call: Call) -> Filter:
+def wanted(call: Call) -> TaskFilter:
     """All that a request says about a list: the filter line, then what has a parameter."""
-    here = at(call.house)
+    here = filter_context(call.house)
     line = call.text("q")
-    asked = filters.typed(line, here) if line is not None else Filter()
-    if line is not None and asked == Filter():
+    asked = filters.typed(line, here) if line is not None else TaskFilter()
+    if line is not None and asked == TaskFilter():
         raise BadInput("Search for at least one word.", field="q")
     asked = _said(call, asked, here)
     cursor = call.text("cursor")
     return replace(
         asked,
         statuses=(*asked.statuses, *call.words("status", _statuses(deleted=asked.deleted))),
-        sort=call.word("sort", Sort) or asked.sort,
+        sort=call.word("sort", SortOrder) or asked.sort,
         before=None if cursor is None else _cursor(call, asked, cursor),
         limit=call.number("limit", 50, least=1, most=search.MOST),
     )
 
 
-def _said(call: Call, asked: Filter, here: At) -> Filter:
+def _said(call: Call, asked: TaskFilter, here: FilterContext) -> TaskFilter:
     since, until = _time(call, "since"), _time(call, "until")
     asked = replace(
         asked,
@@ -95,7 +95,7 @@ def _said(call: Call, asked: Filter, here: At) -> Filter:
     return asked
 
 
-def _as_typed(call: Call, name: str, asked: Filter, here: At) -> Filter:
+def _as_typed(call: Call, name: str, asked: TaskFilter, here: FilterContext) -> TaskFilter:
     """A parameter that means what the same word means in the filter line."""
     text = call.text(name)
     try:
@@ -117,8 +117,8 @@ def _statuses(*, deleted: bool) -> Mapping[str, tuple[Status, ...]]:
     return {**STATUS_WORDS, "deleted": tuple(TERMINAL)} if deleted else STATUS_WORDS
 
 
-def _cursor(call: Call, asked: Filter, text: str) -> str:
-    if (call.word("sort", Sort) or asked.sort) is not Sort.NEWEST:
+def _cursor(call: Call, asked: TaskFilter, text: str) -> str:
+    if (call.word("sort", SortOrder) or asked.sort) is not SortOrder.NEWEST:
         return text
     try:
         return ids.task_id(text)
@@ -131,7 +131,7 @@ def _bad_cursor(text: str | None) -> BadInput:
     return BadInput(sentence, field="cursor")
 
 
-def _channels(house: House) -> dict[str, str]:
+def _channels(house: App) -> dict[str, str]:
     found: dict[str, str] = {}
     for way in house.outfit.ways:
         for word in (way.name, *way.aliases, way.kind):
@@ -146,35 +146,37 @@ def words(*known: str) -> JsonMap:
 _TEXT: Final[JsonMap] = {"type": "string"}
 _TIME: Final[JsonMap] = {"type": "string", "format": "date-time"}
 FILTERS: Final = (
-    Query(
+    QueryParameter(
         "status",
         "Where it stands, in our words or S3's; `running` also finds what is being verified or"
         " delivered, as S3 has it. May be repeated.",
         words(*STATUS_WORDS),
         many=True,
     ),
-    Query("type", "Whether it waits for a time.", words(*TaskType)),
-    Query("source", "Where it came from.", words(*SourceKind)),
-    Query("priority", "How urgent it is.", words(*Priority)),
-    Query("taint", "The least trusted thing it has read.", words(*Taint)),
-    Query("contract", "How it is proven; advisory work is not verified.", words(*ContractType)),
-    Query("unverified", "Only what no check stands for.", words("true", "false")),
-    Query("channel", "Where something of it goes.", _TEXT),
-    Query("series", "Of one series, by its id.", _TEXT),
-    Query("due", "For when it is planned, if it is open.", words(*DUE_WORDS)),
-    Query("since", "Created at or after.", _TIME),
-    Query("until", "Created before.", _TIME),
-    Query("asks", "Only what waits for the owner.", words("true", "false")),
-    Query(
+    QueryParameter("type", "Whether it waits for a time.", words(*TaskType)),
+    QueryParameter("source", "Where it came from.", words(*SourceKind)),
+    QueryParameter("priority", "How urgent it is.", words(*Priority)),
+    QueryParameter("taint", "The least trusted thing it has read.", words(*Taint)),
+    QueryParameter(
+        "contract", "How it is proven; advisory work is not verified.", words(*ContractType)
+    ),
+    QueryParameter("unverified", "Only what no check stands for.", words("true", "false")),
+    QueryParameter("channel", "Where something of it goes.", _TEXT),
+    QueryParameter("series", "Of one series, by its id.", _TEXT),
+    QueryParameter("due", "For when it is planned, if it is open.", words(*DUE_WORDS)),
+    QueryParameter("since", "Created at or after.", _TIME),
+    QueryParameter("until", "Created before.", _TIME),
+    QueryParameter("asks", "Only what waits for the owner.", words("true", "false")),
+    QueryParameter(
         "q",
         "Words of its title, instructions or result, the last may be cut short; and filters as"
         " `status:failed channel:email is:recurring`.",
         _TEXT,
     ),
-    Query("sort", "In which order.", {"enum": list[Json](Sort), "default": "newest"}),
-    Query("count", "Whether to count all that match, too.", words("true", "false")),
-    Query("cursor", "`next` of the page before.", _TEXT),
+    QueryParameter("sort", "In which order.", {"enum": list[Json](SortOrder), "default": "newest"}),
+    QueryParameter("count", "Whether to count all that match, too.", words("true", "false")),
+    QueryParameter("cursor", "`next` of the page before.", _TEXT),
     numbers("limit", "How many.", 50, 1, search.MOST),
-    Query("deleted", "What was deleted, and only that.", words("true", "false")),
+    QueryParameter("deleted", "What was deleted, and only that.", words("true", "false")),
     VIEW,
 )

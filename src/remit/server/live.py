@@ -9,11 +9,11 @@ from starlette.websockets import WebSocket
 from remit.model.caller import Caller, Scope
 from remit.model.event import Event
 from remit.server import news, problem
-from remit.server.callers import Callers
-from remit.server.news import News
+from remit.server.callers import CallerRegistry
+from remit.server.live_connection import OVERLOADED, PAGE, SIGNED_OUT, TROUBLE, LiveConnection
+from remit.server.news import EventMessages
 from remit.server.problem import Problem
-from remit.server.seat import OVERLOADED, PAGE, SIGNED_OUT, TROUBLE, Seat
-from remit.wiring import House
+from remit.wiring import App
 
 PATH: Final = "/ws"
 NEWS_LOOP: Final = "live updates"
@@ -24,13 +24,13 @@ _BREATH: Final = 0.005  # seconds
 _COUNT_EVERY: Final = 0.5
 
 
-class Live:
+class LiveConnections:
     """Who listens now. The follower lives as long as somebody does."""
 
-    def __init__(self, house: House, callers: Callers) -> None:
+    def __init__(self, house: App, callers: CallerRegistry) -> None:
         self.seq = 0
         self._house = house
-        self._seats: set[Seat] = set()
+        self._seats: set[LiveConnection] = set()
         self._dirty = asyncio.Event()
         self._begun = asyncio.Event()
         callers.on_gone(self._dismiss)
@@ -40,7 +40,7 @@ class Live:
         return WebSocketRoute(PATH, self.answer)
 
     @property
-    def seats(self) -> frozenset[Seat]:
+    def seats(self) -> frozenset[LiveConnection]:
         return frozenset(self._seats)
 
     async def answer(self, socket: WebSocket) -> None:
@@ -54,7 +54,7 @@ class Live:
         if len(self._seats) >= MOST_SEATS:
             await socket.close(OVERLOADED, f"{MOST_SEATS} listen already; come back later.")
             return
-        seat = Seat(socket, self, socket.scope["key"], self._house.clock.now)
+        seat = LiveConnection(socket, self, socket.scope["key"], self._house.clock.now)
         self._seats.add(seat)
         try:
             await self._follow_along()
@@ -69,7 +69,7 @@ class Live:
     async def last(self) -> int:
         return await self._house.journal.last()
 
-    async def page(self, since: int) -> list[News]:
+    async def page(self, since: int) -> list[EventMessages]:
         return await self._house.db.read(news.page, since, PAGE)
 
     def count_soon(self) -> None:
@@ -107,7 +107,7 @@ class Live:
 
     async def _hand_out(self, found: list[Event]) -> None:
         handed = 0
-        for told in await self._house.db.read(news.told, found):
+        for told in await self._house.db.read(news.event_messages, found):
             self.seq = told.seq
             for seat in tuple(self._seats):
                 seat.offer(told)

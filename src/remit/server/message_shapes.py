@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.intake.recipients import About
+from remit.intake.recipients import QuestionTopic
 from remit.model.codec import Json, JsonMap
 from remit.model.condition import ConditionKind
 from remit.model.veto import VetoKind
@@ -60,7 +60,7 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
     "OpenQuestion": _object(
         id=_MAYBE_TEXT,
         taskId=_MAYBE_TEXT,
-        about=_words(*About),
+        about=_words(*QuestionTopic),
         question=_TEXT,
         options={"type": "array", "items": _TEXT},
         clause=_TEXT,
@@ -69,7 +69,7 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
     "OpenLine": _object(
         number=_COUNT,
         taskId=_TEXT,
-        about=_words(*About),
+        about=_words(*QuestionTopic),
         question=_TEXT,
         options={"type": "array", "items": _TEXT},
         clause=_TEXT,

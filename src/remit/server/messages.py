@@ -3,25 +3,25 @@
 from typing import Final
 
 from remit.errors import BadInput
-from remit.intake.heard import Message, rehearsed, told
+from remit.intake.heard import OwnerMessage, message_result_to_json, rehearsed
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap
 from remit.model.ids import ConversationId
 from remit.model.task import Source, SourceKind
 from remit.server.bodies import NewMessage
-from remit.server.call import VIEW, Answer, Call, Query, Route
+from remit.server.call import VIEW, Call, CallResult, QueryParameter, Route
 from remit.server.tasks import moment, repeats_of
 
 _PATIENCE: Final = 60.0  # seconds: a model may read along
 
 
-async def hear(call: Call) -> Answer:
+async def hear(call: Call) -> CallResult:
     """Store all that a message asks for; say what became of every clause."""
     body = call.read(NewMessage)
     # What is read here counts as the owner's own words: whom to write to is taken from them.
     call.access.check_person("these would be its owner's words. POST /api/tasks is for it")
     at = moment(body.scheduled_for, "scheduledFor")
-    message = Message(
+    message = OwnerMessage(
         text=body.text,
         source=Source(SourceKind.MANUAL, call.ref),
         scheduled_for=at,
@@ -29,25 +29,25 @@ async def hear(call: Call) -> Answer:
         repeats=repeats_of(body.repeats, at),
     )
     if body.dry_run:
-        return Answer(rehearsed(await call.house.intake.read(message)))
+        return CallResult(rehearsed(await call.house.intake.read(message)))
     if body.conversation_id is not None:
         return await _in_talk(call, body, ConversationId(body.conversation_id))
     heard = await call.house.intake.receive(message, wait=body.wait)
-    answer = told(heard, call.view)
+    answer = message_result_to_json(heard, call.view)
     if not call.access.reads:
         answer["alike"] = []  # it names tasks of others
     if not heard.tasks:
-        return Answer(answer)
-    return Answer(answer, 201, f"/api/tasks/{heard.tasks[0].id}")
+        return CallResult(answer)
+    return CallResult(answer, 201, f"/api/tasks/{heard.tasks[0].id}")
 
 
-async def became(call: Call) -> Answer:
+async def became(call: Call) -> CallResult:
     """What a stored message became; with `wait` once it is read."""
     heard = await call.house.intake.became(call.task_id, wait=call.flag("wait"))
-    return Answer(told(heard, call.view))
+    return CallResult(message_result_to_json(heard, call.view))
 
 
-async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer:
+async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> CallResult:
     """The same words as a turn of a conversation, which may be more than something to be done."""
     call.access.check(Scope.APPROVE, Scope.READ)
     if body.scheduled_for is not None or body.priority is not None or body.repeats is not None:
@@ -63,10 +63,10 @@ async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> Answer
         nothing: JsonMap = {name: [] for name in lists}
         sort = "control" if answer else None
         lacks: JsonMap = {"answer": sort, "reading": answer is None, "card": None}
-        return Answer(nothing | lacks, 200, where)
+        return CallResult(nothing | lacks, 200, where)
     # What a turn of an earlier version lacks.
     told: JsonMap = {"veto": [], "conditions": [], "reading": False, "card": None}
-    return Answer(told | receipt, 201 if receipt["tasks"] else 200, where)
+    return CallResult(told | receipt, 201 if receipt["tasks"] else 200, where)
 
 
 ROUTES: Final = (
@@ -87,6 +87,6 @@ ROUTES: Final = (
         does=became,
         says="What a message became, by the id of its task; a model may still be reading it",
         gives="Heard",
-        query=(VIEW, Query("wait", "Answer once it is read.", {"type": "boolean"})),
+        query=(VIEW, QueryParameter("wait", "Answer once it is read.", {"type": "boolean"})),
     ),
 )

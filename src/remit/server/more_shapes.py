@@ -3,11 +3,11 @@
 from typing import Final
 
 from remit.model.codec import Json, JsonMap
-from remit.model.likeness import By
-from remit.model.notice import News, State
+from remit.model.likeness import SimilarityKind
+from remit.model.notice import NoticeKind, NoticeState
 from remit.model.reply import Policy
-from remit.model.rrule import Flag
-from remit.model.series import Fate, Missed, Overlap
+from remit.model.rrule import ClockChange
+from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import Status
 from remit.store import cues
 
@@ -44,14 +44,14 @@ _SLOT: Final = _object(
     plannedFor=_MAYBE_TIME,
     local=_TEXT,
     taskId=_MAYBE_TEXT,
-    fate={"enum": [*Fate, None]},
+    fate={"enum": [*SlotFate, None]},
     why=_MAYBE_TEXT,
     startedAt=_MAYBE_TIME,
     late=_MAYBE_COUNT,
-    flags=_list({"enum": list[Json](Flag)}),
+    flags=_list({"enum": list[Json](ClockChange)}),
 )
 _SKIPPED: Final = _object(
-    **{"from": _TIME}, upto=_TIME, slots=_COUNT, why=_TEXT, fate={"enum": list[Json](Fate)}
+    **{"from": _TIME}, upto=_TIME, slots=_COUNT, why=_TEXT, fate={"enum": list[Json](SlotFate)}
 )
 _SERIES: Final[dict[str, Json]] = {
     "id": _TEXT,
@@ -65,7 +65,7 @@ _SERIES: Final[dict[str, Json]] = {
     "pausedAt": _MAYBE_TIME,
     "endedAt": _MAYBE_TIME,
     "why": _MAYBE_TEXT,
-    "missed": {"enum": [*Missed, None]},
+    "missed": {"enum": [*OnMissed, None]},
     "overlap": {"enum": [*Overlap, None]},
     "coming": _list(_SLOT),
 }
@@ -109,9 +109,9 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
     "Notices": _object(notices=_list(_ref("Notice")), next=_MAYBE_TEXT),
     "Notice": _object(
         id=_TEXT,
-        kind={"enum": list[Json](News)},
+        kind={"enum": list[Json](NoticeKind)},
         way=_TEXT,
-        state={"enum": list[Json](State)},
+        state={"enum": list[Json](NoticeState)},
         title=_TEXT,
         line=_TEXT,
         href=_TEXT,
@@ -125,7 +125,9 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
         receipt=_MAYBE_TEXT,
         why=_MAYBE_TEXT,
     ),
-    "Cue": _object(cue=_TEXT, fate={"enum": list[Json](cues.Fate)}, taskId=_MAYBE_TEXT, why=_TEXT),
+    "Cue": _object(
+        cue=_TEXT, fate={"enum": list[Json](cues.CueFate)}, taskId=_MAYBE_TEXT, why=_TEXT
+    ),
     "Push": _object(possible=_FLAG, why=_MAYBE_TEXT, publicKey=_MAYBE_TEXT, on=_FLAG),
     "Rules": _object(rules=_list(_ref("Rule"))),
     "Rule": _object(
@@ -146,7 +148,9 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
         series=_list(_object(id=_TEXT, title=_TEXT)),
         alike=_list(_ref("Alike")),
     ),
-    "Alike": _object(task=_ref("Task"), by={"enum": list[Json](By)}, score={"type": "number"}),
+    "Alike": _object(
+        task=_ref("Task"), by={"enum": list[Json](SimilarityKind)}, score={"type": "number"}
+    ),
     "Recall": _object(
         on=_FLAG,
         store=_TEXT,

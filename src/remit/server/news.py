@@ -14,11 +14,11 @@ from msgspec.structs import replace
 from remit.errors import NotFound
 from remit.journal import transcript
 from remit.model.codec import JsonMap, stamp
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.model.view import View, s3_status, show
+from remit.model.view import JsonView, s3_status, show
 from remit.store import events, inbox, tasks
 from remit.store.database import Tx
 
@@ -31,7 +31,7 @@ _GROUPS: Final = {
 }
 
 
-class News(Struct, frozen=True):
+class EventMessages(Struct, frozen=True):
     """All that one event is told in; none of it is sent without the rest."""
 
     seq: int
@@ -40,12 +40,12 @@ class News(Struct, frozen=True):
     size: int  # bytes
 
 
-def page(tx: Tx, since: int, limit: int) -> list[News]:
+def page(tx: Tx, since: int, limit: int) -> list[EventMessages]:
     """What happened after a place, as messages."""
-    return told(tx, events.after(tx, since, limit))
+    return event_messages(tx, events.after(tx, since, limit))
 
 
-def told(tx: Tx, found: Sequence[Event]) -> list[News]:
+def event_messages(tx: Tx, found: Sequence[Event]) -> list[EventMessages]:
     shown: dict[TaskId, Task | None] = {}
     for event in found:
         if event.task_id is not None and event.task_id not in shown:
@@ -74,18 +74,18 @@ def _get(tx: Tx, task_id: TaskId) -> Task | None:
         return None
 
 
-def _news(event: Event, task: Task | None) -> News:
-    if event.kind is Kind.TURN_SAID:
+def _news(event: Event, task: Task | None) -> EventMessages:
+    if event.kind is EventKind.TURN_SAID:
         text = _text(_message(event, "conversation:turn", {**event.data}, more=False))
-        return News(event.seq, None, (text,), len(text.encode()))
+        return EventMessages(event.seq, None, (text,), len(text.encode()))
     if task is None:
-        return News(event.seq, event.task_id, (), 0)
+        return EventMessages(event.seq, event.task_id, (), 0)
     said = _SAY.get(event.kind, _updated)(event, task)
     texts = tuple(
         _text(_message(event, kind, body, more=n < len(said)))
         for n, (kind, body) in enumerate(said.items(), 1)
     )
-    return News(event.seq, task.id, texts, sum(len(text.encode()) for text in texts))
+    return EventMessages(event.seq, task.id, texts, sum(len(text.encode()) for text in texts))
 
 
 def _message(event: Event, kind: str, body: JsonMap, *, more: bool) -> JsonMap:
@@ -102,11 +102,11 @@ def _message(event: Event, kind: str, body: JsonMap, *, more: bool) -> JsonMap:
 
 
 def _created(_: Event, task: Task) -> dict[str, JsonMap]:
-    return {"task:created": {"task": show(task, View.S3)}}
+    return {"task:created": {"task": show(task, JsonView.S3)}}
 
 
 def _updated(event: Event, task: Task) -> dict[str, JsonMap]:
-    told: JsonMap = {"task": show(task, View.S3)}
+    told: JsonMap = {"task": show(task, JsonView.S3)}
     return {"task:updated": told | {"what": event.data["what"]} if "what" in event.data else told}
 
 
@@ -118,7 +118,7 @@ def _moved(event: Event, task: Task) -> dict[str, JsonMap]:
         return {"task:status": status}
     summary = event.data.get("summary") or event.data.get("note") or task.result_summary
     result: JsonMap = {"status": s3_status(then), "state": to.value, "result": summary}
-    result["task"] = show(task, View.S3)
+    result["task"] = show(task, JsonView.S3)
     return {"task:status": status, "task:result": result}
 
 
@@ -143,7 +143,7 @@ def _asked(event: Event, task: Task) -> dict[str, JsonMap]:
 
 
 def _settled(event: Event, task: Task) -> dict[str, JsonMap]:
-    shown = show(task, View.S3)["delivery"]
+    shown = show(task, JsonView.S3)["delivery"]
     parts = shown if isinstance(shown, list) else []
     wanted = event.data.get("delivery")
     mine = [part for part in parts if isinstance(part, dict) and part["id"] == wanted]
@@ -152,13 +152,13 @@ def _settled(event: Event, task: Task) -> dict[str, JsonMap]:
 
 
 # How each kind is told; all the others are a task that has changed.
-_SAY: Final[Mapping[Kind, Callable[[Event, Task], dict[str, JsonMap]]]] = {
-    Kind.TASK_CREATED: _created,
-    Kind.TASK_MOVED: _moved,
-    Kind.RUN_SAID: _logged,
-    Kind.STEP_DONE: _logged,
-    Kind.REVIEW_OPENED: _asked,
-    Kind.DELIVERY_SETTLED: _settled,
+_SAY: Final[Mapping[EventKind, Callable[[Event, Task], dict[str, JsonMap]]]] = {
+    EventKind.TASK_CREATED: _created,
+    EventKind.TASK_MOVED: _moved,
+    EventKind.RUN_SAID: _logged,
+    EventKind.STEP_DONE: _logged,
+    EventKind.REVIEW_OPENED: _asked,
+    EventKind.DELIVERY_SETTLED: _settled,
 }
 
 

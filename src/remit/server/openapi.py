@@ -10,7 +10,7 @@ from remit import __version__
 from remit.model.codec import Json, JsonMap
 from remit.server import problem, shapes
 from remit.server.auth import HOOKS
-from remit.server.call import UNSAFE, Query, Route
+from remit.server.call import UNSAFE, QueryParameter, Route
 from remit.server.callers import cookie_of
 
 # What every request may meet, what the token opens, what changes something, what carries a body.
@@ -120,7 +120,7 @@ def _condition(route: Route) -> JsonMap:
     }
 
 
-def _query(query: Query) -> JsonMap:
+def _query(query: QueryParameter) -> JsonMap:
     many: JsonMap = {"type": "array", "items": query.schema}
     schema = many if query.many else query.schema
     return {"name": query.name, "in": "query", "description": query.says, "schema": schema}

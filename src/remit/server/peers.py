@@ -20,14 +20,14 @@ from remit.a2a import shapes as a2a_shapes
 from remit.mcp import server as mcp
 from remit.model.caller import Caller
 from remit.model.codec import JsonMap
-from remit.peer.desk import Desk
-from remit.peer.permission import Access, as_agent
+from remit.peer.agent_operations import AgentOperations
+from remit.peer.permission import CallerAccess, as_agent
 from remit.server import problem
 from remit.server.bodies import MOST_BYTES
-from remit.server.call import Answer, Call, Route
-from remit.server.callers import PROGRAM, Callers
+from remit.server.call import Call, CallResult, Route
+from remit.server.callers import PROGRAM, CallerRegistry
 from remit.server.problem import Problem
-from remit.wiring import House
+from remit.wiring import App
 
 MOST_STREAMS: Final = 100
 QUIET: Final = 15.0  # seconds without a word until one is sent that keeps the line open
@@ -37,9 +37,9 @@ _STREAMED: Final = {"X-Accel-Buffering": "no"}
 def card(port: int) -> Route:
     """Where other agents look for who we are: no part of the API, as its protocol is its own."""
 
-    async def show(_: Call) -> Answer:
+    async def show(_: Call) -> CallResult:
         told = a2a_shapes.card(f"http://127.0.0.1:{port}")
-        return Answer(json.dumps(told), media="application/json")
+        return CallResult(json.dumps(told), media="application/json")
 
     return Route(
         method="GET",
@@ -52,10 +52,10 @@ def card(port: int) -> Route:
     )
 
 
-class Peers:
+class AgentEndpoints:
     """Hears other agents, and counts the streams that are open."""
 
-    def __init__(self, house: House, callers: Callers) -> None:
+    def __init__(self, house: App, callers: CallerRegistry) -> None:
         self._house = house
         self._open: dict[asyncio.Event, str] = {}
         callers.on_gone(self._end)
@@ -71,7 +71,7 @@ class Peers:
         raw = await _body(request)
         if isinstance(raw, Problem):
             return problem.response(raw)
-        desk = Desk(self._house, _peer(request), _url(request), wide=True)
+        desk = AgentOperations(self._house, _peer(request), _url(request), wide=True)
         reply = await mcp.answer(raw, desk, self._house.ids.ulid(), _headers(request))
         if reply.body is None:
             return Response(status_code=reply.status)
@@ -81,7 +81,7 @@ class Peers:
         raw = await _body(request)
         if isinstance(raw, Problem):
             return problem.response(raw)
-        desk = Desk(self._house, _peer(request), _url(request), wide=False)
+        desk = AgentOperations(self._house, _peer(request), _url(request), wide=False)
         version = _headers(request).get("a2a-version")
         reply = await a2a.answer(raw, desk, self._house.journal, version)
         if reply.stream is None:
@@ -132,7 +132,7 @@ async def _next(stream: AsyncIterator[JsonMap]) -> "JsonMap | None":
     return await anext(stream, None)
 
 
-def _peer(request: Request) -> Access:
+def _peer(request: Request) -> CallerAccess:
     """Who calls, as an agent; the owner is the same one whatever he came in with."""
     caller: Caller = request.scope["caller"]
     key: str = request.scope["key"]

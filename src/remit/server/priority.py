@@ -3,21 +3,21 @@
 from typing import Final
 
 from remit.server import lessons
-from remit.server.call import Answer, Call, Route
-from remit.server.priority_shapes import told
+from remit.server.call import Call, CallResult, Route
+from remit.server.priority_shapes import priority_rules_to_json
 
 
-async def every(call: Call) -> Answer:
+async def list_priority_rules(call: Call) -> CallResult:
     """The rules in force; while the file is wrong these are not the ones that stand in it."""
     found = call.house.priority
-    return Answer(told(found(), found.complaint))
+    return CallResult(priority_rules_to_json(found(), found.complaint))
 
 
 ROUTES: Final = (
     Route(
         method="GET",
         path="/api/priority-rules",
-        does=every,
+        does=list_priority_rules,
         says="The rules that rank tasks, in their order, and what is wrong with their file",
         gives="PriorityRules",
     ),

@@ -7,7 +7,7 @@ from remit.model.task import Priority
 from remit.plan.priority import PriorityRules
 
 
-def told(found: PriorityRules, complaint: str | None = None) -> JsonMap:
+def priority_rules_to_json(found: PriorityRules, complaint: str | None = None) -> JsonMap:
     """Each rule with its line, the lists, what holds if none does, and what is wrong, if it is."""
     rules: list[Json] = [
         {

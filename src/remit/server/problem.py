@@ -13,11 +13,11 @@ from starlette.responses import Response
 from remit.errors import (
     AlreadyDecided,
     BadInput,
-    Changed,
     Conflict,
     IllegalMove,
     KeyReused,
     NotFound,
+    OutOfDate,
     RemitError,
     StoreTrouble,
 )
@@ -67,7 +67,7 @@ class Problem(Struct, frozen=True):
         return KINDS[self.name][0]
 
 
-class Refused(RemitError):
+class RequestRefused(RemitError):
     """The door itself refuses a request, before any room has seen it."""
 
     def __init__(self, problem: Problem) -> None:
@@ -75,10 +75,10 @@ class Refused(RemitError):
         self.problem = problem
 
 
-def of(error: Exception) -> Problem:
+def problem_of_error(error: Exception) -> Problem:
     """What to tell the caller. What we did not foresee is told to the log and to nobody else."""
     match error:
-        case Refused():
+        case RequestRefused():
             told = error.problem
         case BadInput():
             told = _input(error)
@@ -107,7 +107,7 @@ def _input(error: BadInput) -> Problem:
 def _conflict(error: Conflict) -> Problem:
     if isinstance(error, IllegalMove):
         return Problem("illegal-transition", str(error), {"allowed": list[Json](error.allowed)})
-    if isinstance(error, Changed):
+    if isinstance(error, OutOfDate):
         return Problem("changed", str(error))
     name = "already-decided" if isinstance(error, AlreadyDecided) else "conflict"
     return Problem(name, str(error))

@@ -7,63 +7,63 @@ from pydantic import Field
 from remit.deliver.push import NEEDS
 from remit.model.caller import Scope
 from remit.server import static
-from remit.server.bodies import Body, Nothing
-from remit.server.call import Answer, Call, Route
-from remit.server.problem import Problem, Refused
+from remit.server.bodies import EmptyBody, RequestBody
+from remit.server.call import Call, CallResult, Route
+from remit.server.problem import Problem, RequestRefused
 
 WORKER: Final = "/sw.js"  # at the root, or it could not speak for every page
 _SIGNED_IN: Final = "sig-"
 
 
-class PushKeys(Body):
+class PushKeys(RequestBody):
     """What a text is sealed with, so that nobody but that browser reads it."""
 
     p256dh: Annotated[str, Field(min_length=1, max_length=200)]
     auth: Annotated[str, Field(min_length=1, max_length=100)]
 
 
-class NewSubscription(Body):
+class NewSubscription(RequestBody):
     """What a browser says when it is asked for a subscription."""
 
     endpoint: Annotated[str, Field(min_length=1, max_length=2048)]
     keys: PushKeys
 
 
-async def look(call: Call) -> Answer:
+async def look(call: Call) -> CallResult:
     return await _told(call)
 
 
-async def subscribe(call: Call) -> Answer:
+async def subscribe(call: Call) -> CallResult:
     said, sign_in = call.read(NewSubscription), _browser(call)
     await call.house.push.subscribe(sign_in, said.endpoint, said.keys.p256dh, said.keys.auth)
     return await _told(call)
 
 
-async def unsubscribe(call: Call) -> Answer:
-    call.read(Nothing)
+async def unsubscribe(call: Call) -> CallResult:
+    call.read(EmptyBody)
     await call.house.push.unsubscribe(_browser(call))
     return await _told(call)
 
 
-async def worker(_: Call) -> Answer:
+async def worker(_: Call) -> CallResult:
     """What runs in the browser when no page does."""
     text = static.files()["js/sw.js"].raw.decode()
-    return Answer(text, media="text/javascript")
+    return CallResult(text, media="text/javascript")
 
 
-async def _told(call: Call) -> Answer:
+async def _told(call: Call) -> CallResult:
     push = call.house.push
     if not push.possible:
-        return Answer({"possible": False, "why": NEEDS, "publicKey": None, "on": False})
+        return CallResult({"possible": False, "why": NEEDS, "publicKey": None, "on": False})
     key, on = await push.public_key(), await push.is_on(call.key)
-    return Answer({"possible": True, "why": None, "publicKey": key, "on": on})
+    return CallResult({"possible": True, "why": None, "publicKey": key, "on": on})
 
 
 def _browser(call: Call) -> str:
     """The sign-in that it hangs on: what ends with it must begin with one."""
     if not call.key.startswith(_SIGNED_IN):
         sentence = "Only a browser that is signed in can be told; a token has none."
-        raise Refused(Problem("forbidden", sentence))
+        raise RequestRefused(Problem("forbidden", sentence))
     return call.key
 
 
@@ -92,7 +92,7 @@ ROUTES: Final = (
         does=unsubscribe,
         says="Tell this browser no more",
         gives="Push",
-        body=Nothing,
+        body=EmptyBody,
         scope=Scope.APPROVE,
     ),
     Route(

@@ -4,33 +4,33 @@ from typing import Final
 
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
-from remit.model.likeness import Alike
-from remit.model.view import View, show
-from remit.server.call import Answer, Call, Route
+from remit.model.likeness import SimilarTask
+from remit.model.view import JsonView, show
+from remit.server.call import Call, CallResult, Route
 
 
-async def look(call: Call) -> Answer:
-    return Answer(await call.house.recollection.state())
+async def look(call: Call) -> CallResult:
+    return CallResult(await call.house.recollection.state())
 
 
-async def rebuild(call: Call) -> Answer:
+async def rebuild(call: Call) -> CallResult:
     """Forget the index; it is made anew beside the work, and `GET /api/recall` says how far."""
     await call.house.recollection.rebuild()
-    return Answer(await call.house.recollection.state())
+    return CallResult(await call.house.recollection.state())
 
 
-async def turn_off(call: Call) -> Answer:
+async def turn_off(call: Call) -> CallResult:
     """Delete the index and stop; when the settings are read again, they decide."""
     await call.house.recollection.turn_off()
-    return Answer(await call.house.recollection.state())
+    return CallResult(await call.house.recollection.state())
 
 
-def alike(found: list[Alike], view: View) -> list[Json]:
+def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
     """Tasks that are like something, and in what."""
     return [_shape(each, view) for each in found]
 
 
-def _shape(each: Alike, view: View) -> JsonMap:
+def _shape(each: SimilarTask, view: JsonView) -> JsonMap:
     return {
         "task": show(each.task, view),
         "by": each.by.value,

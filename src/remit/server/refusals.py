@@ -6,15 +6,15 @@ from msgspec import Struct
 
 from remit.model.codec import Json, JsonMap
 from remit.store import calendars
-from remit.store.calendars import Resource
+from remit.store.calendars import StoredResource
 from remit.store.database import Tx
-from remit.trigger.calendar import glean
+from remit.trigger.calendar import resource_facts
 
 _MOST: Final = 100
 
 
-class Refusal(Struct, frozen=True):
-    resource: Resource
+class CalendarRefusalRow(Struct, frozen=True):
+    resource: StoredResource
     title: str
     calendar: str  # as its owner calls it
     why: str
@@ -24,14 +24,14 @@ class Refusal(Struct, frozen=True):
         return self.resource.seen
 
 
-def look(tx: Tx) -> list[Refusal]:
+def look(tx: Tx) -> list[CalendarRefusalRow]:
     """Those that start nothing, the unseen first."""
-    names = {(each.account, each.path): each.name for each in calendars.every(tx)}
+    names = {(each.account, each.path): each.name for each in calendars.list_calendars(tx)}
     found = [_refusal(each, names) for each in calendars.refused(tx, _MOST)]
     return sorted(found, key=lambda each: each.seen)
 
 
-def told(found: list[Refusal]) -> list[Json]:
+def refusals_to_json(found: list[CalendarRefusalRow]) -> list[Json]:
     """The same for programs."""
     listed: list[Json] = []
     for each in found:
@@ -47,7 +47,7 @@ def told(found: list[Refusal]) -> list[Json]:
     return listed
 
 
-def _refusal(resource: Resource, names: dict[tuple[str, str], str]) -> Refusal:
+def _refusal(resource: StoredResource, names: dict[tuple[str, str], str]) -> CalendarRefusalRow:
     name = names.get((resource.account, resource.calendar), resource.calendar)
-    title = glean.title(glean.value(resource.body, "SUMMARY"))
-    return Refusal(resource, title, f"{resource.account}/{name}", resource.why or "")
+    title = resource_facts.title(resource_facts.value(resource.body, "SUMMARY"))
+    return CalendarRefusalRow(resource, title, f"{resource.account}/{name}", resource.why or "")

@@ -7,29 +7,29 @@ from remit.errors import BadInput, NotFound
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
-from remit.model.group import Group
+from remit.model.group import InboxGroup
 from remit.model.ids import ReviewId
 from remit.model.review import Decision
 from remit.model.view import show
 from remit.server import shapes
-from remit.server.bodies import Later, NewDecision
-from remit.server.call import VIEW, Answer, Call, Query, Route, numbers, task_answer
+from remit.server.bodies import NewDecision, Postponement
+from remit.server.call import VIEW, Call, CallResult, QueryParameter, Route, numbers, task_answer
 from remit.server.tasks import moment
 from remit.store import inbox, tasks
 from remit.store.database import Tx
-from remit.store.inbox import Needs, Waiting
+from remit.store.inbox import InboxCounts, WaitingReview
 
 MOST: Final = 500
 
 
-async def waiting(call: Call) -> Answer:
+async def waiting(call: Call) -> CallResult:
     """Open questions, oldest first, a page at a time."""
     limit = call.number("limit", 100, least=1, most=MOST)
     try:
         found, needs = await call.house.db.read(
             _page,
             call.house.clock.now(),
-            call.word("group", Group),
+            call.word("group", InboxGroup),
             call.flag("later"),
             _cursor(call),
             limit + 1,
@@ -38,10 +38,10 @@ async def waiting(call: Call) -> Answer:
         raise _bad_cursor(call) from None
     shown: list[Json] = [_shown(call, each) for each in found[:limit]]
     more = found[limit - 1].review.id if len(found) > limit else None
-    return Answer({"reviews": shown, "next": more, "needs": told(needs)})
+    return CallResult({"reviews": shown, "next": more, "needs": inbox_counts_to_json(needs)})
 
 
-async def everything(call: Call) -> Answer:
+async def everything(call: Call) -> CallResult:
     """All that waits for the owner: what to decide, what to look at, what to fix."""
     limit = call.number("limit", 50, least=1, most=MOST)
     now = call.house.clock.now()
@@ -49,38 +49,38 @@ async def everything(call: Call) -> Answer:
     look = await call.house.db.read(inbox.look, now, limit)
     fix = await call.house.db.read(inbox.fix, now, limit)
     shown: list[Json] = [_shown(call, each) for each in asked]
-    return Answer(
+    return CallResult(
         {
             "reviews": shown,
             "look": [show(task, call.view) for task in look],
             "fix": [show(task, call.view) for task in fix],
-            "needs": told(needs),
+            "needs": inbox_counts_to_json(needs),
         }
     )
 
 
-async def look(call: Call) -> Answer:
+async def look(call: Call) -> CallResult:
     version, found = await call.house.db.read(_get, call.review_id)
-    return Answer(_shown(call, found), headers={"ETag": f'"{version}"'})
+    return CallResult(_shown(call, found), headers={"ETag": f'"{version}"'})
 
 
-async def decide(call: Call) -> Answer:
+async def decide(call: Call) -> CallResult:
     body = call.read(NewDecision)
     by = call.caller.name
     decision = Decision(body.answer, body.text, by=by, always=body.always)
     return await task_answer(call, await call.house.inbox.decide(call.review_id, decision))
 
 
-async def later(call: Call) -> Answer:
+async def later(call: Call) -> CallResult:
     """Put it off: it stays open, and comes back by itself."""
-    body = call.read(Later)
+    body = call.read(Postponement)
     until = _until(call, body)
     await call.house.inbox.later(call.review_id, until)
     version, found = await call.house.db.read(_get, call.review_id)
-    return Answer(_shown(call, found), headers={"ETag": f'"{version}"'})
+    return CallResult(_shown(call, found), headers={"ETag": f'"{version}"'})
 
 
-def told(needs: Needs) -> JsonMap:
+def inbox_counts_to_json(needs: InboxCounts) -> JsonMap:
     return {
         "total": needs.total,
         "decide": needs.decide,
@@ -90,14 +90,14 @@ def told(needs: Needs) -> JsonMap:
     }
 
 
-def _until(call: Call, body: Later) -> datetime:
+def _until(call: Call, body: Postponement) -> datetime:
     if (body.until is None) == (body.hours is None):
         raise BadInput("Give until (a time) or hours (a number), one of them.", field="until")
     at = moment(body.until, "until")
     return at or call.house.clock.now() + timedelta(hours=body.hours or 0)
 
 
-def _shown(call: Call, found: Waiting) -> JsonMap:
+def _shown(call: Call, found: WaitingReview) -> JsonMap:
     told = shapes.review(found, call.house.settings.deliver.undo)
     return told if call.access.reads else shapes.review_receipt(told)
 
@@ -116,13 +116,18 @@ def _bad_cursor(call: Call) -> BadInput:
 
 
 def _page(
-    tx: Tx, now: datetime, group: Group | None, put_off: bool, after: ReviewId | None, limit: int
-) -> tuple[list[Waiting], Needs]:
+    tx: Tx,
+    now: datetime,
+    group: InboxGroup | None,
+    put_off: bool,
+    after: ReviewId | None,
+    limit: int,
+) -> tuple[list[WaitingReview], InboxCounts]:
     found = inbox.questions(tx, now, group, later=put_off, after=after, limit=limit)
     return found, inbox.needs(tx, now)
 
 
-def _get(tx: Tx, review_id: ReviewId) -> tuple[str, Waiting]:
+def _get(tx: Tx, review_id: ReviewId) -> tuple[str, WaitingReview]:
     found = inbox.question(tx, review_id)
     # Whatever happens to a question is an event of its task.
     return tasks.version(tx, found.task.id), found
@@ -144,9 +149,15 @@ ROUTES: Final = (
         says="Questions that wait for the owner, oldest first",
         gives="Reviews",
         query=(
-            Query("group", "What he must do.", {"enum": [Group.DECIDE.value, Group.FIX.value]}),
-            Query("later", "Those that are put off, and only those.", {"enum": ["true", "false"]}),
-            Query("cursor", "`next` of the page before.", {"type": "string"}),
+            QueryParameter(
+                "group",
+                "What he must do.",
+                {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]},
+            ),
+            QueryParameter(
+                "later", "Those that are put off, and only those.", {"enum": ["true", "false"]}
+            ),
+            QueryParameter("cursor", "`next` of the page before.", {"type": "string"}),
             numbers("limit", "How many.", 100, 1, MOST),
         ),
     ),
@@ -174,7 +185,7 @@ ROUTES: Final = (
         does=later,
         says="Put it off; it stays open, and comes back by itself",
         gives="Review",
-        body=Later,
+        body=Postponement,
         scope=Scope.APPROVE,
     ),
 )

@@ -8,37 +8,37 @@ from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.permit import Permission
 from remit.model.reply import Policy
-from remit.server.bodies import NewRule, Nothing
-from remit.server.call import Answer, Call, Route
+from remit.server.bodies import EmptyBody, NewRule
+from remit.server.call import Call, CallResult, Route
 from remit.store import permissions
 
 
-async def every(call: Call) -> Answer:
+async def list_rules(call: Call) -> CallResult:
     """All that holds; to ask is no rule, it is what holds without one."""
     rules: list[Json] = [_told(each) for each in await _standing(call)]
-    return Answer({"rules": rules})
+    return CallResult({"rules": rules})
 
 
-async def add(call: Call) -> Answer:
+async def add(call: Call) -> CallResult:
     """Keep a word; to allow holds for the address as it is now."""
     body = call.read(NewRule)
     await call.house.permits.permit(body.contact, body.channel, body.policy)
-    return await every(call)
+    return await list_rules(call)
 
 
-async def drop(call: Call) -> Answer:
+async def drop(call: Call) -> CallResult:
     """Take a word back: from now on it is asked."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     said = [each for each in await _standing(call) if _id(each) == call.path["id"]]
     if not said:
         raise NotFound("rule", call.path["id"][:60])
     asks = Permission(said[0].contact, said[0].channel, said[0].address, Policy.ASK)
     await call.house.db.write(permissions.put, asks, call.house.clock.now())
-    return await every(call)
+    return await list_rules(call)
 
 
 async def _standing(call: Call) -> list[Permission]:
-    found = await call.house.db.read(permissions.every)
+    found = await call.house.db.read(permissions.list_permissions)
     return [each for each in found if each.policy is not Policy.ASK]
 
 
@@ -63,7 +63,7 @@ ROUTES: Final = (
     Route(
         method="GET",
         path="/api/rules",
-        does=every,
+        does=list_rules,
         says="What you have said once and for all",
         gives="Rules",
     ),
@@ -82,7 +82,7 @@ ROUTES: Final = (
         does=drop,
         says="Take a word back; from then on you are asked",
         gives="Rules",
-        body=Nothing,
+        body=EmptyBody,
         scope=Scope.ADMIN,
     ),
 )

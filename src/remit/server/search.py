@@ -12,32 +12,34 @@ from remit.model.codec import Json, JsonMap
 from remit.model.series import Series
 from remit.model.view import show
 from remit.server import filters, listing, recall, shapes
-from remit.server.call import VIEW, Answer, Call, Query, Route, numbers
+from remit.server.call import VIEW, Call, CallResult, QueryParameter, Route, numbers
 from remit.store import inbox, search, series
 from remit.store.database import Tx
-from remit.store.inbox import Waiting
-from remit.store.search import Filter
+from remit.store.inbox import WaitingReview
+from remit.store.search import TaskFilter
 
 _LOOKED: Final = 500  # open questions and series that are looked through
 
 
-async def find(call: Call) -> Answer:
+async def find(call: Call) -> CallResult:
     """What fits, section by section; each as short as is asked for."""
     line, limit = call.text("q"), call.number("limit", 10, least=1, most=50)
     like = call.text("like")
     if like is not None and like.strip():
         found = await call.house.recollection.like(like, limit)
-        return Answer(_told([], alike=recall.alike(found, call.view)))
+        return CallResult(_told([], alike=recall.alike(found, call.view)))
     if line is None or not line.strip():
         sentence = "Give q: words to look for, or filters as status:failed. Or like: words, a task."
         raise BadInput(sentence, field="q")
-    asked = filters.typed(line, listing.at(call.house))
+    asked = filters.typed(line, listing.filter_context(call.house))
     page = await call.house.db.read(search.page, replace(asked, limit=limit))
     now, words = call.house.clock.now(), _words(asked.text or "")
     others = await call.house.db.read(_others, now, words, limit) if words else ([], [])
     shown = {task.id for task in page.tasks}
     # Filters narrow what is listed; what is alike in meaning would stand beside them unasked.
-    plain = asked.text if replace(asked, text=None, limit=limit) == Filter(limit=limit) else None
+    plain = (
+        asked.text if replace(asked, text=None, limit=limit) == TaskFilter(limit=limit) else None
+    )
     near = await call.house.recollection.finder.find(plain, limit) if plain else []
     undo = call.house.settings.deliver.undo
     told = _told(
@@ -47,7 +49,7 @@ async def find(call: Call) -> Answer:
         series=[{"id": each.id, "title": each.title} for each in others[1]],
         alike=recall.alike([each for each in near if each.task.id not in shown], call.view),
     )
-    return Answer(told)
+    return CallResult(told)
 
 
 def _told(tasks: list[Json], *, more: bool = False, **parts: list[Json]) -> JsonMap:
@@ -57,13 +59,13 @@ def _told(tasks: list[Json], *, more: bool = False, **parts: list[Json]) -> Json
 
 def _others(
     tx: Tx, now: datetime, words: list[str], limit: int
-) -> tuple[list[Waiting], list[Series]]:
+) -> tuple[list[WaitingReview], list[Series]]:
     asked = [
         each
         for each in inbox.questions(tx, now, limit=_LOOKED)
         if _fits(f"{each.task.title} {each.review.question}", words)
     ]
-    repeated = [each for each in series.every(tx, limit=_LOOKED) if _fits(each.title, words)]
+    repeated = [each for each in series.list_series(tx, limit=_LOOKED) if _fits(each.title, words)]
     return asked[:limit], repeated[:limit]
 
 
@@ -84,8 +86,10 @@ ROUTES: Final = (
         says="Look for words in tasks, open questions and series",
         gives="Found",
         query=(
-            Query("q", "Words, and filters as in the list of tasks.", {"type": "string"}),
-            Query("like", "A task's id, or words: only what is like it.", {"type": "string"}),
+            QueryParameter("q", "Words, and filters as in the list of tasks.", {"type": "string"}),
+            QueryParameter(
+                "like", "A task's id, or words: only what is like it.", {"type": "string"}
+            ),
             numbers("limit", "How many of each.", 10, 1, 50),
             VIEW,
         ),

@@ -4,13 +4,13 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from remit.errors import BadInput, Changed
+from remit.errors import BadInput, OutOfDate
 from remit.model import ids
 from remit.model.codec import Json, JsonMap, text_of
 from remit.model.ids import SeriesId
 from remit.model.series import Series
-from remit.server.bodies import MoveSlot, Nothing, SeriesRules, SkipSlot
-from remit.server.call import VIEW, Answer, Call, Query, Route, numbers, task_answer
+from remit.server.bodies import EmptyBody, MoveSlot, SeriesRules, SkipSlot
+from remit.server.call import VIEW, Call, CallResult, QueryParameter, Route, numbers, task_answer
 from remit.server.series_shapes import NEXT, event, listed, whole
 from remit.server.tasks import moment
 from remit.store import agenda, series
@@ -19,7 +19,7 @@ from remit.store.database import Tx
 _COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
 
 
-async def every(call: Call) -> Answer:
+async def list_series(call: Call) -> CallResult:
     """What comes back, oldest first."""
     limit, cursor = call.number("limit", 100, least=1, most=500), call.text("cursor")
     try:
@@ -30,26 +30,26 @@ async def every(call: Call) -> Answer:
     more = found[limit - 1]["id"] if len(found) > limit else None
     # What calendars start has no place among ours: it stands on the first page, soonest first.
     events = [] if cursor else await call.house.db.read(_events, call, limit)
-    return Answer({"series": list[Json](found[:limit]), "events": events, "next": more})
+    return CallResult({"series": list[Json](found[:limit]), "events": events, "next": more})
 
 
-async def look(call: Call) -> Answer:
+async def look(call: Call) -> CallResult:
     return await _answer(call, call.number("coming", NEXT, least=0, most=100))
 
 
-async def pause(call: Call) -> Answer:
+async def pause(call: Call) -> CallResult:
     return await _order(call, call.owner.pause_series)
 
 
-async def resume(call: Call) -> Answer:
+async def resume(call: Call) -> CallResult:
     return await _order(call, call.owner.resume_series)
 
 
-async def end(call: Call) -> Answer:
+async def end(call: Call) -> CallResult:
     return await _order(call, call.owner.end_series)
 
 
-async def skip(call: Call) -> Answer:
+async def skip(call: Call) -> CallResult:
     """Leave one slot out."""
     slot = moment(call.read(SkipSlot).slot, "slot")
     await _check(call)
@@ -57,7 +57,7 @@ async def skip(call: Call) -> Answer:
     return await _answer(call)
 
 
-async def move(call: Call) -> Answer:
+async def move(call: Call) -> CallResult:
     """Run one occurrence at another time."""
     body = call.read(MoveSlot)
     to = moment(body.to, "to")
@@ -69,7 +69,7 @@ async def move(call: Call) -> Answer:
     return await task_answer(call, task)
 
 
-async def rules(call: Call) -> Answer:
+async def rules(call: Call) -> CallResult:
     """Say what becomes of slots that are missed, or meet."""
     body = call.read(SeriesRules)
     await _check(call)
@@ -77,8 +77,8 @@ async def rules(call: Call) -> Answer:
     return await _answer(call)
 
 
-async def _order(call: Call, verb: Callable[[SeriesId], Awaitable[Series]]) -> Answer:
-    call.read(Nothing)
+async def _order(call: Call, verb: Callable[[SeriesId], Awaitable[Series]]) -> CallResult:
+    call.read(EmptyBody)
     await _check(call)
     await verb(call.series_id)
     call.house.engine.nudge()
@@ -89,14 +89,14 @@ async def _check(call: Call) -> None:
     await call.house.db.read(call.access.check_finds_series, call.series_id)
     if call.version is not None and call.version != _tag(await _read(call, NEXT)):
         sentence = f"Series {call.series_id} has changed since you looked at it; look again."
-        raise Changed(sentence)
+        raise OutOfDate(sentence)
 
 
-async def _answer(call: Call, coming: int = NEXT) -> Answer:
+async def _answer(call: Call, coming: int = NEXT) -> CallResult:
     told = await _read(call, coming)
     # How many of the next slots are shown is no part of how the series stands.
     usual = told if coming == NEXT else await _read(call, NEXT)
-    return Answer(told, headers={"ETag": f'"{_tag(usual)}"'})
+    return CallResult(told, headers={"ETag": f'"{_tag(usual)}"'})
 
 
 async def _read(call: Call, coming: int) -> JsonMap:
@@ -108,7 +108,7 @@ def _tag(told: JsonMap) -> str:
 
 
 def _page(tx: Tx, call: Call, after: SeriesId | None, limit: int) -> list[JsonMap]:
-    found = series.every(tx, ended=call.flag("ended"), after=after, limit=limit)
+    found = series.list_series(tx, ended=call.flag("ended"), after=after, limit=limit)
     return [listed(tx, each, call.house.clock.now(), 1) for each in found]
 
 
@@ -125,12 +125,12 @@ ROUTES: Final = (
     Route(
         method="GET",
         path="/api/series",
-        does=every,
+        does=list_series,
         says="What comes back, oldest first",
         gives="SeriesPage",
         query=(
-            Query("ended", "Those that have ended, too.", {"enum": ["true", "false"]}),
-            Query("cursor", "`next` of the page before.", {"type": "string"}),
+            QueryParameter("ended", "Those that have ended, too.", {"enum": ["true", "false"]}),
+            QueryParameter("cursor", "`next` of the page before.", {"type": "string"}),
             numbers("limit", "How many.", 100, 1, 500),
         ),
     ),
@@ -149,7 +149,7 @@ ROUTES: Final = (
         does=pause,
         says="Put in nothing more, and hold what waits for its time",
         gives="Series",
-        body=Nothing,
+        body=EmptyBody,
         tagged=True,
     ),
     Route(
@@ -158,7 +158,7 @@ ROUTES: Final = (
         does=resume,
         says="Go on with the next slot; those that came meanwhile are skipped",
         gives="Series",
-        body=Nothing,
+        body=EmptyBody,
         tagged=True,
     ),
     Route(
@@ -167,7 +167,7 @@ ROUTES: Final = (
         does=end,
         says="Put in nothing more, and cancel what waits for its time",
         gives="Series",
-        body=Nothing,
+        body=EmptyBody,
         tagged=True,
     ),
     Route(

@@ -9,9 +9,9 @@ from remit.model.ids import SeriesId
 from remit.model.rrule import zone_of
 from remit.model.series import Repeats, Series, Slot
 from remit.store import ledger, series, series_orders, slots
-from remit.store.agenda import Start
+from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
-from remit.store.slots import Skipped
+from remit.store.slots import SkippedSlots
 
 NEXT: Final = 5  # slots to come, if nobody says how many
 _LATEST: Final = 50
@@ -63,7 +63,7 @@ def slot(each: Slot, repeats: Repeats) -> JsonMap:
     }
 
 
-def event(found: Start, zone: tzinfo) -> JsonMap:
+def event(found: PlannedStart, zone: tzinfo) -> JsonMap:
     """The next start of an event in a calendar; it is changed there."""
     return {
         "uid": found.uid,
@@ -76,7 +76,7 @@ def event(found: Start, zone: tzinfo) -> JsonMap:
     }
 
 
-def _skipped(skipped: Skipped) -> JsonMap:
+def _skipped(skipped: SkippedSlots) -> JsonMap:
     return {
         "from": stamp(skipped.first),
         "upto": stamp(skipped.last),

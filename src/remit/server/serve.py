@@ -12,11 +12,11 @@ import uvicorn
 from remit.errors import BadInput
 from remit.server import files, shapes, static
 from remit.server.app import build
+from remit.server.bounded_socket import LARGEST, PING_EVERY, BoundedWebSocket
 from remit.server.connections import BACKLOG, KEEP_ALIVE_SECONDS, connection_limit, limited
 from remit.server.files import HOST, pages_url, token_of
-from remit.server.line import LARGEST, PING_EVERY, Socket
 from remit.server.web import env
-from remit.wiring import House
+from remit.wiring import App
 
 __all__ = ["HOST", "pages_url", "serve", "token_of"]
 
@@ -24,7 +24,7 @@ _GRACE: Final = 5  # seconds that a request may take to its end when we stop
 
 
 async def serve(
-    house: House,
+    house: App,
     *,
     port: int,
     debug: bool,
@@ -79,13 +79,13 @@ class _Server(uvicorn.Server):
         self._tell()
 
 
-def _config(house: House, token: str, *, debug: bool, port: int) -> uvicorn.Config:
+def _config(house: App, token: str, *, debug: bool, port: int) -> uvicorn.Config:
     return uvicorn.Config(
         build(house, token, debug=debug, port=port),
         http=limited(connection_limit()),
         backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
-        ws=Socket,
+        ws=BoundedWebSocket,
         ws_max_size=LARGEST,
         ws_ping_interval=PING_EVERY,
         ws_ping_timeout=PING_EVERY,

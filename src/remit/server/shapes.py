@@ -7,13 +7,13 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, TypeAlias
 
-from remit.model.asked import place_of, rule_of
+from remit.model.approval_rule import place_of, rule_of
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp, to_json
-from remit.model.event import Event, Kind
-from remit.model.group import Group, group_of
+from remit.model.event import Event, EventKind
+from remit.model.group import InboxGroup, group_of
 from remit.model.reply import Policy, Usage
-from remit.model.review import Answered, Decision
+from remit.model.review import Decision, ReviewAnswer
 from remit.model.run import Run
 from remit.model.status import Actor, Reason, Status
 from remit.model.view import s3_results
@@ -25,7 +25,7 @@ from remit.server import (
     talk_shapes,
 )
 from remit.server.problem import URN
-from remit.store.inbox import Waiting
+from remit.store.inbox import WaitingReview
 
 REFERENCE: Final = "#/components/schemas/"
 _VIEWED: Final = frozenset({"Task", "TaskDetail", "DebugDetail"})
@@ -44,7 +44,7 @@ def usage(used: Usage) -> JsonMap:
     }
 
 
-def review(waiting: Waiting, undo: int) -> JsonMap:
+def review(waiting: WaitingReview, undo: int) -> JsonMap:
     """A question with all that is needed to decide it; `undo` is for how long that can be undone.
 
     What would be approved is `evidence`, to the letter, and `digest` seals it.
@@ -309,7 +309,7 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         id=_TEXT,
         taskId=_TEXT,
         taskTitle=_TEXT,
-        group=_words(*Group),
+        group=_words(*InboxGroup),
         reason=_words(*Reason),
         rule=_object(name=_TEXT, says=_TEXT),
         askedBy=_MAYBE_TEXT,
@@ -320,14 +320,14 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         sendsTo=_maybe(_object(channel=_TEXT, recipient=_MAYBE_TEXT, address=_MAYBE_TEXT)),
         verified={"type": ["object", "null"]},
         cost=_object(cents=_COUNT, tokens=_COUNT),
-        options={"type": "array", "items": _words(*Answered)},
+        options={"type": "array", "items": _words(*ReviewAnswer)},
         undoSeconds=_COUNT,
         resumeTo=_words(*Status),
         openedAt=_TIME,
         laterUntil=_MAYBE_TIME,
         decision=_maybe(_ref("Decision")),
     ),
-    "Decision": _object(answer=_words(*Answered), text=_MAYBE_TEXT, by=_TEXT, decidedAt=_TIME),
+    "Decision": _object(answer=_words(*ReviewAnswer), text=_MAYBE_TEXT, by=_TEXT, decidedAt=_TIME),
     "Run": _object(
         id=_TEXT,
         startedAt=_TIME,
@@ -339,7 +339,7 @@ _OTHERS: Final[dict[str, JsonMap]] = {
         seq=_COUNT,
         taskId=_MAYBE_TEXT,
         turnNumber=_COUNT,
-        kind=_words(*Kind),
+        kind=_words(*EventKind),
         actor=_words(*Actor),
         at=_TIME,
         data={"type": "object"},

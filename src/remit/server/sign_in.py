@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
-from remit.server.bodies import Body, Nothing
-from remit.server.call import Answer, Call, Query, Route
+from remit.server.bodies import EmptyBody, RequestBody
+from remit.server.call import Call, CallResult, QueryParameter, Route
 from remit.server.callers import SIGN_IN_LIFE
 from remit.server.web import env
 
@@ -26,26 +26,26 @@ _WRONG: Final = "This is not the token in Remit's directory (the file `token`)."
 _COOKIE: Final = "{}={}; Path=/; HttpOnly; SameSite=Strict; Max-Age={}"
 
 
-class Key(Body):
+class SignInToken(RequestBody):
     """What a person pastes."""
 
     token: Annotated[str, Field(max_length=500)] = ""
     next: Annotated[str, Field(max_length=2000)] = "/"
 
 
-async def look(call: Call) -> Answer:
+async def look(call: Call) -> CallResult:
     """Use up the code of the link; without one, ask for the token."""
     after, code = _local(call.text("next")), call.text("code")
     if code is None:
-        return Answer("", 303, after) if call.key.startswith("sig-") else _page(after)
+        return CallResult("", 303, after) if call.key.startswith("sig-") else _page(after)
     if not call.at_pages:
         return _page(after, _ELSEWHERE, 401)
     secret = await call.callers.sign_in_by_code(code)
     return _page(after, _USED, 401) if secret is None else _signed_in(call, secret, after)
 
 
-async def enter(call: Call) -> Answer:
-    said = call.read(Key)
+async def enter(call: Call) -> CallResult:
+    said = call.read(SignInToken)
     after = _local(said.next)
     if not call.callers.is_owners(said.token):
         return _page(after, _WRONG, 401)
@@ -55,32 +55,32 @@ async def enter(call: Call) -> Answer:
     return _page(after, _WRONG, 401) if secret is None else _signed_in(call, secret, after)
 
 
-async def leave(call: Call) -> Answer:
-    call.read(Nothing)
+async def leave(call: Call) -> CallResult:
+    call.read(EmptyBody)
     if call.key.startswith("sig-"):
         await call.callers.sign_out(call.key)
     gone = _COOKIE.format(call.callers.cookie, "", 0)
-    return Answer("", 303, "/sign-in", headers={"Set-Cookie": gone})
+    return CallResult("", 303, "/sign-in", headers={"Set-Cookie": gone})
 
 
-def _signed_in(call: Call, secret: str, after: str) -> Answer:
+def _signed_in(call: Call, secret: str, after: str) -> CallResult:
     life = int(SIGN_IN_LIFE.total_seconds())
     kept = _COOKIE.format(call.callers.cookie, secret, life)
     if call.from_elsewhere:
         # After a link on another site a browser holds the cookie back until a page of ours asks.
         return _go_on(after, {"Set-Cookie": kept})
-    return Answer("", 303, after, headers={"Set-Cookie": kept})
+    return CallResult("", 303, after, headers={"Set-Cookie": kept})
 
 
-def _go_on(address: str, headers: dict[str, str] | None = None) -> Answer:
+def _go_on(address: str, headers: dict[str, str] | None = None) -> CallResult:
     """A page that goes on by itself; a form of ours may not be answered with another origin."""
     page = env.render("pages/signed-in.html", {"next": address})
-    return Answer(page, media="text/html", headers=headers or {})
+    return CallResult(page, media="text/html", headers=headers or {})
 
 
-def _page(after: str, wrong: str = "", status: int = 200) -> Answer:
+def _page(after: str, wrong: str = "", status: int = 200) -> CallResult:
     page = env.render("pages/sign-in.html", {"next": after, "wrong": wrong})
-    return Answer(page, status, media="text/html")
+    return CallResult(page, status, media="text/html")
 
 
 def _local(address: str | None) -> str:
@@ -101,8 +101,8 @@ ROUTES: Final = (
         says="Sign a browser in",
         gives="Page",
         query=(
-            Query("code", "What the link carries.", {"type": "string"}),
-            Query("next", "Where to go then.", {"type": "string"}),
+            QueryParameter("code", "What the link carries.", {"type": "string"}),
+            QueryParameter("next", "Where to go then.", {"type": "string"}),
         ),
         public=True,
         page=True,
@@ -114,7 +114,7 @@ ROUTES: Final = (
         says="Sign a browser in with the token",
         gives="Page",
         status=303,
-        body=Key,
+        body=SignInToken,
         public=True,
         page=True,
     ),
@@ -125,7 +125,7 @@ ROUTES: Final = (
         says="Sign this browser out",
         gives="Page",
         status=303,
-        body=Nothing,
+        body=EmptyBody,
         public=True,
         page=True,
     ),

@@ -38,7 +38,7 @@ _KINDS: Final = {
 _PACKED_ALREADY: Final = frozenset({".png", ".woff2", ".ico"})
 
 
-class File(Struct, frozen=True):
+class StaticFile(Struct, frozen=True):
     raw: bytes
     packed: bytes | None  # by gzip, if that is worth it
     kind: str
@@ -46,7 +46,7 @@ class File(Struct, frozen=True):
 
 
 @cache
-def files() -> Mapping[str, File]:
+def files() -> Mapping[str, StaticFile]:
     """Every file there is, by its name under `/static/`; no other can be asked for."""
     found = (path for path in sorted(FOLDER.rglob("*")) if path.is_file() and path.suffix in _KINDS)
     return {path.relative_to(FOLDER).as_posix(): _read(path) for path in found}
@@ -74,9 +74,9 @@ async def fetch(request: Request) -> Response:
 ROUTE: Final = Route("/static/{path:path}", fetch, methods=["GET"])
 
 
-def _read(path: Path) -> File:
+def _read(path: Path) -> StaticFile:
     raw = path.read_bytes()
     packed = None if path.suffix in _PACKED_ALREADY else gzip.compress(raw, 9, mtime=0)
     digest = hashlib.sha256(raw).hexdigest()[:DIGITS]
     worth = packed if packed is not None and len(packed) < len(raw) else None
-    return File(raw, worth, _KINDS[path.suffix], digest)
+    return StaticFile(raw, worth, _KINDS[path.suffix], digest)

@@ -9,24 +9,24 @@ from remit.model.codec import Json, JsonMap, stamp
 from remit.model.reply import Usage
 from remit.model.view import show
 from remit.server import reviews
-from remit.server.call import VIEW, Answer, Call, Route
+from remit.server.call import VIEW, Call, CallResult, Route
 from remit.store import stats
 from remit.store.stats import Stats
-from remit.wiring import House
+from remit.wiring import App
 
 
-async def look(call: Call) -> Answer:
+async def look(call: Call) -> CallResult:
     found = await numbers(call.house)
-    return Answer(told(call, found))
+    return CallResult(stats_to_json(call, found))
 
 
-async def numbers(house: House) -> Stats:
+async def numbers(house: App) -> Stats:
     """All numbers as they are now, by the owner's clock."""
     zone = owners(house.settings.zone, os.environ).zone
     return await house.db.read(stats.look, house.clock.now(), midnight(zone))
 
 
-def told(call: Call, found: Stats) -> JsonMap:
+def stats_to_json(call: Call, found: Stats) -> JsonMap:
     house, budget = call.house, call.house.settings.budget
     days: list[Json] = [{"at": stamp(day.at), **_used(day.used)} for day in found.days]
     hours: list[Json] = [
@@ -39,7 +39,7 @@ def told(call: Call, found: Stats) -> JsonMap:
         for hour in found.hours
     ]
     return {
-        "needs": reviews.told(found.needs),
+        "needs": reviews.inbox_counts_to_json(found.needs),
         "counts": dict[str, Json](found.counts),
         "hours": hours,
         "days": days,

@@ -18,7 +18,7 @@ from remit.model.delivery import Delivery
 from remit.model.edit import Edit
 from remit.model.event import Event
 from remit.model.ids import TaskId
-from remit.model.plan import Item
+from remit.model.plan import WorkItem
 from remit.model.reply import Usage
 from remit.model.review import Review
 from remit.model.run import Run
@@ -26,51 +26,51 @@ from remit.model.series import Repeats
 from remit.model.task import Cue, Task
 from remit.model.view import show
 from remit.server import agents, listing, refusals, shapes
-from remit.server.bodies import Change, NewContract, NewRepeats, NewTask, Nothing
-from remit.server.call import VIEW, Answer, Call, Route, created, numbers, task_answer
+from remit.server.bodies import EmptyBody, NewContract, NewRepeats, NewTask, TaskChange
+from remit.server.call import VIEW, Call, CallResult, Route, created, numbers, task_answer
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
-from remit.store.inbox import Waiting
+from remit.store.inbox import WaitingReview
 from remit.trigger import command
 
 RECENT: Final = 50
 
 
-async def create(call: Call) -> Answer:
+async def create(call: Call) -> CallResult:
     body = call.read(NewTask)
     cue = await agents.entrusted(call, _on_project(call, _cue(call, body), body))
     task = await call.house.intake.admit(cue)
     return await created(call, task)
 
 
-async def attention(call: Call) -> Answer:
+async def attention(call: Call) -> CallResult:
     """What waits for the owner: the open questions, and the tasks they stop."""
     now, undo = call.house.clock.now(), call.house.settings.deliver.undo
     found = await call.house.db.read(inbox.questions, now, limit=500)
     asked: list[Json] = [shapes.review(each, undo) for each in found]
     stopped = {each.task.id: each.task for each in found}
     shown: list[Json] = [show(task, call.view) for task in stopped.values()]
-    unread = refusals.told(await call.house.db.read(refusals.look))
-    return Answer({"reviews": asked, "tasks": shown, "events": unread})
+    unread = refusals.refusals_to_json(await call.house.db.read(refusals.look))
+    return CallResult({"reviews": asked, "tasks": shown, "events": unread})
 
 
-async def look(call: Call) -> Answer:
+async def look(call: Call) -> CallResult:
     """A task with what happened to it lately."""
     version, told = await detail(call)
-    return Answer(told, headers={"ETag": f'"{version}"'})
+    return CallResult(told, headers={"ETag": f'"{version}"'})
 
 
-async def log(call: Call) -> Answer:
+async def log(call: Call) -> CallResult:
     """What happened to a task, in order."""
     after, limit = call.number("after", 0), call.number("limit", 100, least=1, most=1000)
     found = await call.house.db.read(_log, call.task_id, after, limit + 1)
     told: list[Json] = [transcript.record(event) for event in found[:limit]]
-    return Answer({"log": told, "next": found[limit - 1].n if len(found) > limit else None})
+    return CallResult({"log": told, "next": found[limit - 1].n if len(found) > limit else None})
 
 
-async def change(call: Call) -> Answer:
+async def change(call: Call) -> CallResult:
     """The owner's word on a task that may be at work right now, or a change before it is."""
-    body, owner = call.read(Change), call.owner
+    body, owner = call.read(TaskChange), call.owner
     if not body.model_fields_set - {"action"} and body.action is None:
         raise BadInput("Give an action, or what is to be changed.", field="action")
     await call.house.db.read(call.access.check_finds, call.task_id)
@@ -89,7 +89,7 @@ async def change(call: Call) -> Answer:
     return await tagged(call, task)
 
 
-async def _edit(call: Call, body: Change) -> Answer:
+async def _edit(call: Call, body: TaskChange) -> CallResult:
     # Neither of both ever becomes the owner's again, so what holds now holds when it is written.
     await call.house.db.read(_check_edit, call)
     by = call.caller.name if call.caller.agent else None
@@ -102,7 +102,7 @@ def _check_edit(tx: Tx, call: Call) -> None:
     call.access.check_edit(tx, tasks.get(tx, call.task_id))
 
 
-def edit_of(body: Change) -> Edit:
+def edit_of(body: TaskChange) -> Edit:
     """What is to be changed, as the rooms know it."""
     parts = body.delivery
     return Edit(
@@ -114,49 +114,49 @@ def edit_of(body: Change) -> Edit:
     )
 
 
-async def tagged(call: Call, task: Task) -> Answer:
+async def tagged(call: Call, task: Task) -> CallResult:
     """A task with the name of its version, as far as anybody changed it since."""
     version = await call.house.db.read(tasks.version, task.id)
-    return Answer(await call.told(task), headers={"ETag": f'"{version}"'})
+    return CallResult(await call.told(task), headers={"ETag": f'"{version}"'})
 
 
-async def remove(call: Call) -> Answer:
-    call.read(Nothing)
+async def remove(call: Call) -> CallResult:
+    call.read(EmptyBody)
     await call.house.db.read(call.access.check_finds, call.task_id)
     task = await call.owner.delete(call.task_id, call.version)
     call.house.engine.heed(task)
     return await task_answer(call, task)
 
 
-async def seen(call: Call) -> Answer:
+async def mark_seen(call: Call) -> CallResult:
     """The owner has looked at how it ended."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     return await task_answer(call, await call.owner.seen(call.task_id))
 
 
-async def retry(call: Call) -> Answer:
-    call.read(Nothing)
+async def retry(call: Call) -> CallResult:
+    call.read(EmptyBody)
     await call.house.db.read(call.access.check_finds, call.task_id)
     cue = agents.repeated(call, await call.owner.retry(call.task_id, call.ref))
     return await created(call, await call.house.intake.admit(cue))
 
 
-async def undo(call: Call) -> Answer:
+async def undo(call: Call) -> CallResult:
     """Call back what was approved, while nothing of it is on its way."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     return await task_answer(call, await call.owner.undo(call.task_id))
 
 
-async def vouch(call: Call) -> Answer:
+async def vouch(call: Call) -> CallResult:
     """What the session of an ended task has read counts as the owner's own from now on."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     return await task_answer(call, await call.owner.vouch(call.task_id))
 
 
-async def builder_state(call: Call) -> Answer:
+async def builder_state(call: Call) -> CallResult:
     """The contract of a task and what the checks found, as S2's builder-state.json."""
     now = call.house.clock.now()
-    return Answer(await call.house.db.read(_builder_state, call.task_id, now))
+    return CallResult(await call.house.db.read(_builder_state, call.task_id, now))
 
 
 async def detail(call: Call) -> tuple[str, JsonMap]:
@@ -167,7 +167,7 @@ async def detail(call: Call) -> tuple[str, JsonMap]:
     return found.version, {
         **show(task, call.view),
         "log": [transcript.record(event) for event in found.told],
-        "reviews": [shapes.review(Waiting(each, task, used), undo) for each in found.asked],
+        "reviews": [shapes.review(WaitingReview(each, task, used), undo) for each in found.asked],
         "runs": [shapes.run(leg) for leg in found.legs],
         "usage": shapes.usage(used),
     }
@@ -196,7 +196,7 @@ def _cue(call: Call, body: NewTask) -> Cue:
         cue,
         title=cue.title if body.title is None else body.title,
         instructions=body.instructions,
-        work=tuple(Item(item.description) for item in body.work),
+        work=tuple(WorkItem(item.description) for item in body.work),
         delivery=cue.delivery if sent is None else sent,
         context=dict(body.context),
         repeats=often,
@@ -313,7 +313,7 @@ ROUTES: Final = (
         says="Pause, resume, cancel or run now; or change what has not begun",
         gives="Task",
         query=(VIEW,),
-        body=Change,
+        body=TaskChange,
         tagged=True,
     ),
     Route(
@@ -323,7 +323,7 @@ ROUTES: Final = (
         says="Hide an ended task; cancel a live one, then hide it",
         gives="Task",
         query=(VIEW,),
-        body=Nothing,
+        body=EmptyBody,
         tagged=True,
     ),
     Route(
@@ -348,17 +348,17 @@ ROUTES: Final = (
         says="Call back what was approved: the task is paused before anything of it is claimed",
         gives="Task",
         query=(VIEW,),
-        body=Nothing,
+        body=EmptyBody,
         scope=Scope.APPROVE,
     ),
     Route(
         method="POST",
         path="/api/tasks/{id}/seen",
-        does=seen,
+        does=mark_seen,
         says="You have looked at how it ended; it waits for you no longer",
         gives="Task",
         query=(VIEW,),
-        body=Nothing,
+        body=EmptyBody,
         scope=Scope.APPROVE,
     ),
     Route(
@@ -368,7 +368,7 @@ ROUTES: Final = (
         says="You have looked at what its session remembers; the next run may count it as yours",
         gives="Task",
         query=(VIEW,),
-        body=Nothing,
+        body=EmptyBody,
         scope=Scope.APPROVE,
     ),
     Route(
@@ -379,6 +379,6 @@ ROUTES: Final = (
         gives="Task",
         status=201,
         query=(VIEW,),
-        body=Nothing,
+        body=EmptyBody,
     ),
 )

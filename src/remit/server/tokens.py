@@ -5,54 +5,54 @@ from typing import Final
 from remit.errors import NotFound
 from remit.model.caller import ALL, Scope
 from remit.model.codec import Json, JsonMap, stamp
-from remit.server.bodies import NewToken, Nothing
-from remit.server.call import Answer, Call, Route
+from remit.server.bodies import EmptyBody, NewToken
+from remit.server.call import Call, CallResult, Route
 from remit.server.callers import CODE_LIFE, shape
-from remit.server.problem import Problem, Refused
+from remit.server.problem import Problem, RequestRefused
 from remit.store.callers import SignIn
 
 
-async def listed(call: Call) -> Answer:
+async def listed(call: Call) -> CallResult:
     told: list[Json] = [shape(token) for token in await call.callers.tokens()]
-    return Answer({"tokens": told})
+    return CallResult({"tokens": told})
 
 
-async def make(call: Call) -> Answer:
+async def make(call: Call) -> CallResult:
     """A new token; its secret is in this answer and nowhere else."""
     said = call.read(NewToken)
     token, secret = await call.callers.make(
         call.caller, said.name, frozenset(said.scopes), agent=said.agent, days=said.days
     )
-    return Answer({**shape(token), "secret": secret}, 201, f"/api/tokens/{token.id}")
+    return CallResult({**shape(token), "secret": secret}, 201, f"/api/tokens/{token.id}")
 
 
-async def revoke(call: Call) -> Answer:
-    return Answer(shape(await call.callers.revoke(call.path["id"])))
+async def revoke(call: Call) -> CallResult:
+    return CallResult(shape(await call.callers.revoke(call.path["id"])))
 
 
-async def browsers(call: Call) -> Answer:
+async def browsers(call: Call) -> CallResult:
     told: list[Json] = [_sign_in(each, call.key) for each in await call.callers.sign_ins()]
-    return Answer({"signIns": told})
+    return CallResult({"signIns": told})
 
 
-async def invite(call: Call) -> Answer:
+async def invite(call: Call) -> CallResult:
     """A code that opens a browser once."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     if not all(call.caller.may(scope) for scope in ALL):
         sentence = "Who signs in may do everything, so only who may do everything invites."
-        raise Refused(Problem("forbidden", sentence))
+        raise RequestRefused(Problem("forbidden", sentence))
     link = await call.callers.link()
     until = call.house.clock.now() + CODE_LIFE
-    return Answer({"url": link, "expiresAt": stamp(until)}, 201, "/api/sign-ins")
+    return CallResult({"url": link, "expiresAt": stamp(until)}, 201, "/api/sign-ins")
 
 
-async def dismiss(call: Call) -> Answer:
+async def dismiss(call: Call) -> CallResult:
     """Sign a browser out; its pages and sockets end at once."""
     found = {each.id: each for each in await call.callers.sign_ins()}
     if call.path["id"] not in found:
         raise NotFound("sign-in", call.path["id"][:60])
     await call.callers.sign_out(call.path["id"])
-    return Answer(_sign_in(found[call.path["id"]], call.key))
+    return CallResult(_sign_in(found[call.path["id"]], call.key))
 
 
 def _sign_in(each: SignIn, key: str) -> JsonMap:
@@ -108,7 +108,7 @@ ROUTES: Final = (
         says="Make a link that signs a browser in, once, within 15 minutes",
         gives="Invitation",
         status=201,
-        body=Nothing,
+        body=EmptyBody,
         scope=Scope.ADMIN,
         kept=False,
     ),

@@ -12,14 +12,14 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.codec import JsonMap, from_json
-from remit.model.quiet import Quiet
+from remit.model.quiet import QuietHours
 from remit.model.reply import Policy
 from remit.model.task import SourceKind
-from remit.settings.calendar import Calendar, CalendarServer, check_hour
+from remit.settings.calendar import CalendarServer, CalendarSettings, check_hour
 from remit.settings.calendar import read as check_calendars
 from remit.settings.file import DEFAULT_FILE
 from remit.settings.notices import (
-    Notices,
+    NoticeSettings,
     check_contact,
     check_link,
     check_night,
@@ -29,48 +29,48 @@ from remit.settings.notices import (
 from remit.settings.notices import check as check_notices
 from remit.settings.notices import check_hour as check_digest
 from remit.settings.parts import (
-    Brain,
-    Budget,
-    Command,
-    Contracts,
-    Deliver,
-    Engine,
-    Mcp,
-    Priority,
-    Recall,
-    Reflect,
-    Schedule,
-    Server,
-    Tools,
+    BrainSettings,
+    BudgetSettings,
+    CommandSettings,
+    ContractSettings,
+    DeliverSettings,
+    EngineSettings,
+    McpSettings,
+    PrioritySettings,
+    RecallSettings,
+    ReflectSettings,
+    ScheduleSettings,
+    ServerSettings,
+    ToolSettings,
 )
 from remit.settings.recall import check as check_recall
 from remit.settings.recall import check_embedder, check_store
 
 if TYPE_CHECKING:
     from remit.settings.channels import Chosen
-    from remit.settings.doors import Door, Folder, Hook
-    from remit.settings.projects import Project
-    from remit.settings.specialists import Specialist
+    from remit.settings.doors import FolderSettings, HookSettings, InboundRule
+    from remit.settings.projects import ProjectSettings
+    from remit.settings.specialists import SpecialistSettings
 
 __all__ = [
     "DEFAULT_FILE",
-    "Brain",
-    "Budget",
-    "Calendar",
+    "BrainSettings",
+    "BudgetSettings",
     "CalendarServer",
-    "Command",
-    "Contracts",
-    "Deliver",
-    "Engine",
-    "Mcp",
-    "Notices",
-    "Priority",
-    "Recall",
-    "Reflect",
-    "Schedule",
-    "Server",
+    "CalendarSettings",
+    "CommandSettings",
+    "ContractSettings",
+    "DeliverSettings",
+    "EngineSettings",
+    "McpSettings",
+    "NoticeSettings",
+    "PrioritySettings",
+    "RecallSettings",
+    "ReflectSettings",
+    "ScheduleSettings",
+    "ServerSettings",
     "Settings",
-    "Tools",
+    "ToolSettings",
     "check_calendars",
     "home_of",
     "load",
@@ -82,28 +82,28 @@ class Settings(Struct, frozen=True):
     owner: str = "you"
     agent: str = "Remit"
     zone: str = ""  # an IANA name; empty is the machine's own
-    engine: Engine = field(default_factory=Engine)
-    brain: Brain = field(default_factory=Brain)
-    budget: Budget = field(default_factory=Budget)
-    deliver: Deliver = field(default_factory=Deliver)
-    priority: Priority = field(default_factory=Priority)
-    contracts: Contracts = field(default_factory=Contracts)
-    recall: Recall = field(default_factory=Recall)
-    reflect: Reflect = field(default_factory=Reflect)
-    notices: Notices = field(default_factory=Notices)
-    schedule: Schedule = field(default_factory=Schedule)
-    server: Server = field(default_factory=Server)
-    tools: Tools = field(default_factory=Tools)
-    commands: Mapping[str, Command] = field(default_factory=dict)
-    mcp: Mapping[str, Mcp] = field(default_factory=dict)
+    engine: EngineSettings = field(default_factory=EngineSettings)
+    brain: BrainSettings = field(default_factory=BrainSettings)
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
+    deliver: DeliverSettings = field(default_factory=DeliverSettings)
+    priority: PrioritySettings = field(default_factory=PrioritySettings)
+    contracts: ContractSettings = field(default_factory=ContractSettings)
+    recall: RecallSettings = field(default_factory=RecallSettings)
+    reflect: ReflectSettings = field(default_factory=ReflectSettings)
+    notices: NoticeSettings = field(default_factory=NoticeSettings)
+    schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
+    server: ServerSettings = field(default_factory=ServerSettings)
+    tools: ToolSettings = field(default_factory=ToolSettings)
+    commands: Mapping[str, CommandSettings] = field(default_factory=dict)
+    mcp: Mapping[str, McpSettings] = field(default_factory=dict)
     channels: "Mapping[str, Chosen]" = field(default_factory=dict)
-    calendar: Calendar = field(default_factory=Calendar)
+    calendar: CalendarSettings = field(default_factory=CalendarSettings)
     calendars: Mapping[str, CalendarServer] = field(default_factory=dict)
-    projects: "Mapping[str, Project]" = field(default_factory=dict)
-    specialists: "Mapping[str, Specialist]" = field(default_factory=dict)
-    hooks: "Mapping[str, Hook]" = field(default_factory=dict)
-    doors: "Mapping[str, Door]" = field(default_factory=dict)
-    folders: "Mapping[str, Folder]" = field(default_factory=dict)
+    projects: "Mapping[str, ProjectSettings]" = field(default_factory=dict)
+    specialists: "Mapping[str, SpecialistSettings]" = field(default_factory=dict)
+    hooks: "Mapping[str, HookSettings]" = field(default_factory=dict)
+    doors: "Mapping[str, InboundRule]" = field(default_factory=dict)
+    folders: "Mapping[str, FolderSettings]" = field(default_factory=dict)
 
     @property
     def database(self) -> Path:
@@ -215,7 +215,7 @@ def _checked(part: Struct, key: str, value: object, where: str) -> object:
         return _limits(key, value, where)
     if key in _TEXTS and isinstance(value, str) and value:
         _TEXTS[key](value, where)
-    least = 0 if isinstance(part, Budget | Deliver | Schedule) else 1
+    least = 0 if isinstance(part, BudgetSettings | DeliverSettings | ScheduleSettings) else 1
     if type(value) is not type(now) or (type(value) is int and value < least):
         kinds = _KINDS if least else _KINDS | {int: "a whole number, or 0"}
         kind = kinds.get(type(now), "a table")
@@ -235,7 +235,7 @@ def _zone(name: str, where: str) -> None:
 
 def _quiet(text: str, where: str) -> None:
     try:
-        Quiet.of(text)
+        QuietHours.of(text)
     except BadInput as bad:
         raise BadInput(f"quiet in {where}: {bad}", field="quiet") from None
 
@@ -249,16 +249,16 @@ def _limits(key: str, value: object, where: str) -> Mapping[str, int]:
     return dict(value)
 
 
-def _commands(value: object, where: str) -> Mapping[str, Command]:
+def _commands(value: object, where: str) -> Mapping[str, CommandSettings]:
     if not isinstance(value, Mapping):
         raise BadInput(f"commands in {where} must be a table of commands.", field="commands")
     return {name: _command(name, each, f"[commands] in {where}") for name, each in value.items()}
 
 
-def _command(name: str, value: object, where: str) -> Command:
+def _command(name: str, value: object, where: str) -> CommandSettings:
     table = value if isinstance(value, Mapping) else {"argv": value}
     try:
-        command = from_json(Command, cast("JsonMap", dict(table)))
+        command = from_json(CommandSettings, cast("JsonMap", dict(table)))
     except BadInput as error:
         said = str(error).replace("Command", name)
         raise BadInput(f"{where}: {said}", field=name) from None
@@ -283,15 +283,15 @@ def _word(kind: type[StrEnum], name: str, value: object, where: str) -> StrEnum:
     raise BadInput(sentence, field=name)
 
 
-def _servers(value: object, where: str) -> Mapping[str, Mcp]:
+def _servers(value: object, where: str) -> Mapping[str, McpSettings]:
     if not isinstance(value, Mapping):
         raise BadInput(f"mcp in {where} must be a table of servers.", field="mcp")
     return {name: _server(name, each, f"[mcp.{name}] in {where}") for name, each in value.items()}
 
 
-def _server(name: str, value: object, where: str) -> Mcp:
+def _server(name: str, value: object, where: str) -> McpSettings:
     try:
-        server = from_json(Mcp, cast("JsonMap", value))
+        server = from_json(McpSettings, cast("JsonMap", value))
     except BadInput as error:
         said = str(error).replace("Mcp.", "").replace("Mcp ", "it ", 1)
         raise BadInput(f"{where}: {said}", field=name) from None

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.settings.table import Table
+from remit.settings.table import SettingsTable
 
 OWN: Final = "own"
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
@@ -27,7 +27,7 @@ _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
 _SHORTEST: Final = 5  # seconds
 
 
-class Calendar(Struct, frozen=True):
+class CalendarSettings(Struct, frozen=True):
     """Remit's own calendar, and how all calendars are read."""
 
     own: bool = True  # a small CalDAV server on loopback, for as long as `remit up` runs
@@ -84,7 +84,7 @@ def _wrong(found: CalendarServer) -> tuple[tuple[bool, str], ...]:
     )
 
 
-_ACCOUNTS: Final = Table(
+_ACCOUNTS: Final = SettingsTable(
     kind=CalendarServer,
     called="calendars",
     of="accounts",

@@ -56,7 +56,7 @@ class BridgeLink(Struct, frozen=True, kw_only=True):
         return (self.token,)
 
 
-class Post(Struct, frozen=True, kw_only=True):
+class EmailSettings(Struct, frozen=True, kw_only=True):
     """An account that letters go out by; with `imap_host` doubts are looked up in its mailbox."""
 
     host: str
@@ -83,7 +83,7 @@ class Post(Struct, frozen=True, kw_only=True):
         return (self.password, self.imap_password)
 
 
-class HookOut(Struct, frozen=True, kw_only=True):
+class WebhookSettings(Struct, frozen=True, kw_only=True):
     """A program that is told, by a signed event. `secret` is the name of what it is signed with."""
 
     url: str
@@ -116,21 +116,21 @@ class AppriseTargets(Struct, frozen=True, kw_only=True):
         return tuple(str(each) for each in self.targets.values())
 
 
-Chosen: TypeAlias = WhatsAppLine | BridgeLink | Post | HookOut | AppriseTargets
+Chosen: TypeAlias = WhatsAppLine | BridgeLink | EmailSettings | WebhookSettings | AppriseTargets
 
 KINDS: Final[Mapping[str, type[Chosen]]] = {
     "whatsapp": WhatsAppLine,
     "bridge": BridgeLink,
-    "email": Post,
-    "webhook": HookOut,
+    "email": EmailSettings,
+    "webhook": WebhookSettings,
     "apprise": AppriseTargets,
 }
 # What the owner calls a kind; a bridge is a way to WhatsApp too.
 CALLED: Final[Mapping[type[Chosen], str]] = {
     WhatsAppLine: "whatsapp",
     BridgeLink: "whatsapp",
-    Post: "email",
-    HookOut: "webhook",
+    EmailSettings: "email",
+    WebhookSettings: "webhook",
     AppriseTargets: "apprise",
 }
 

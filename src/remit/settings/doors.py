@@ -22,8 +22,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.settings.channels import Chosen, Post, WhatsAppLine
-from remit.settings.table import Table
+from remit.settings.channels import Chosen, EmailSettings, WhatsAppLine
+from remit.settings.table import SettingsTable
 
 START: Final = "start"
 KEEP: Final = "keep"
@@ -38,7 +38,7 @@ _MOST_TEXT: Final = 20_000
 _SHORTEST: Final = 5  # seconds between two looks
 
 
-class Hook(Struct, frozen=True, kw_only=True):
+class HookSettings(Struct, frozen=True, kw_only=True):
     """What a program may start by calling, and how it is known. `secret` is the name of one."""
 
     secret: str
@@ -53,7 +53,7 @@ class Hook(Struct, frozen=True, kw_only=True):
     daily_cents: int = 0
 
 
-class Door(Struct, frozen=True, kw_only=True):
+class InboundRule(Struct, frozen=True, kw_only=True):
     """Who else than you may start work by a channel, and how mail is read."""
 
     contacts: str = KEEP
@@ -67,7 +67,7 @@ class Door(Struct, frozen=True, kw_only=True):
     daily_cents: int = 0
 
 
-class Folder(Struct, frozen=True, kw_only=True):
+class FolderSettings(Struct, frozen=True, kw_only=True):
     """A folder whose new files are work. `trusted` says that nobody but you writes there."""
 
     path: str
@@ -80,19 +80,19 @@ class Folder(Struct, frozen=True, kw_only=True):
     daily_cents: int = 0
 
 
-Way: TypeAlias = Hook | Door | Folder
+Way: TypeAlias = HookSettings | InboundRule | FolderSettings
 _Wrong: TypeAlias = tuple[tuple[bool, str], ...]
 
 
-def check(found: Mapping[str, Door], channels: "Mapping[str, Chosen]") -> None:
+def check(found: Mapping[str, InboundRule], channels: "Mapping[str, Chosen]") -> None:
     """Refuse a door to a channel that nothing comes in by."""
     for name, door in found.items():
         channel = channels.get(name)
         where = f"[doors.{name}]"
-        if not isinstance(channel, Post | WhatsAppLine):
+        if not isinstance(channel, EmailSettings | WhatsAppLine):
             sentence = f"{where} is about no channel that people write by; name one of [channels]"
             raise BadInput(f"{sentence} of the kind email or whatsapp.", field=name)
-        if isinstance(channel, Post) and not channel.imap_host:
+        if isinstance(channel, EmailSettings) and not channel.imap_host:
             sentence = f"{where}: mail is read by IMAP; say imap_host in [channels.{name}]."
             raise BadInput(sentence, field=name)
         if isinstance(channel, WhatsAppLine) and door.authserv_id:
@@ -100,7 +100,7 @@ def check(found: Mapping[str, Door], channels: "Mapping[str, Chosen]") -> None:
             raise BadInput(sentence, field=name)
 
 
-def _wrong_hook(hook: Hook) -> _Wrong:
+def _wrong_hook(hook: HookSettings) -> _Wrong:
     # A secret is not shown: somebody may have written the value itself.
     return (
         *_wrong_caps(hook),
@@ -118,7 +118,7 @@ def _wrong_hook(hook: Hook) -> _Wrong:
     )
 
 
-def _wrong_door(door: Door) -> _Wrong:
+def _wrong_door(door: InboundRule) -> _Wrong:
     return (
         *_wrong_caps(door),
         (door.contacts not in (START, KEEP), f"contacts may be {START} or {KEEP}"),
@@ -128,7 +128,7 @@ def _wrong_door(door: Door) -> _Wrong:
     )
 
 
-def _wrong_folder(folder: Folder) -> _Wrong:
+def _wrong_folder(folder: FolderSettings) -> _Wrong:
     return (
         *_wrong_caps(folder),
         (not Path(folder.path).is_absolute(), "path must be a full path, such as /data/scans"),
@@ -151,8 +151,8 @@ def _is_name(name: str) -> bool:
 
 
 _NAMING: Final = "a name is of small letters, digits and _"
-hooks = Table(
-    kind=Hook,
+hooks = SettingsTable(
+    kind=HookSettings,
     called="hooks",
     of="hooks",
     needs="a secret",
@@ -160,8 +160,8 @@ hooks = Table(
     name=_is_name,
     naming=_NAMING,
 ).read
-doors = Table(
-    kind=Door,
+doors = SettingsTable(
+    kind=InboundRule,
     called="doors",
     of="channels",
     needs="what it lets in",
@@ -169,8 +169,8 @@ doors = Table(
     name=_is_name,
     naming=_NAMING,
 ).read
-folders = Table(
-    kind=Folder,
+folders = SettingsTable(
+    kind=FolderSettings,
     called="folders",
     of="folders",
     needs="a path",

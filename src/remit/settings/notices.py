@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.model.notice import CONVERSATION, DIGEST, KINDS, NONE, PUSH, WAYS, News
+from remit.model.notice import CONVERSATION, DIGEST, KINDS, NONE, PUSH, WAYS, NoticeKind
 
 _HOUR: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 _LINK: Final = re.compile(r"https?://[\w.:\[\]-]+(/[!-~]*)?")
@@ -16,7 +16,7 @@ _CONTACT: Final = re.compile(r"(mailto:[^\s@]+@|https://)[\w.-]+\.[\w-]+[!-~]*")
 _PUSHES: Final = ("bare", "title")
 
 
-class Notices(Struct, frozen=True):
+class NoticeSettings(Struct, frozen=True):
     """For each kind the ways that it is told; none of them is none.
 
     What needs the owner waits for him in the inbox in any case.
@@ -35,7 +35,7 @@ class Notices(Struct, frozen=True):
     push: str = "bare"  # what a lock screen shows: that somebody is needed, or the `title` too
     push_contact: str = ""  # whom a push service may write to: `mailto:…` or `https://…`
 
-    def ways(self, news: News) -> tuple[str, ...]:
+    def ways(self, news: NoticeKind) -> tuple[str, ...]:
         """How a kind is told."""
         found: tuple[str, ...] = getattr(self, news.value)
         return found
@@ -64,7 +64,7 @@ def words(key: str, value: object, where: str) -> tuple[str, ...]:
     return () if NONE in found else found
 
 
-def check(notices: Notices, channels: Iterable[str]) -> None:
+def check(notices: NoticeSettings, channels: Iterable[str]) -> None:
     """Refuse a word that names no way, no channel of the settings, and no kind."""
     named = tuple(channels)
     for news in KINDS:

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from msgspec import Struct, field
 
 from remit.model.codec import Json
-from remit.model.quiet import Quiet
+from remit.model.quiet import QuietHours
 from remit.model.reply import Policy
-from remit.model.series import Missed, Overlap
+from remit.model.series import OnMissed, Overlap
 
 
-class Engine(Struct, frozen=True):
+class EngineSettings(Struct, frozen=True):
     parallel: int = 64
     step_limit: int = 600
     attempts: int = 5
@@ -19,7 +19,7 @@ class Engine(Struct, frozen=True):
     sources: Mapping[str, int] = field(default_factory=dict)
 
 
-class Brain(Struct, frozen=True):
+class BrainSettings(Struct, frozen=True):
     kind: str = "auto"
     script: str = "brain.yml"
     model: str = ""  # `vendor:name`, for every role that has none of its own
@@ -34,7 +34,7 @@ class Brain(Struct, frozen=True):
     threads: int = 1  # of the local model; where cores are busy, two wait for each other
 
 
-class Budget(Struct, frozen=True):
+class BudgetSettings(Struct, frozen=True):
     """What thinking may cost; 0 is no limit."""
 
     run_tokens: int = 200_000
@@ -50,7 +50,7 @@ class Budget(Struct, frozen=True):
         return bool(self.run_cents or self.series_cents or self.day_cents)
 
 
-class Deliver(Struct, frozen=True):
+class DeliverSettings(Struct, frozen=True):
     """When and how often others are written to."""
 
     undo: int = 10  # seconds between an approval and the first byte; 0 is none
@@ -59,14 +59,14 @@ class Deliver(Struct, frozen=True):
     keep_inbound: int = 90  # days that what came in by a channel is kept; 0 is for ever
 
     @property
-    def quiet_hours(self) -> Quiet | None:
-        return Quiet.of(self.quiet) if self.quiet else None
+    def quiet_hours(self) -> QuietHours | None:
+        return QuietHours.of(self.quiet) if self.quiet else None
 
 
-class Schedule(Struct, frozen=True):
+class ScheduleSettings(Struct, frozen=True):
     """What becomes of slots that are missed, or meet; a series may have a word of its own."""
 
-    missed: Missed = Missed.RUN_ONCE
+    missed: OnMissed = OnMissed.RUN_ONCE
     overlap: Overlap = Overlap.QUEUE_ONE
     catch_up: int = 72  # hours after which a slot that was missed is not run once any more
     most: int = 50  # slots of one series that are caught up, or wait in a row
@@ -74,18 +74,18 @@ class Schedule(Struct, frozen=True):
     stagger: int = 60  # seconds over which the series are spread that were missed together
 
 
-class Priority(Struct, frozen=True):
+class PrioritySettings(Struct, frozen=True):
     score: bool = False  # whether a model is asked how urgent a task is
 
 
-class Reflect(Struct, frozen=True):
+class ReflectSettings(Struct, frozen=True):
     nightly: bool = True  # whether what ended is looked at every night; it proposes, you decide
     at: str = "03:00"  # when, on the owner's clock
     model: bool = False  # whether a model is asked, too; else things are only counted
     keep: int = 90  # days that the lines in reflections/ are kept
 
 
-class Recall(Struct, frozen=True):
+class RecallSettings(Struct, frozen=True):
     """Where what tasks are about is kept, and who reads it."""
 
     store: str = "embedded"  # or `off`, or the address of a Qdrant server
@@ -100,11 +100,11 @@ class Recall(Struct, frozen=True):
         return self.store == "off"
 
 
-class Contracts(Struct, frozen=True):
+class ContractSettings(Struct, frozen=True):
     written: bool = True  # whether a text that goes out is first checked against what was asked
 
 
-class Tools(Struct, frozen=True):
+class ToolSettings(Struct, frozen=True):
     """What each of the house's own tools may do without the owner."""
 
     read_task_log: Policy = Policy.ALLOW
@@ -117,7 +117,7 @@ class Tools(Struct, frozen=True):
     write_file: Policy = Policy.ALLOW
 
 
-class Mcp(Struct, frozen=True):
+class McpSettings(Struct, frozen=True):
     """A server with tools of its own: a program that is started, or an address."""
 
     command: tuple[str, ...] = ()
@@ -133,12 +133,12 @@ class Mcp(Struct, frozen=True):
         return Policy(str(self.tools.get(tool, self.policy)))
 
 
-class Server(Struct, frozen=True):
+class ServerSettings(Struct, frozen=True):
     port: int = 7316
     own_name: bool = True  # pages at a random name under .localhost; else at 127.0.0.1
 
 
-class Command(Struct, frozen=True):
+class CommandSettings(Struct, frozen=True):
     """What may be run by its name; no shell reads it."""
 
     argv: tuple[str, ...]

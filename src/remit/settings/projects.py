@@ -18,7 +18,7 @@ from typing import Final, cast
 from msgspec import Struct, field
 
 from remit.model.codec import Json
-from remit.settings.table import NAME, Table
+from remit.settings.table import NAME, SettingsTable
 
 ACTIVITIES: Final = ("typecheck", "lint", "unit-test", "e2e", "build")
 _WORDS: Final = (
@@ -27,7 +27,7 @@ _WORDS: Final = (
 _LEAST_MEMORY: Final = 64  # MB
 
 
-class Project(Struct, frozen=True, kw_only=True):
+class ProjectSettings(Struct, frozen=True, kw_only=True):
     path: str
     specialists: tuple[str, ...] = ()
     chains: dict[str, Json] = field(default_factory=dict)  # each a list of specialists
@@ -51,7 +51,7 @@ class Project(Struct, frozen=True, kw_only=True):
         return {kind: tuple(cast("list[str]", names)) for kind, names in self.chains.items()}
 
 
-def _wrong(found: Project) -> tuple[tuple[bool, str], ...]:
+def _wrong(found: ProjectSettings) -> tuple[tuple[bool, str], ...]:
     known = ", ".join(ACTIVITIES)
     strange = [each for each in (*found.commands, *found.flaky) if each not in ACTIVITIES]
     wordless = [name for name, words in found.commands.items() if not _are_commands(words)]
@@ -85,7 +85,7 @@ def _is_argv(words: Json) -> bool:
     return all(isinstance(word, str) and word and "\0" not in word for word in words)
 
 
-_PROJECTS: Final = Table(
-    kind=Project, called="projects", of="projects", needs="a path", wrong=_wrong
+_PROJECTS: Final = SettingsTable(
+    kind=ProjectSettings, called="projects", of="projects", needs="a path", wrong=_wrong
 )
 read = _PROJECTS.read

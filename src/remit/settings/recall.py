@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from remit.errors import BadInput
-from remit.settings.parts import Recall
+from remit.settings.parts import RecallSettings
 
 _LOCAL: Final = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?(/[!-~]*)?")
 _SAFE: Final = re.compile(r"https://[\w.-]+(:[0-9]+)?(/[!-~]*)?")
@@ -29,7 +29,7 @@ def check_embedder(text: str, where: str) -> None:
         raise BadInput(sentence, field="embedder")
 
 
-def check(recall: Recall) -> None:
+def check(recall: RecallSettings) -> None:
     """An embedder needs a model, and a model an embedder."""
     if bool(recall.embedder) != bool(recall.model):
         lacks, has = ("model", "embedder") if recall.embedder else ("embedder", "model")

@@ -23,19 +23,19 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.settings.table import Table
+from remit.settings.table import SettingsTable
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
-class Kind(StrEnum):
+class SpecialistKind(StrEnum):
     BRAIN = "brain"
     COMMAND = "command"
     ACP = "acp"
 
 
-class Specialist(Struct, frozen=True, kw_only=True):
-    kind: Kind
+class SpecialistSettings(Struct, frozen=True, kw_only=True):
+    kind: SpecialistKind
     argv: tuple[str, ...] = ()
     capabilities: tuple[str, ...] = ()
     env: tuple[str, ...] = ()
@@ -48,17 +48,18 @@ class Specialist(Struct, frozen=True, kw_only=True):
     @property
     def runs(self) -> bool:
         """Whether it is a program."""
-        return self.kind is not Kind.BRAIN
+        return self.kind is not SpecialistKind.BRAIN
 
 
-def _wrong(found: Specialist) -> tuple[tuple[bool, str], ...]:
+def _wrong(found: SpecialistSettings) -> tuple[tuple[bool, str], ...]:
     nameless = [name for name in found.env if not _VARIABLE.fullmatch(name)]
     return (
         (found.runs and not any(found.argv[:1]), 'argv must name a program, such as ["codex-acp"]'),
         (not found.runs and bool(found.argv), "a brain has no argv; its model is in [brain]"),
         (any("\0" in word for word in found.argv), "the words of argv may not hold a NUL"),
         (
-            found.kind is Kind.ACP and any("{prompt_file}" in word for word in found.argv),
+            found.kind is SpecialistKind.ACP
+            and any("{prompt_file}" in word for word in found.argv),
             "{prompt_file} is for commands; over acp the prompt needs no file",
         ),
         (bool(nameless), f"env has {', '.join(nameless)!r:.60}; it names variables, not values"),
@@ -68,7 +69,7 @@ def _wrong(found: Specialist) -> tuple[tuple[bool, str], ...]:
     )
 
 
-def _lent(found: Specialist) -> tuple[tuple[bool, str], ...]:
+def _lent(found: SpecialistSettings) -> tuple[tuple[bool, str], ...]:
     """What is wrong with what it is lent of the machine."""
     lends = bool(found.reads or found.writes or found.network)
     places = [*found.reads, *found.writes]
@@ -103,7 +104,7 @@ def _is_whole(text: str) -> bool:
     return Path("~").expanduser().is_relative_to(Path(text).expanduser())
 
 
-_SPECIALISTS: Final = Table(
-    kind=Specialist, called="specialists", of="specialists", needs="a kind", wrong=_wrong
+_SPECIALISTS: Final = SettingsTable(
+    kind=SpecialistSettings, called="specialists", of="specialists", needs="a kind", wrong=_wrong
 )
 read = _SPECIALISTS.read

@@ -14,7 +14,7 @@ NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
 NAMING: Final = "a name is of small letters, digits, - and _"
 
 
-class Table(Struct, Generic[T], frozen=True, kw_only=True):
+class SettingsTable(Struct, Generic[T], frozen=True, kw_only=True):
     """How such a table is read."""
 
     kind: type[T]

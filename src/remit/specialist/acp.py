@@ -21,34 +21,37 @@ from acp.schema import (
 )
 from pydantic import ValidationError
 
-from remit.model.specialist import Claim, Ended, Job
+from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText, Permit
 from remit.specialist import failures, process
 from remit.specialist.acp_client import AcpClient
-from remit.specialist.process import Program
+from remit.specialist.process import SpecialistProgram
 
 _GRACE: Final = 5.0  # seconds for a turn that is cancelled to end
 _SIGN_IN: Final = -32000  # the protocol's number for one who must sign in
 _STOPPED: Final = {
-    "end_turn": (Ended.SUCCESS, None),
-    "max_tokens": (Ended.CONTEXT_OVERFLOW, "{name} used up the tokens of its session."),
-    "max_turn_requests": (Ended.BAD_OUTPUT, "{name} asked its model more often than it may."),
-    "refusal": (Ended.BAD_OUTPUT, "{name} refused the work."),
-    "cancelled": (Ended.CRASH, "{name} broke its turn off."),
+    "end_turn": (AttemptOutcome.SUCCESS, None),
+    "max_tokens": (AttemptOutcome.CONTEXT_OVERFLOW, "{name} used up the tokens of its session."),
+    "max_turn_requests": (
+        AttemptOutcome.BAD_OUTPUT,
+        "{name} asked its model more often than it may.",
+    ),
+    "refusal": (AttemptOutcome.BAD_OUTPUT, "{name} refused the work."),
+    "cancelled": (AttemptOutcome.CRASH, "{name} broke its turn off."),
 }
 
 
 class AcpSpecialist:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: SpecialistProgram) -> None:
         self.name = program.name
         self.capabilities = program.capabilities
         self._program = program
 
-    async def work(self, job: Job, emit: OnText, permit: Permit) -> Claim:
+    async def work(self, job: SpecialistJob, emit: OnText, permit: Permit) -> SpecialistClaim:
         """One turn in a session, in a process of its own that does not outlive it."""
         client = AcpClient(job, emit, permit)
         running = await self._program.start(job)
-        if isinstance(running, Claim):
+        if isinstance(running, SpecialistClaim):
             return running
         assert running.stderr is not None  # noqa: S101 - it is a pipe
         err = bytearray()
@@ -65,8 +68,8 @@ class AcpSpecialist:
             await process.drained(grumbling)
 
     async def _within(
-        self, running: asyncio.subprocess.Process, client: AcpClient, job: Job
-    ) -> Claim:
+        self, running: asyncio.subprocess.Process, client: AcpClient, job: SpecialistJob
+    ) -> SpecialistClaim:
         """The claim, in the time there is; whatever goes wrong in the protocol is told in it."""
         line = connect_to_agent(client, running.stdin, running.stdout)
         try:
@@ -74,17 +77,19 @@ class AcpSpecialist:
                 return await self._talk(line, client, job)
         except TimeoutError:
             why = f"{self.name} {process.ended(None, job.time_limit)}."
-            return client.claim(Ended.TIMEOUT, why)
+            return client.claim(AttemptOutcome.TIMEOUT, why)
         except RequestError as error:
             return self._refused(client, error)
         except ValidationError:
             why = f"{self.name} answered in a form that the protocol does not know."
-            return client.claim(Ended.BAD_OUTPUT, why)
+            return client.claim(AttemptOutcome.BAD_OUTPUT, why)
         finally:
             with suppress(OSError):
                 await line.close()
 
-    async def _talk(self, line: ClientSideConnection, client: AcpClient, job: Job) -> Claim:
+    async def _talk(
+        self, line: ClientSideConnection, client: AcpClient, job: SpecialistJob
+    ) -> SpecialistClaim:
         me = Implementation(name="remit", version="1")
         files = FileSystemCapabilities(read_text_file=True, write_text_file=True)
         able = ClientCapabilities(fs=files, terminal=False)
@@ -94,20 +99,22 @@ class AcpSpecialist:
                 f"{self.name} speaks version {hello.protocol_version} of the protocol, "
                 f"not {PROTOCOL_VERSION}."
             )
-            return client.claim(Ended.BAD_OUTPUT, why)
+            return client.claim(AttemptOutcome.BAD_OUTPUT, why)
         loads = hello.agent_capabilities is not None and hello.agent_capabilities.load_session
         if job.session is None:
             begun = await line.new_session(cwd=job.workspace, mcp_servers=[])
             client.session = begun.session_id
         elif not loads:
             why = f"{self.name} cannot go on with a session; begin a new one."
-            return Claim("", Ended.BAD_OUTPUT, None, why)
+            return SpecialistClaim("", AttemptOutcome.BAD_OUTPUT, None, why)
         else:
             await line.load_session(cwd=job.workspace, session_id=job.session, mcp_servers=[])
             client.session = job.session
         return await self._turn(line, client, job)
 
-    async def _turn(self, line: ClientSideConnection, client: AcpClient, job: Job) -> Claim:
+    async def _turn(
+        self, line: ClientSideConnection, client: AcpClient, job: SpecialistJob
+    ) -> SpecialistClaim:
         session = str(client.session)
         turn = asyncio.create_task(line.prompt(session_id=session, prompt=[text_block(job.prompt)]))
         asked = asyncio.create_task(client.stopped.wait())
@@ -119,24 +126,24 @@ class AcpSpecialist:
                 await line.cancel(session_id=session)
             await asyncio.wait((turn,), timeout=_GRACE)
             why = f"{self.name} needs your word before it may go on."
-            return client.claim(Ended.NEEDS_OWNER, why)
+            return client.claim(AttemptOutcome.NEEDS_OWNER, why)
         finally:
             turn.cancel()
             asked.cancel()
             await asyncio.gather(turn, asked, return_exceptions=True)
 
-    def _stopped(self, client: AcpClient, said: PromptResponse) -> Claim:
+    def _stopped(self, client: AcpClient, said: PromptResponse) -> SpecialistClaim:
         outcome, why = _STOPPED[said.stop_reason]
         return client.claim(outcome, why.format(name=self.name) if why else None)
 
-    def _refused(self, client: AcpClient, error: RequestError) -> Claim:
+    def _refused(self, client: AcpClient, error: RequestError) -> SpecialistClaim:
         said = f"{error} {error.data or ''}".strip()
         if error.code == _SIGN_IN:
             why = f"{self.name} must be signed in: {failures.last_words(said)}"
-            return client.claim(Ended.NEEDS_OWNER, why)
+            return client.claim(AttemptOutcome.NEEDS_OWNER, why)
         return self._failed(client, said, "answered with an error")
 
-    def _failed(self, client: AcpClient, said: str, how: str) -> Claim:
+    def _failed(self, client: AcpClient, said: str, how: str) -> SpecialistClaim:
         words = failures.last_words(said)
         why = f"{self.name} {how}{f': {words}' if words else '.'}"
         return client.claim(failures.sort(said), why)

@@ -32,10 +32,10 @@ from acp.schema import (
 from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy, ToolCall
-from remit.model.specialist import Claim, Ended, Job
+from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText, Permit
-from remit.specialist.acp_unmet import Unmet
-from remit.specialist.files import Files
+from remit.specialist.acp_minimal import MinimalAcpClient
+from remit.specialist.files import WorkspaceFiles
 
 MOST_HEARD: Final = 500_000  # characters of what it says; of more the end is kept
 _MOST_CALLS: Final = 1_000  # that are remembered
@@ -58,14 +58,14 @@ Update: TypeAlias = (
 )
 
 
-class AcpClient(Unmet):
+class AcpClient(MinimalAcpClient):
     """Hears one agent in one turn."""
 
-    def __init__(self, job: Job, emit: OnText, permit: Permit) -> None:
+    def __init__(self, job: SpecialistJob, emit: OnText, permit: Permit) -> None:
         self.session: str | None = None  # while one is loaded it tells its past, to nobody
         self.needs: ToolCall | None = None
         self.stopped = asyncio.Event()
-        self._files = Files(job.workspace)
+        self._files = WorkspaceFiles(job.workspace)
         self._allowed = list(job.allowed)
         self._emit = emit
         self._permit = permit
@@ -73,14 +73,14 @@ class AcpClient(Unmet):
         self._plan: list[tuple[str, bool]] = []
         self._calls: dict[str, ToolCallUpdate] = {}
 
-    def claim(self, outcome: Ended, why: str | None) -> Claim:
+    def claim(self, outcome: AttemptOutcome, why: str | None) -> SpecialistClaim:
         """What can be said of the turn, as far as it came."""
-        return Claim(
+        return SpecialistClaim(
             self._said.strip(),
             outcome,
             self.session,
             why,
-            self.needs if outcome is Ended.NEEDS_OWNER else None,
+            self.needs if outcome is AttemptOutcome.NEEDS_OWNER else None,
             tuple(what for what, done in self._plan if done),
             tuple(what for what, done in self._plan if not done),
         )

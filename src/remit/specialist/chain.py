@@ -22,7 +22,7 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.contract import Contract, ContractType
-from remit.model.specialist import Attempt, Ended
+from remit.model.specialist import AttemptOutcome, SpecialistAttempt
 
 ANY_KIND: Final = "*"  # the chain for kinds of task that have none of their own
 ADVICE: Final = "advice"  # the kind of work that no check can prove
@@ -36,23 +36,26 @@ NOBODY: Final = (
     f"Nobody is set up who can do this: {AGENT_WAY}, or set a language model under [brain], "
     "which can do it, too."
 )
-_NO_ERROR: Final = (Ended.RATE_LIMIT, Ended.NEEDS_OWNER)  # the same again proves nothing
+_NO_ERROR: Final = (
+    AttemptOutcome.RATE_LIMIT,
+    AttemptOutcome.NEEDS_OWNER,
+)  # the same again proves nothing
 
 
-class Again(Struct, frozen=True):
+class RetryAgent(Struct, frozen=True):
     """The same one goes on, after so many seconds."""
 
     agent: str
     delay: float = 0.0
 
 
-class Fresh(Struct, frozen=True):
+class NewSession(Struct, frozen=True):
     """The same one begins a new session, with the checkpoint."""
 
     agent: str
 
 
-class Other(Struct, frozen=True):
+class NextAgent(Struct, frozen=True):
     """Somebody who has not tried yet begins, with the checkpoint if there is one."""
 
     agent: str
@@ -65,7 +68,7 @@ class Exhausted(Struct, frozen=True):
     tried: tuple[str, ...] = ()
 
 
-Next: TypeAlias = Again | Fresh | Other | Exhausted
+Next: TypeAlias = RetryAgent | NewSession | NextAgent | Exhausted
 
 
 def kinds(contract: Contract | None) -> frozenset[str]:
@@ -99,95 +102,97 @@ def line(
     return tuple(dict.fromkeys(fit))
 
 
-def follow(who: Sequence[str], attempts: Sequence[Attempt]) -> Next:
+def follow(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> Next:
     """Who works next, after these attempts."""
-    if attempts and attempts[-1].outcome is Ended.SUCCESS:
+    if attempts and attempts[-1].outcome is AttemptOutcome.SUCCESS:
         raise BadInput(f"{attempts[-1].agent} ended well; nobody follows after that.")
     mine = [attempt for attempt in attempts if attempt.agent == attempts[-1].agent]
-    if _count(mine, Ended.CONTEXT_OVERFLOW) > 1:
+    if _count(mine, AttemptOutcome.CONTEXT_OVERFLOW) > 1:
         why = f"The task is too large for {mine[-1].agent}, even in a fresh session; split it."
-        return Exhausted(why, told(attempts))
+        return Exhausted(why, attempt_lines(attempts))
     return (_stays(mine) if mine else None) or _other(who, attempts)
 
 
-def record(attempts: Sequence[Attempt], attempt: Attempt) -> tuple[Attempt, ...]:
+def record(
+    attempts: Sequence[SpecialistAttempt], attempt: SpecialistAttempt
+) -> tuple[SpecialistAttempt, ...]:
     """The attempts with one more, which knows how often its specialist had tried before."""
     retries = sum(before.agent == attempt.agent for before in attempts)
     return (*attempts, replace(attempt, retries=retries))
 
 
-def told(attempts: Sequence[Attempt]) -> tuple[str, ...]:
+def attempt_lines(attempts: Sequence[SpecialistAttempt]) -> tuple[str, ...]:
     """Who tried, how often, and how the last try ended: a line each."""
     tries = Counter(attempt.agent for attempt in attempts)
     last = {attempt.agent: attempt for attempt in attempts}
     return tuple(_told(last[agent], tries[agent]) for agent in tries)
 
 
-def same_error(one: Attempt, other: Attempt) -> bool:
+def same_error(one: SpecialistAttempt, other: SpecialistAttempt) -> bool:
     """Whether two attempts failed of the same: times, durations and addresses may differ."""
     return one.outcome is other.outcome and _core(one) == _core(other)
 
 
-def _stays(mine: Sequence[Attempt]) -> Again | Fresh | None:
+def _stays(mine: Sequence[SpecialistAttempt]) -> RetryAgent | NewSession | None:
     """What is left to try with the one who tried last; None if nothing is."""
     last = mine[-1]
     match last.outcome:
-        case Ended.NEEDS_OWNER:
-            asked = _count(mine, Ended.NEEDS_OWNER)
-            return Again(last.agent) if asked <= MOST_ASKED else None
-        case Ended.RATE_LIMIT:
-            delay = dict(enumerate(RATE_DELAYS, 1)).get(_in_a_row(mine, Ended.RATE_LIMIT))
-            return Again(last.agent, delay) if delay else None
+        case AttemptOutcome.NEEDS_OWNER:
+            asked = _count(mine, AttemptOutcome.NEEDS_OWNER)
+            return RetryAgent(last.agent) if asked <= MOST_ASKED else None
+        case AttemptOutcome.RATE_LIMIT:
+            delay = dict(enumerate(RATE_DELAYS, 1)).get(_in_a_row(mine, AttemptOutcome.RATE_LIMIT))
+            return RetryAgent(last.agent, delay) if delay else None
         case _:
             return _mends(mine) if _may_mend(mine) else None
 
 
-def _mends(mine: Sequence[Attempt]) -> Again | Fresh:
+def _mends(mine: Sequence[SpecialistAttempt]) -> RetryAgent | NewSession:
     last = mine[-1]
-    afresh = last.outcome in (Ended.TIMEOUT, Ended.CONTEXT_OVERFLOW)
-    return Fresh(last.agent) if afresh else Again(last.agent)
+    afresh = last.outcome in (AttemptOutcome.TIMEOUT, AttemptOutcome.CONTEXT_OVERFLOW)
+    return NewSession(last.agent) if afresh else RetryAgent(last.agent)
 
 
-def _may_mend(mine: Sequence[Attempt]) -> bool:
+def _may_mend(mine: Sequence[SpecialistAttempt]) -> bool:
     """Whether one who failed gets another try."""
     last, before = mine[-1], mine[:-1]
     working = [each for each in mine if each.outcome not in _NO_ERROR]
     if any(same_error(last, each) for each in before) or len(working) >= MOST_TRIES:
         return False
-    if last.outcome is Ended.VERIFICATION_FAILED:
+    if last.outcome is AttemptOutcome.VERIFICATION_FAILED:
         return _fixes_left(mine)
     return _count(mine, last.outcome) == 1
 
 
-def _fixes_left(mine: Sequence[Attempt]) -> bool:
-    failed = [each for each in mine if each.outcome is Ended.VERIFICATION_FAILED]
+def _fixes_left(mine: Sequence[SpecialistAttempt]) -> bool:
+    failed = [each for each in mine if each.outcome is AttemptOutcome.VERIFICATION_FAILED]
     tries = Counter(criterion for each in failed for criterion in set(each.failed) or {""})
     # The first try is no fix.
     return max(tries.values()) <= MOST_FIXES
 
 
-def _other(who: Sequence[str], attempts: Sequence[Attempt]) -> Other | Exhausted:
+def _other(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> NextAgent | Exhausted:
     tried = {attempt.agent for attempt in attempts}
     left = [agent for agent in who if agent not in tried]
     if left:
-        return Other(left[0])
+        return NextAgent(left[0])
     if not tried:
         return Exhausted(NOBODY)
-    return Exhausted("Everybody who can do this has tried.", told(attempts))
+    return Exhausted("Everybody who can do this has tried.", attempt_lines(attempts))
 
 
-def _told(last: Attempt, tries: int) -> str:
+def _told(last: SpecialistAttempt, tries: int) -> str:
     often = "once" if tries == 1 else f"{tries} times"
     how = last.outcome.value.replace("_", " ")
     said = " ".join((last.error or "").split())[:200]
     return f"{last.agent} tried {often}; last: {how}{f': {said}' if said else ''}"
 
 
-def _count(mine: Sequence[Attempt], outcome: Ended) -> int:
+def _count(mine: Sequence[SpecialistAttempt], outcome: AttemptOutcome) -> int:
     return sum(attempt.outcome is outcome for attempt in mine)
 
 
-def _in_a_row(mine: Sequence[Attempt], outcome: Ended) -> int:
+def _in_a_row(mine: Sequence[SpecialistAttempt], outcome: AttemptOutcome) -> int:
     """How many of the last attempts, without a break, ended so."""
     row = 0
     for attempt in reversed(mine):
@@ -197,7 +202,7 @@ def _in_a_row(mine: Sequence[Attempt], outcome: Ended) -> int:
     return row
 
 
-def _core(attempt: Attempt) -> tuple[frozenset[str], str]:
+def _core(attempt: SpecialistAttempt) -> tuple[frozenset[str], str]:
     """What an error says, without what differs from one run to the next."""
     return frozenset(attempt.failed), _VARIES.sub("", " ".join((attempt.error or "").split()))
 

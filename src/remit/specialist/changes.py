@@ -13,18 +13,18 @@ LINK: Final = "120000"
 REPOSITORY: Final = "160000"  # a commit of another repository, where a file would be
 
 
-class Kind(StrEnum):
+class ChangeKind(StrEnum):
     ADDED = "added"
     MODIFIED = "modified"
     DELETED = "deleted"
     RENAMED = "renamed"
 
 
-class Change(Struct, frozen=True):
+class FileChange(Struct, frozen=True):
     """One file that differs from the base."""
 
     path: str
-    kind: Kind
+    kind: ChangeKind
     mode: str = "100644"  # as git writes it; empty where it is gone
     hash: str = ""  # of its content now; empty where it is gone
     was: str | None = None  # its path before, if it was renamed
@@ -34,7 +34,7 @@ class Snapshot(Struct, frozen=True):
     """A folder at one moment, compared with the base."""
 
     tree: str  # what git calls the whole of it
-    changes: tuple[Change, ...] = ()
+    changes: tuple[FileChange, ...] = ()
     diff: str = ""
     refused: tuple[str, ...] = ()  # why it cannot be taken over, in sentences
 
@@ -54,7 +54,7 @@ class Snapshot(Struct, frozen=True):
         return tuple(
             change.was or change.path
             for change in self.changes
-            if change.kind is not Kind.ADDED and _judges(change.was or change.path)
+            if change.kind is not ChangeKind.ADDED and _judges(change.was or change.path)
         )
 
 
@@ -62,10 +62,10 @@ def _judges(path: str) -> bool:
     return is_test(path) or is_runner_setting(path)
 
 
-def read(raw: bytes) -> tuple[Change, ...]:
+def read(raw: bytes) -> tuple[FileChange, ...]:
     """Read what `git diff-tree -r -z -M --raw` says."""
     fields = raw.decode("utf-8", "surrogateescape").split("\0")
-    found: list[Change] = []
+    found: list[FileChange] = []
     at = 0
     while at + 1 < len(fields):
         _, mode, _, sha, status = fields[at].lstrip(":").split(" ")
@@ -76,7 +76,7 @@ def read(raw: bytes) -> tuple[Change, ...]:
     return tuple(found)
 
 
-def refusals(changes: Sequence[Change], targets: Mapping[str, str]) -> tuple[str, ...]:
+def refusals(changes: Sequence[FileChange], targets: Mapping[str, str]) -> tuple[str, ...]:
     """Why changes cannot be taken over; `targets` says where the links lead."""
     found: list[str] = []
     for change in changes:
@@ -91,12 +91,14 @@ def is_repository(path: str) -> str:
     return f"{path!r} is a repository of its own; only files are taken over."
 
 
-def _change(letter: str, mode: str, sha: str, paths: Sequence[str]) -> Change:
+def _change(letter: str, mode: str, sha: str, paths: Sequence[str]) -> FileChange:
     if letter == "D":
-        return Change(paths[0], Kind.DELETED, "", "")
+        return FileChange(paths[0], ChangeKind.DELETED, "", "")
     if letter in "RC":
-        return Change(paths[1], Kind.RENAMED, mode, sha, paths[0])
-    return Change(paths[0], Kind.ADDED if letter == "A" else Kind.MODIFIED, mode, sha)
+        return FileChange(paths[1], ChangeKind.RENAMED, mode, sha, paths[0])
+    return FileChange(
+        paths[0], ChangeKind.ADDED if letter == "A" else ChangeKind.MODIFIED, mode, sha
+    )
 
 
 def _leaves(path: str, target: str) -> bool:

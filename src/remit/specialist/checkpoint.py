@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.model.codec import Json, from_json, text_of, to_json
-from remit.model.specialist import Claim
+from remit.model.specialist import SpecialistClaim
 from remit.specialist.brief import quoted
 
 MOST_BYTES: Final = 2_000  # of the whole, as JSON in UTF-8
@@ -27,7 +27,7 @@ _LONGEST_PATH: Final = 160
 _HASH: Final = 12  # characters of a file's hash
 
 
-class Cause(StrEnum):
+class CheckpointCause(StrEnum):
     """Why a checkpoint was written."""
 
     PERIODIC = "periodic"
@@ -38,14 +38,14 @@ class Cause(StrEnum):
     MANUAL = "manual"
 
 
-class Choice(Struct, frozen=True):
+class WorkChoice(Struct, frozen=True):
     """Something that was decided on the way, and the reason."""
 
     what: str
     why: str = ""
 
 
-class Seen(Struct, frozen=True):
+class FileState(Struct, frozen=True):
     """A file as it was; an empty hash is one that was deleted."""
 
     path: str
@@ -54,23 +54,23 @@ class Seen(Struct, frozen=True):
 
 class Checkpoint(Struct, frozen=True):
     agent: str
-    cause: Cause
+    cause: CheckpointCause
     made_at: datetime
     done: tuple[str, ...] = ()  # oldest first
     pending: tuple[str, ...] = ()
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[WorkChoice, ...] = ()
     blockers: tuple[str, ...] = ()
     now: str = ""  # what was under way
     tried: tuple[str, ...] = ()  # who was at work before
-    files: tuple[Seen, ...] = ()
+    files: tuple[FileState, ...] = ()
     left_out: int = 0  # entries that did not fit
 
 
-def of(
-    claim: Claim,
+def checkpoint_of_claim(
+    claim: SpecialistClaim,
     *,
     agent: str,
-    cause: Cause,
+    cause: CheckpointCause,
     made_at: datetime,
     files: Mapping[str, str],
     before: Checkpoint | None = None,
@@ -88,7 +88,7 @@ def of(
             choices=tuple(dict.fromkeys((*was.choices, *map(_choice, said["DECIDED"])))),
             blockers=_joined(said["BLOCKED"], (claim.error,) if claim.error else ()),
             tried=_joined(was.tried, (before.agent,) if before else ()),
-            files=tuple(Seen(path, sha) for path, sha in sorted(files.items())),
+            files=tuple(FileState(path, sha) for path, sha in sorted(files.items())),
             left_out=was.left_out,
         )
     )
@@ -142,7 +142,7 @@ def _part(title: str, lines: Sequence[str]) -> str:
     return f"\n{title}:\n" + "\n".join(quoted(f"- {line}") for line in lines) if lines else ""
 
 
-def _told(choice: Choice) -> str:
+def _told(choice: WorkChoice) -> str:
     return f"{choice.what}, because {choice.why}" if choice.why else choice.what
 
 
@@ -157,13 +157,13 @@ def _shortened(found: Checkpoint) -> Checkpoint:
         done=_shorter(steps),
         pending=_shorter(found.pending[:MOST_STEPS]),
         choices=tuple(
-            Choice(_short(c.what, _LONGEST), _short(c.why, _LONGEST_WHY))
+            WorkChoice(_short(c.what, _LONGEST), _short(c.why, _LONGEST_WHY))
             for c in found.choices[-MOST_STEPS:]
         ),
         blockers=_shorter(found.blockers[-MOST_STEPS:]),
         now=_short(found.now, _LONGEST_NOW),
         tried=tuple(_short(agent, 40) for agent in found.tried[-MOST_STEPS:]),
-        files=tuple(Seen(_short(s.path, _LONGEST_PATH), s.hash[:_HASH]) for s in files),
+        files=tuple(FileState(_short(s.path, _LONGEST_PATH), s.hash[:_HASH]) for s in files),
         left_out=found.left_out + gone,
     )
 
@@ -203,9 +203,9 @@ def _heard(text: str) -> dict[str, tuple[str, ...]]:
     return {word: tuple(said for key, said in found if key == word) for word in words}
 
 
-def _choice(said: str) -> Choice:
+def _choice(said: str) -> WorkChoice:
     what, _, why = said.partition(" because ")
-    return Choice(what.rstrip(" ,"), why)
+    return WorkChoice(what.rstrip(" ,"), why)
 
 
 def _joined(*lists: Sequence[str]) -> tuple[str, ...]:

@@ -12,33 +12,33 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
-from remit.model.specialist import Claim, Ended, Job
+from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText, Permit
 from remit.specialist import failures, process
-from remit.specialist.process import Program
+from remit.specialist.process import SpecialistProgram
 
 PROMPT_FILE: Final = "{prompt_file}"
 WORKSPACE: Final = "{workspace}"
 
 
 class CommandSpecialist:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: SpecialistProgram) -> None:
         self.name = program.name
         self.capabilities = program.capabilities
         self._program = program
 
-    async def work(self, job: Job, emit: OnText, permit: Permit) -> Claim:
+    async def work(self, job: SpecialistJob, emit: OnText, permit: Permit) -> SpecialistClaim:
         """Run it to its end, or to the end of its time. What it may do, the sandbox decides."""
         del permit
         with _prompted(self._program.argv, job) as (argv, readable, stdin):
             running = await self._program.start(job, argv, readable)
-            if isinstance(running, Claim):
+            if isinstance(running, SpecialistClaim):
                 return running
             return await self._heard(running, job, stdin, emit)
 
     async def _heard(
-        self, running: asyncio.subprocess.Process, job: Job, stdin: bytes, emit: OnText
-    ) -> Claim:
+        self, running: asyncio.subprocess.Process, job: SpecialistJob, stdin: bytes, emit: OnText
+    ) -> SpecialistClaim:
         assert running.stdout is not None  # noqa: S101 - they are pipes
         assert running.stderr is not None  # noqa: S101
         out, err = bytearray(), bytearray()
@@ -55,19 +55,21 @@ class CommandSpecialist:
             await process.drained(saying, telling, grumbling)
         return self._claim(code, _text(out), _text(err), job.time_limit)
 
-    def _claim(self, code: int | None, out: str, err: str, limit: float) -> Claim:
+    def _claim(self, code: int | None, out: str, err: str, limit: float) -> SpecialistClaim:
         if code == 0:
-            return Claim(out)
+            return SpecialistClaim(out)
         said = f"{out}\n{err}"
-        outcome = Ended.TIMEOUT if code is None else failures.sort(said)
+        outcome = AttemptOutcome.TIMEOUT if code is None else failures.sort(said)
         words = failures.last_words(err) or failures.last_words(out)
         ending = process.ended(code, limit)
-        return Claim(out, outcome, error=f"{self.name} {ending}{f': {words}' if words else '.'}")
+        return SpecialistClaim(
+            out, outcome, error=f"{self.name} {ending}{f': {words}' if words else '.'}"
+        )
 
 
 @contextmanager
 def _prompted(
-    argv: Sequence[str], job: Job
+    argv: Sequence[str], job: SpecialistJob
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], bytes]]:
     """The words as they are run, what must be readable for them, and what is said on stdin."""
     prompt = job.prompt.encode("utf-8", "replace")

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-from remit.model.specialist import Ended
+from remit.model.specialist import AttemptOutcome
 
 _MOST_READ: Final = 4_000  # characters, from the end
 _LAST_LINES: Final = 5
@@ -20,15 +20,15 @@ _LIMIT: Final = re.compile(
 )
 
 
-def sort(said: str) -> Ended:
+def sort(said: str) -> AttemptOutcome:
     """The class of a failure; what says nothing known is a crash.
 
     A prompt that is too long stays so after any wait: so it is looked for first.
     """
     end = said[-_MOST_READ:]
     if _OVERFLOW.search(end):
-        return Ended.CONTEXT_OVERFLOW
-    return Ended.RATE_LIMIT if _LIMIT.search(end) else Ended.CRASH
+        return AttemptOutcome.CONTEXT_OVERFLOW
+    return AttemptOutcome.RATE_LIMIT if _LIMIT.search(end) else AttemptOutcome.CRASH
 
 
 def last_words(said: str) -> str:

@@ -22,7 +22,7 @@ _WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOE
 _HALF: Final = ".remit-half-written"
 
 
-class Files:
+class WorkspaceFiles:
     def __init__(self, root: str) -> None:
         self._root = root
 

@@ -92,7 +92,7 @@ _NAMED: Final = re.compile(
 _STANDS_FOR: Final = {"required": "false", "update": "none"}
 
 
-class Where(Struct, frozen=True):
+class GitLocation(Struct, frozen=True):
     """Which repository a call is about: found from a folder, or named."""
 
     folder: str
@@ -113,7 +113,7 @@ class Where(Struct, frozen=True):
         return {"GIT_CEILING_DIRECTORIES": os.path.dirname(self.folder), **found}  # noqa: PTH120
 
 
-class Said(Struct, frozen=True):
+class GitResult(Struct, frozen=True):
     code: int
     out: bytes
     err: str
@@ -130,11 +130,11 @@ class Git:
 
     async def run(
         self,
-        where: Where,
+        where: GitLocation,
         *words: str,
         stdin: bytes = b"",
         also: Mapping[str, str] | None = None,
-    ) -> Said:
+    ) -> GitResult:
         """Run git; whatever code it ends with is told."""
         config = (*_OVERRULED.items(), *where.overruled)
         environ = _ENVIRON | {"PATH": self._path} | where.environ | _as_environ(config)
@@ -157,7 +157,7 @@ class Git:
 
     async def ok(
         self,
-        where: Where,
+        where: GitLocation,
         *words: str,
         stdin: bytes = b"",
         also: Mapping[str, str] | None = None,
@@ -169,16 +169,18 @@ class Git:
             raise Permanent(f"git {words[0]} failed in {where.folder}: {why}")
         return said.text
 
-    async def guarded(self, folder: str) -> Where:
+    async def guarded(self, folder: str) -> GitLocation:
         """A repository that is not ours, with every program that its configuration names off."""
-        where = Where(folder)
+        where = GitLocation(folder)
         listed = await self.run(where, "config", "--list", "--name-only", "-z", "--includes")
         names = listed.out.decode("utf-8", "surrogateescape").split("\0")
         named = sorted({name for name in names if _NAMED.fullmatch(name)})
         off = [(name, _STANDS_FOR.get(name.rpartition(".")[2].lower(), "")) for name in named]
-        return Where(folder, overruled=tuple(off))
+        return GitLocation(folder, overruled=tuple(off))
 
-    async def _heard(self, process: asyncio.subprocess.Process, word: str, stdin: bytes) -> Said:
+    async def _heard(
+        self, process: asyncio.subprocess.Process, word: str, stdin: bytes
+    ) -> GitResult:
         try:
             async with asyncio.timeout(self._limit):
                 out, err = await process.communicate(stdin)
@@ -190,7 +192,7 @@ class Git:
                 os.killpg(process.pid, signal.SIGKILL)
             if process.returncode is None:
                 await process.wait()
-        return Said(process.returncode or 0, out, err.decode("utf-8", "replace"))
+        return GitResult(process.returncode or 0, out, err.decode("utf-8", "replace"))
 
 
 def _as_environ(config: Sequence[tuple[str, str]]) -> dict[str, str]:

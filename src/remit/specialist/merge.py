@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from remit.specialist.git import Where
+from remit.specialist.git import GitLocation
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 
@@ -27,20 +27,20 @@ _UNDER_WAY: Final = {
 }
 
 
-class Merged(Struct, frozen=True):
+class MergedWork(Struct, frozen=True):
     """The work is on the owner's branch."""
 
     commit: str
     branch: str
 
 
-class Refused(Struct, frozen=True):
+class MergeRefused(Struct, frozen=True):
     """Nothing was changed; why, and what would be right."""
 
     why: str
 
 
-Merge: TypeAlias = Merged | Refused
+Merge: TypeAlias = MergedWork | MergeRefused
 
 
 async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> Merge:
@@ -52,14 +52,14 @@ async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> 
     owners = await git.guarded(tree.checkout)
     branch = await git.run(owners, "symbolic-ref", "--quiet", "HEAD")
     if branch.code:
-        return Refused(f"No branch is checked out in {tree.checkout}; check one out.")
+        return MergeRefused(f"No branch is checked out in {tree.checkout}; check one out.")
     busy = await _busy(trees, tree, owners)
     if busy:
-        return Refused(busy)
+        return MergeRefused(busy)
     head = await git.ok(owners, "rev-parse", "HEAD")
     await trees.fetch(tree.repo, tree.checkout, head)
     target = await _target(trees, tree, head, commit, at)
-    if isinstance(target, Refused):
+    if isinstance(target, MergeRefused):
         return target
     return await _forward(trees, tree, owners, target, branch.text)
 
@@ -75,7 +75,7 @@ async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
     await trees.fetch(tree.repo, tree.checkout, head)
     words, parent = b"as it stands\n", ("-p", tree.base)
     work = await git.ok(tree.house, "commit-tree", seen.tree, *parent, stdin=words, also=_when(at))
-    return not isinstance(await _target(trees, tree, head, work, at), Refused)
+    return not isinstance(await _target(trees, tree, head, work, at), MergeRefused)
 
 
 async def publish(trees: Worktrees, tree: Worktree) -> str:
@@ -89,7 +89,7 @@ async def publish(trees: Worktrees, tree: Worktree) -> str:
     return tree.branch
 
 
-async def _busy(trees: Worktrees, tree: Worktree, owners: Where) -> str:
+async def _busy(trees: Worktrees, tree: Worktree, owners: GitLocation) -> str:
     """Why the owner's checkout is not one that may be moved."""
     git_dir = await trees.git.ok(owners, "rev-parse", "--absolute-git-dir")
     for name, what in _UNDER_WAY.items():
@@ -105,7 +105,7 @@ async def _busy(trees: Worktrees, tree: Worktree, owners: Where) -> str:
 
 async def _target(
     trees: Worktrees, tree: Worktree, head: str, commit: str, at: datetime
-) -> str | Refused:
+) -> str | MergeRefused:
     """The commit to move to: the work itself, or the owner's and the work joined."""
     git, house = trees.git, tree.house
     ancestor = ("merge-base", "--is-ancestor")
@@ -117,10 +117,12 @@ async def _target(
     whole, *names = said.out.decode("utf-8", "surrogateescape").split("\0")
     if said.code == _CONFLICT:
         unmet = names[: names.index("")] if "" in names else names
-        return Refused(f"The work does not fit with what changed since ({_few(unmet)}); redo it.")
+        return MergeRefused(
+            f"The work does not fit with what changed since ({_few(unmet)}); redo it."
+        )
     if said.code:
         why = " ".join(said.err.split())[-200:]
-        return Refused(f"The work cannot be merged; it needs git 2.38 or newer: {why}")
+        return MergeRefused(f"The work cannot be merged; it needs git 2.38 or newer: {why}")
     words = f"Merge {tree.branch}\n".encode()
     parents = ("-p", head, "-p", commit)
     return await git.ok(house, "commit-tree", whole, *parents, stdin=words, also=_when(at))
@@ -131,7 +133,7 @@ def _when(at: datetime) -> dict[str, str]:
 
 
 async def _forward(
-    trees: Worktrees, tree: Worktree, owners: Where, target: str, branch: str
+    trees: Worktrees, tree: Worktree, owners: GitLocation, target: str, branch: str
 ) -> Merge:
     ref = f"refs/remit/merge/{tree.task_id}"
     await trees.git.ok(tree.house, "update-ref", ref, target)
@@ -141,8 +143,8 @@ async def _forward(
     await trees.git.run(owners, "update-ref", "-d", ref)
     if said.code:
         why = " ".join(said.err.split())[-300:]
-        return Refused(f"git did not take the work into {tree.checkout}: {why}")
-    return Merged(target, branch.removeprefix("refs/heads/"))
+        return MergeRefused(f"git did not take the work into {tree.checkout}: {why}")
+    return MergedWork(target, branch.removeprefix("refs/heads/"))
 
 
 def _few(names: list[str]) -> str:

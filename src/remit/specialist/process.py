@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.errors import Permanent
-from remit.model.specialist import Claim, Ended, Job
+from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText
 
 # Puts a sandbox around a program: its words, its folder, what else it must be able to read.
@@ -35,7 +35,7 @@ def environ_of(environ: Mapping[str, str], more: Sequence[str]) -> dict[str, str
     return {name: environ[name] for name in (*_ALWAYS, *more) if name in environ}
 
 
-class Program(Struct, frozen=True):
+class SpecialistProgram(Struct, frozen=True):
     """A program as the owner set it up: its words, its variables, and the sandbox around it."""
 
     name: str
@@ -45,8 +45,8 @@ class Program(Struct, frozen=True):
     wrap: Wrap = bare
 
     async def start(
-        self, job: Job, argv: Sequence[str] | None = None, readable: Sequence[str] = ()
-    ) -> Process | Claim:
+        self, job: SpecialistJob, argv: Sequence[str] | None = None, readable: Sequence[str] = ()
+    ) -> Process | SpecialistClaim:
         """Start it in the folder of a job; else the claim that says why it could not be."""
         try:
             words = await asyncio.to_thread(self.wrap, argv or self.argv, job.workspace, readable)
@@ -55,7 +55,7 @@ class Program(Struct, frozen=True):
             why = f"{self.name} could not be started: {error.strerror or error}."
         except Permanent as error:
             why = str(error)
-        return Claim("", Ended.CRASH, job.session, why)
+        return SpecialistClaim("", AttemptOutcome.CRASH, job.session, why)
 
     async def _started(self, words: Sequence[str], folder: str) -> Process:
         return await asyncio.create_subprocess_exec(

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from remit.errors import BadInput, Permanent
 from remit.model.ids import TaskId, task_id
-from remit.specialist.git import Where
-from remit.specialist.kept import REPOSITORY
+from remit.specialist.git import GitLocation
+from remit.specialist.saved_work import REPOSITORY
 from remit.system.files import write_atomic
 from remit.system.installed import UNTRACKED
 
@@ -55,16 +55,16 @@ class Worktree(Struct, frozen=True):
         return f"refs/heads/{self.branch}"
 
     @property
-    def house(self) -> Where:
+    def house(self) -> GitLocation:
         """The house's repository, without a folder."""
-        return Where(self.repo, git_dir=self.repo)
+        return GitLocation(self.repo, git_dir=self.repo)
 
     @property
-    def inside(self) -> Where:
+    def inside(self) -> GitLocation:
         """The folder, by what we know of it and not by what its `.git` says."""
         git_dir = f"{self.repo}/worktrees/{self.task_id}"
         index = f"{self.repo}/{_NOTES}/{self.task_id}.index"
-        return Where(self.folder, git_dir, self.folder, index)
+        return GitLocation(self.folder, git_dir, self.folder, index)
 
 
 def aside(folder: str) -> Path:

@@ -24,8 +24,8 @@ from remit.model.ids import TaskId, task_id
 from remit.specialist import changes
 from remit.specialist import tree as disk
 from remit.specialist.changes import Snapshot
-from remit.specialist.git import Git, Where
-from remit.specialist.kept import REPOSITORY
+from remit.specialist.git import Git, GitLocation
+from remit.specialist.saved_work import REPOSITORY
 from remit.specialist.tree import SHA, Worktree
 from remit.system.locks import LocksByKey
 
@@ -112,7 +112,7 @@ class Worktrees:
 
     # Making one -----------------------------------------------------------------------------------
 
-    async def _owners(self, checkout: str) -> Where:
+    async def _owners(self, checkout: str) -> GitLocation:
         folder = await asyncio.to_thread(os.path.realpath, checkout)
         if not await asyncio.to_thread(os.path.isdir, folder):
             raise NotFound("folder", checkout)
@@ -126,7 +126,7 @@ class Worktrees:
             raise BadInput(f"Remit's directory lies in {checkout}; worktrees cannot stand there.")
         return where
 
-    async def _founded(self, repo: str, owners: Where) -> None:
+    async def _founded(self, repo: str, owners: GitLocation) -> None:
         """The house's repository is there, whole, and has the settings that we gave it."""
         form = await self.git.ok(owners, "rev-parse", "--show-object-format")
         if not await asyncio.to_thread(Path(repo, "HEAD").exists):
@@ -134,14 +134,14 @@ class Worktrees:
             await asyncio.to_thread(shutil.rmtree, half, ignore_errors=True)
             await asyncio.to_thread(half.mkdir, 0o700, parents=True)
             words = ("init", "--bare", "--quiet", "--template=", f"--object-format={form}", ".")
-            await self.git.ok(Where(str(half)), *words)
+            await self.git.ok(GitLocation(str(half)), *words)
             await asyncio.to_thread(half.rename, repo)
         if repo not in self._mended:
             await asyncio.to_thread(disk.unlock, Path(repo))
             self._mended.add(repo)
         await asyncio.to_thread(disk.configure, Path(repo), form)
 
-    async def _based(self, repo: str, owners: Where, base: str | None) -> str:
+    async def _based(self, repo: str, owners: GitLocation, base: str | None) -> str:
         """The base commit, fetched into the house's repository."""
         named = f"{base or 'HEAD'}^{{commit}}"
         found = await self.git.run(
@@ -156,7 +156,7 @@ class Worktrees:
 
     async def fetch(self, repo: str, source: str, sha: str) -> None:
         """Copy a commit, and what it stands on, from one repository on this machine to another."""
-        where = Where(repo, git_dir=repo)
+        where = GitLocation(repo, git_dir=repo)
         if not (await self.git.run(where, "cat-file", "-e", f"{sha}^{{commit}}")).code:
             return
         any_sha = "git -c uploadpack.allowAnySHA1InWant=true upload-pack"
@@ -206,7 +206,7 @@ class Worktrees:
         why = " ".join(said.err.split())[-200:]
         return (*refused, f"Not everything in the folder can be kept: {why}.")
 
-    async def _changed(self, tree: Worktree, whole: str) -> tuple[changes.Change, ...]:
+    async def _changed(self, tree: Worktree, whole: str) -> tuple[changes.FileChange, ...]:
         words = ("diff-tree", "-r", "-z", "-M", "--raw", "--no-abbrev", tree.base, whole)
         said = await self.git.run(tree.house, *words)
         if said.code:

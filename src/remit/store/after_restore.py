@@ -22,7 +22,7 @@ _AT: Final = "restored_at"
 _BACKUP_AT: Final = "backup_at"
 
 
-class Slots(Struct, frozen=True):
+class RestoredSlots(Struct, frozen=True):
     """Times of a series that may have run: so many, the first of them here."""
 
     first: datetime
@@ -50,16 +50,18 @@ def admit(tx: Tx, task: Task, said_at: datetime | None = None) -> Task:
     return stored
 
 
-def hold(tx: Tx, task: Task, said_at: datetime | None = None, others: Slots | None = None) -> bool:
+def hold(
+    tx: Tx, task: Task, said_at: datetime | None = None, others: RestoredSlots | None = None
+) -> bool:
     """Ask before a new task begins, if what it comes from is older than the restore."""
     came, at = said_at or _planned(task), restored_at(tx)
     if at is None or came is None or came > at:
         return False
-    ask(tx, task, others or Slots(came, 1), task.created_at)
+    ask(tx, task, others or RestoredSlots(came, 1), task.created_at)
     return True
 
 
-def ask(tx: Tx, task: Task, slots: Slots, now: datetime) -> None:
+def ask(tx: Tx, task: Task, slots: RestoredSlots, now: datetime) -> None:
     """Open the question whether a task that has not begun shall run."""
     saved = _meta(tx, _BACKUP_AT)
     backup = f"the backup of {_told(saved)}" if saved else "a backup"
@@ -87,7 +89,7 @@ def hold_due_slots(tx: Tx, now: datetime) -> int:
     found = tx.all("hold_due_slots", {"now": rows.ms(now)})
     for row in found:
         task = rows.task(tasks.find_row(tx, TaskId(str(row["id"]))))
-        ask(tx, task, Slots(_planned(task) or now, 1), now)
+        ask(tx, task, RestoredSlots(_planned(task) or now, 1), now)
     return len(found)
 
 

@@ -9,12 +9,12 @@ from msgspec import Struct
 from remit.model.ids import TaskId
 from remit.store import calendars, occurrences, rows, tasks
 from remit.store.database import Tx
-from remit.store.occurrences import Occurrence, State
+from remit.store.occurrences import OccurrenceState, StoredOccurrence
 
 _FAR: Final = timedelta(days=400)  # no start is known so long before
 
 
-class Start(Struct, frozen=True):
+class PlannedStart(Struct, frozen=True):
     """One start of an event; `at` is when its task is planned, if it has one."""
 
     uid: str
@@ -25,43 +25,43 @@ class Start(Struct, frozen=True):
     task_id: TaskId | None = None
 
 
-def between(tx: Tx, since: datetime, until: datetime) -> list[Start]:
+def between(tx: Tx, since: datetime, until: datetime) -> list[PlannedStart]:
     """Everything that starts between two moments by its event, or has started."""
     return _named(tx, occurrences.coming(tx, since, until))
 
 
-def to_come(tx: Tx, now: datetime, limit: int) -> list[Start]:
+def to_come(tx: Tx, now: datetime, limit: int) -> list[PlannedStart]:
     """What has not begun, soonest first."""
     found = occurrences.coming(tx, now, now + _FAR, limit)
     return _waiting(tx, _named(tx, found))
 
 
-def next_of_each(tx: Tx, now: datetime, limit: int) -> list[Start]:
+def next_of_each(tx: Tx, now: datetime, limit: int) -> list[PlannedStart]:
     """Of each event the next start that has not begun, soonest first."""
     return _waiting(tx, _named(tx, occurrences.next_of_each(tx, now, limit)))
 
 
-def _named(tx: Tx, found: Iterable[Occurrence]) -> list[Start]:
-    names = {(each.account, each.path): each.name for each in calendars.every(tx)}
+def _named(tx: Tx, found: Iterable[StoredOccurrence]) -> list[PlannedStart]:
+    names = {(each.account, each.path): each.name for each in calendars.list_calendars(tx)}
     return [
-        Start(
+        PlannedStart(
             each.uid,
             each.start,
             each.title,
             names.get((each.account, each.calendar)) or each.account,
             repeats=bool(each.key),
-            task_id=each.task_id if each.state is State.GIVEN else None,
+            task_id=each.task_id if each.state is OccurrenceState.GIVEN else None,
         )
         for each in found
     ]
 
 
-def _waiting(tx: Tx, found: Iterable[Start]) -> list[Start]:
+def _waiting(tx: Tx, found: Iterable[PlannedStart]) -> list[PlannedStart]:
     waiting = (_as_planned(tx, each) for each in found)
     return sorted((each for each in waiting if each is not None), key=lambda each: each.at)
 
 
-def _as_planned(tx: Tx, each: Start) -> Start | None:
+def _as_planned(tx: Tx, each: PlannedStart) -> PlannedStart | None:
     """As its task stands: the owner may have moved or renamed it; None if it has begun or ended."""
     if each.task_id is None:
         return each
@@ -69,4 +69,4 @@ def _as_planned(tx: Tx, each: Start) -> Start | None:
     if row["started_at"] is not None or row["completed_at"] is not None:
         return None
     at = rows.moment(row["scheduled_for"]) or each.at
-    return Start(each.uid, at, str(row["title"]), each.calendar, each.repeats, each.task_id)
+    return PlannedStart(each.uid, at, str(row["title"]), each.calendar, each.repeats, each.task_id)

@@ -13,7 +13,7 @@ from remit.store import reviews, rows, tasks
 from remit.store.database import Cell, Tx
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class AgentTaskFilter(Struct, frozen=True, kw_only=True):
     """Which of its tasks an agent asks for; what is not said is not looked at."""
 
     statuses: Collection[Status] = ()
@@ -23,13 +23,13 @@ class Wanted(Struct, frozen=True, kw_only=True):
     limit: int = 50
 
 
-def of(tx: Tx, prefix: str, wanted: Wanted) -> list[Task]:
+def list_agent_tasks(tx: Tx, prefix: str, wanted: AgentTaskFilter) -> list[Task]:
     """The tasks whose source begins so, newest first; what was deleted is not among them."""
     params = {**_params(prefix, wanted), "before": wanted.before}
     return tasks.all_with_deliveries(tx, tx.all("list_caller_tasks", params))
 
 
-def count(tx: Tx, prefix: str, wanted: Wanted) -> int:
+def count(tx: Tx, prefix: str, wanted: AgentTaskFilter) -> int:
     """How many there are, wherever a page begins; counted up to its limit."""
     row = tx.one("count_caller_tasks", _params(prefix, wanted))
     return rows.number(row["tasks"]) if row else 0
@@ -41,7 +41,7 @@ def looked_at(tx: Tx, task_id: TaskId) -> tuple[Task, Review | None]:
     return tasks.get(tx, task_id), waiting[-1] if waiting else None
 
 
-def _params(prefix: str, wanted: Wanted) -> dict[str, Cell]:
+def _params(prefix: str, wanted: AgentTaskFilter) -> dict[str, Cell]:
     return {
         **rows.prefix_range(prefix),
         "session": wanted.session,

@@ -10,7 +10,7 @@ from msgspec import Struct
 from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap, to_json
 from remit.model.delivery_moves import STATUS_AFTER_ANSWER, STATUS_AFTER_DECISION
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.store import events, rows
 from remit.store.database import Cell, Row, Tx
 
@@ -127,17 +127,17 @@ def _sends(tx: Tx, tasks: Sequence[Cell], restores: Sequence[Row]) -> dict[Cell,
     for row in sorted([*found, *restores], key=lambda row: rows.number(row["seq"])):
         data: dict[str, str] = json.loads(str(row["data"]))
         match row["kind"]:
-            case Kind.DELIVERY_CLAIMED:
+            case EventKind.DELIVERY_CLAIMED:
                 told[data["delivery"]] = _Send("sending", data["sha256"])
-            case Kind.DELIVERY_SETTLED if "late" not in data:
+            case EventKind.DELIVERY_SETTLED if "late" not in data:
                 send = told.setdefault(data["delivery"], _Send())
                 send.status = STATUS_AFTER_ANSWER[data["answer"]]
                 send.digest = data.get("sha256", send.digest)
                 send.receipt = data.get("receipt", send.receipt)
-            case Kind.REVIEW_DECIDED if row["about"] in told:
+            case EventKind.REVIEW_DECIDED if row["about"] in told:
                 send = told[row["about"]]
                 send.status = STATUS_AFTER_DECISION.get(data["answer"], send.status)
-            case Kind.STORE_RESTORED:
+            case EventKind.STORE_RESTORED:
                 for send in told.values():
                     send.status = "unknown" if send.status == "sending" else send.status
             case _:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import Json, stamp
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
 from remit.model.status import Actor
 from remit.store import after_restore, cues, events, home, meta, notices, read_only, rows
@@ -41,14 +41,14 @@ def save(source: Path, folder: Path, now: datetime, progress: Callable[[float], 
     return target
 
 
-class Held(Struct, frozen=True):
+class HeldTasks(Struct, frozen=True):
     """How many tasks wait for the owner after a restore: some are paused, some are asked about."""
 
     paused: int
     asked: int
 
 
-def restore(saved: Path, target: Path, now: datetime) -> Held:
+def restore(saved: Path, target: Path, now: datetime) -> HeldTasks:
     """Put a backup in place of the database, which is kept beside it.
 
     Between the backup and now, what was due may have been done and sent. So everything that was
@@ -97,10 +97,10 @@ def _copy(source: Path, partial: Path, now: datetime, progress: Callable[[float]
         writer.execute("INSERT OR REPLACE INTO meta VALUES ('backup_at', ?)", (stamp(now),))
 
 
-def _hold_back(tx: Tx, now: datetime) -> Held:
+def _hold_back(tx: Tx, now: datetime) -> HeldTasks:
     number = incarnation(tx) + 1
     meta.put(tx, "incarnation", str(number))
-    entry = Entry(Kind.STORE_RESTORED, Actor.OWNER, {"incarnation": number})
+    entry = NewEvent(EventKind.STORE_RESTORED, Actor.OWNER, {"incarnation": number})
     events.append(tx, None, 0, entry, now)
     after_restore.note(tx, now)
     cues.mark_restored(tx, now)
@@ -116,9 +116,9 @@ def _hold_back(tx: Tx, now: datetime) -> Held:
         was = str(row["resume_to"])
         data: dict[str, Json] = {"was": was, "to": "paused", "note": "restored from a backup"}
         place = rows.number(row["events"])
-        moved = Entry(Kind.TASK_MOVED, Actor.OWNER, data)
+        moved = NewEvent(EventKind.TASK_MOVED, Actor.OWNER, data)
         events.append(tx, TaskId(str(row["id"])), place, moved, now)
-    return Held(len(found), asked)
+    return HeldTasks(len(found), asked)
 
 
 def _swap(fresh: Path, target: Path, now: datetime) -> None:

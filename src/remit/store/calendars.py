@@ -5,13 +5,13 @@ from datetime import datetime
 from msgspec import Struct
 
 from remit.model.codec import Json
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.store import events, rows
 from remit.store.database import Params, Row, Tx
 
 
-class Calendar(Struct, frozen=True):
+class StoredCalendar(Struct, frozen=True):
     """A calendar as it stands. `looked` is when it was last read whole."""
 
     account: str
@@ -26,7 +26,7 @@ class Calendar(Struct, frozen=True):
     refused: int = 0
 
 
-class Resource(Struct, frozen=True):
+class StoredResource(Struct, frozen=True):
     """What lies at one address of a calendar. With a `why` nothing of it starts."""
 
     account: str
@@ -41,12 +41,12 @@ class Resource(Struct, frozen=True):
     seen: bool = False  # the owner knows that nothing of it starts, as it is now
 
 
-def every(tx: Tx) -> list[Calendar]:
+def list_calendars(tx: Tx) -> list[StoredCalendar]:
     """All that were ever seen, with how much lies in them."""
     return [_calendar(row) for row in tx.all("list_calendars")]
 
 
-def note(tx: Tx, calendar: Calendar) -> None:
+def note(tx: Tx, calendar: StoredCalendar) -> None:
     """Keep that a calendar is there, what it is called, and whether work starts from it."""
     columns: Params = {
         "account": calendar.account,
@@ -76,7 +76,7 @@ def failed(tx: Tx, account: str, path: str, why: str) -> None:
     tx.run("record_calendar_read", asked)
 
 
-def left(tx: Tx, account: str, path: str, why: str) -> None:
+def forget_calendar(tx: Tx, account: str, path: str, why: str) -> None:
     """Nothing is held of it any more, so the next look asks for all of it."""
     tx.run(
         "record_calendar_read",
@@ -96,24 +96,24 @@ def uids(tx: Tx, account: str, calendar: str) -> dict[str, str]:
     return {str(row["path"]): str(row["uid"]) for row in found}
 
 
-def get(tx: Tx, account: str, calendar: str, path: str) -> Resource | None:
+def get(tx: Tx, account: str, calendar: str, path: str) -> StoredResource | None:
     row = tx.one("get_resource", {"account": account, "calendar": calendar, "path": path})
     return _resource(row) if row else None
 
 
-def counting(tx: Tx, uid: str) -> Resource | None:
+def counting(tx: Tx, uid: str) -> StoredResource | None:
     """The resource that counts for a uid: one the owner trusts, then the first."""
     row = tx.one("find_resource_by_uid", {"uid": uid})
     return _resource(row) if row else None
 
 
-def ending_before(tx: Tx, until: datetime, limit: int) -> list[Resource]:
+def ending_before(tx: Tx, until: datetime, limit: int) -> list[StoredResource]:
     """Those whose starts are not known up to a moment."""
     found = tx.all("list_resources_to_extend", {"until": rows.ms(until), "limit": limit})
     return [_resource(row) for row in found]
 
 
-def refused(tx: Tx, limit: int = 100) -> list[Resource]:
+def refused(tx: Tx, limit: int = 100) -> list[StoredResource]:
     """What starts nothing, and why."""
     return [_resource(row) for row in tx.all("list_refused_resources", {"limit": limit})]
 
@@ -130,7 +130,7 @@ def see(tx: Tx, account: str, calendar: str, path: str) -> bool:
     return tx.run("mark_resource_seen", place) == 1
 
 
-def put(tx: Tx, resource: Resource, now: datetime) -> None:
+def put(tx: Tx, resource: StoredResource, now: datetime) -> None:
     """Keep a resource; a reason that nothing of it starts is in the journal, once as it is."""
     was = get(tx, resource.account, resource.calendar, resource.path)
     columns: Params = {
@@ -156,7 +156,7 @@ def put(tx: Tx, resource: Resource, now: datetime) -> None:
         tell(tx, resource.account, about, resource.why, now)
 
 
-def delete(tx: Tx, resource: Resource) -> None:
+def delete(tx: Tx, resource: StoredResource) -> None:
     columns: Params = {
         "account": resource.account,
         "calendar": resource.calendar,
@@ -167,12 +167,14 @@ def delete(tx: Tx, resource: Resource) -> None:
 
 def tell(tx: Tx, account: str, about: dict[str, Json], why: str, now: datetime) -> None:
     """Write down what became of something in a calendar that has no task."""
-    entry = Entry(Kind.CALENDAR_NOTED, Actor.META, {"account": account, **about, "why": why})
+    entry = NewEvent(
+        EventKind.CALENDAR_NOTED, Actor.META, {"account": account, **about, "why": why}
+    )
     events.append(tx, None, 0, entry, now)
 
 
-def _calendar(row: Row) -> Calendar:
-    return Calendar(
+def _calendar(row: Row) -> StoredCalendar:
+    return StoredCalendar(
         account=str(row["account"]),
         path=str(row["path"]),
         name=str(row["name"]),
@@ -186,15 +188,15 @@ def _calendar(row: Row) -> Calendar:
     )
 
 
-def _resource(row: Row) -> Resource:
-    return Resource(
+def _resource(row: Row) -> StoredResource:
+    return StoredResource(
         account=str(row["account"]),
         calendar=str(row["calendar"]),
         path=str(row["path"]),
         etag=str(row["etag"]),
         uid=str(row["uid"]),
         body=str(row["body"]),
-        until=rows.at(row["until_at"]),
+        until=rows.parse_time(row["until_at"]),
         why=rows.text(row["why"]),
         seen=row.get("seen_etag") == row["etag"],
     )

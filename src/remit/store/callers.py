@@ -10,7 +10,7 @@ from remit.store import rows
 from remit.store.database import Params, Row, Tx
 
 
-class Token(Struct, frozen=True, kw_only=True):
+class ApiToken(Struct, frozen=True, kw_only=True):
     """A program's way in. Its secret was shown once, to whoever made it."""
 
     id: str
@@ -36,7 +36,7 @@ class SignIn(Struct, frozen=True, kw_only=True):
     used_at: datetime | None = None
 
 
-def add_token(tx: Tx, token: Token, digest: bytes) -> Token:
+def add_token(tx: Tx, token: ApiToken, digest: bytes) -> ApiToken:
     """Keep a new token; a name that one has now is refused."""
     told: Params = {
         "id": token.id,
@@ -53,18 +53,18 @@ def add_token(tx: Tx, token: Token, digest: bytes) -> Token:
     return token
 
 
-def tokens(tx: Tx) -> list[Token]:
+def tokens(tx: Tx) -> list[ApiToken]:
     """Those that were not revoked, oldest first; one that has run out is shown too."""
     return [_token(row) for row in tx.all("list_tokens")]
 
 
-def token_of(tx: Tx, digest: bytes, now: datetime) -> Token | None:
+def token_of(tx: Tx, digest: bytes, now: datetime) -> ApiToken | None:
     """The token that opens now with this secret."""
     row = tx.one("find_token", {"hash": digest, "now": rows.ms(now)})
     return None if row is None else _token(row)
 
 
-def revoke_token(tx: Tx, token_id: str, now: datetime) -> Token:
+def revoke_token(tx: Tx, token_id: str, now: datetime) -> ApiToken:
     """From now on it opens nothing. To say it twice changes nothing."""
     tx.run("revoke_token", {"id": token_id, "now": rows.ms(now)})
     row = tx.one("get_token", {"id": token_id})
@@ -120,13 +120,13 @@ def touch_sign_in(tx: Tx, sign_in_id: str, now: datetime) -> None:
     tx.run("touch_sign_in", {"id": sign_in_id, "now": rows.ms(now)})
 
 
-def _token(row: Row) -> Token:
-    return Token(
+def _token(row: Row) -> ApiToken:
+    return ApiToken(
         id=str(row["id"]),
         name=str(row["name"]),
         scopes=frozenset(Scope(word) for word in str(row["scopes"]).split()),
         agent=bool(row["agent"]),
-        created_at=rows.at(row["created_at"]),
+        created_at=rows.parse_time(row["created_at"]),
         used_at=rows.moment(row["used_at"]),
         expires_at=rows.moment(row["expires_at"]),
         revoked_at=rows.moment(row["revoked_at"]),
@@ -136,7 +136,7 @@ def _token(row: Row) -> Token:
 def _sign_in(row: Row) -> SignIn:
     return SignIn(
         id=str(row["id"]),
-        created_at=rows.at(row["created_at"]),
-        expires_at=rows.at(row["expires_at"]),
+        created_at=rows.parse_time(row["created_at"]),
+        expires_at=rows.parse_time(row["expires_at"]),
         used_at=rows.moment(row["used_at"]),
     )

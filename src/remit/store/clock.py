@@ -30,7 +30,7 @@ _STATEMENTS: Final = (
 _TIME_GONE: Final = (slots.ASLEEP, slots.NOT_BEGUN, occurrences.PASSED)
 
 
-class Ahead(Struct, frozen=True):
+class SeriesAhead(Struct, frozen=True):
     """A series that went on by a clock that was ahead; the slots that must be put in again."""
 
     series: Series
@@ -46,10 +46,10 @@ def was_ahead(tx: Tx, now: datetime) -> bool:
     row = tx.one("journal_times")
     if row is None or row["first_at"] is None:
         return False
-    return rows.at(row["first_at"]) <= now and rows.at(row["last_at"]) > now + BOUND
+    return rows.parse_time(row["first_at"]) <= now and rows.parse_time(row["last_at"]) > now + BOUND
 
 
-def put_right(tx: Tx, now: datetime) -> list[Ahead]:
+def put_right(tx: Tx, now: datetime) -> list[SeriesAhead]:
     """Reckon anew whatever waits for a time by the wrong clock; return the series to rewind."""
     known = _known(now)
     for statement in _STATEMENTS:
@@ -58,11 +58,11 @@ def put_right(tx: Tx, now: datetime) -> list[Ahead]:
     for row in tx.all("list_future_dropped_starts", {"now": rows.ms(now), "why": why}):
         occurrences.plan_again(tx, row)
     return [
-        Ahead(
+        SeriesAhead(
             series.of_row(tx, row),
-            rows.at(row["reached"]),
+            rows.parse_time(row["reached"]),
             tuple(
-                (TaskId(str(gone["id"])), rows.at(gone["slot_at"]))
+                (TaskId(str(gone["id"])), rows.parse_time(gone["slot_at"]))
                 for gone in tx.all(
                     "list_future_skipped_slots",
                     {**known, "series": row["id"], "reached": row["reached"]},
@@ -73,7 +73,7 @@ def put_right(tx: Tx, now: datetime) -> list[Ahead]:
     ]
 
 
-def rewind(tx: Tx, ahead: Ahead, made: list[Task], now: datetime) -> None:
+def rewind(tx: Tx, ahead: SeriesAhead, made: list[Task], now: datetime) -> None:
     """Let a series go on from where the right clock has it; `made` are its slots that were gone."""
     known: Params = {**_known(now), "series": ahead.series.id, "reached": rows.ms(ahead.reached)}
     if not tx.run("rewind_series", known):

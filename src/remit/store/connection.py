@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.errors import Conflict, RemitError, StoreBusy, StoreCorrupt, StoreFull, StoreTrouble
-from remit.store.database import Cell, Params, Row, Tail, statement
+from remit.store.database import Cell, JournalTail, Params, Row, statement
 
 APPLICATION_ID: Final = 0x524D4954  # "RMIT"
 BUSY_SECONDS: Final = 20
@@ -48,7 +48,7 @@ class SqliteTx:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        self.tail: Tail | None = None
+        self.tail: JournalTail | None = None
         self.committed = 0  # the last entry of the journal that this connection made durable
 
     def one(self, name: str, params: Params = ()) -> Row | None:

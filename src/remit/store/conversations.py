@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from remit.errors import NotFound
 from remit.model.codec import Json, JsonMap, text_of, to_json
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import ConversationId, TaskId
 from remit.model.review import Review
 from remit.model.status import Actor, Status
@@ -27,7 +27,7 @@ MOST_TASKS: Final = 50  # of a conversation that are looked at
 _ACTORS: Final = {Role.USER: Actor.OWNER, Role.ASSISTANT: Actor.EXECUTOR, Role.SYSTEM: Actor.ENGINE}
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class NewTurnRecord(Struct, frozen=True, kw_only=True):
     """Something to be said. What is said under one `key` is said once."""
 
     role: Role
@@ -77,7 +77,9 @@ def remove(tx: Tx, ident: ConversationId, now: datetime) -> None:
 # Turns --------------------------------------------------------------------------------------------
 
 
-def say(tx: Tx, ident: ConversationId, said: Said, now: datetime, *, owed: bool = False) -> Turn:
+def say(
+    tx: Tx, ident: ConversationId, said: NewTurnRecord, now: datetime, *, owed: bool = False
+) -> Turn:
     """Add a turn with its event; under a key that was used before, return that turn."""
     before = tx.one("get_turn_by_key", {"key": said.key}) if said.key else None
     if before is not None:
@@ -85,7 +87,7 @@ def say(tx: Tx, ident: ConversationId, said: Said, now: datetime, *, owed: bool 
     return _add(tx, ident, said, now, owed=owed)
 
 
-def answer(tx: Tx, turn: Turn, said: Said, now: datetime) -> Turn | None:
+def answer(tx: Tx, turn: Turn, said: NewTurnRecord, now: datetime) -> Turn | None:
     """Answer a turn of the owner, once; None if it was answered before."""
     place: Params = {"conversation": turn.conversation_id, "n": turn.n}
     if not tx.run("mark_turn_answered", place):
@@ -121,7 +123,7 @@ def turns(tx: Tx, ident: ConversationId, before: int = 0, limit: int = 50) -> li
 def _add(
     tx: Tx,
     ident: ConversationId,
-    said: Said,
+    said: NewTurnRecord,
     now: datetime,
     *,
     owed: bool = False,
@@ -160,13 +162,13 @@ def _add(
     return turn(tx, ident, n)
 
 
-def _event(ident: ConversationId, n: int, said: Said) -> Entry:
+def _event(ident: ConversationId, n: int, said: NewTurnRecord) -> NewEvent:
     about: list[Json] = [ref.task_id for ref in said.task_refs]
     data: JsonMap = {"conversation": ident, "turn": n, "role": said.role.value, "tasks": about}
-    return Entry(Kind.TURN_SAID, _ACTORS[said.role], data)
+    return NewEvent(EventKind.TURN_SAID, _ACTORS[said.role], data)
 
 
-def _details(said: Said) -> str:
+def _details(said: NewTurnRecord) -> str:
     kept: JsonMap = {
         "about": said.about,
         "receipt": said.receipt,
@@ -248,7 +250,9 @@ def told_upto(tx: Tx) -> int:
     return int(meta.get(tx, _TOLD) or 0)
 
 
-def tell(tx: Tx, news: Sequence[tuple[Conversation, Said]], upto: int, now: datetime) -> list[Turn]:
+def tell(
+    tx: Tx, news: Sequence[tuple[Conversation, NewTurnRecord]], upto: int, now: datetime
+) -> list[Turn]:
     """Say what became of tasks, each in its place, and remember how far it was told, in one write.
 
     A place that is not there yet is begun; one that was put away meanwhile is told nothing.
@@ -281,8 +285,8 @@ def _conversation(row: Row) -> Conversation:
     return Conversation(
         id=ConversationId(str(row["id"])),
         title=str(row["title"]),
-        created_at=rows.at(row["created_at"]),
-        updated_at=rows.at(row["updated_at"]),
+        created_at=rows.parse_time(row["created_at"]),
+        updated_at=rows.parse_time(row["updated_at"]),
         channel=str(row["channel"]),
     )
 
@@ -295,7 +299,7 @@ def _turn(row: Row) -> Turn:
         n=rows.number(row["n"]),
         role=rows.word(Role, row["role"]),
         content=str(row["content"]),
-        said_at=rows.at(row["said_at"]),
+        said_at=rows.parse_time(row["said_at"]),
         channel=str(row["channel"]),
         answers=None if row["answers"] is None else rows.number(row["answers"]),
         owed=bool(row["owed"]),

@@ -27,7 +27,7 @@ _MARK: Final = "door:"
 _UNKEPT: Final = "unkept:"
 
 
-class Fate(StrEnum):
+class CueFate(StrEnum):
     """What became of a cue."""
 
     WAITING = "waiting"  # nothing yet: it is begun next
@@ -37,7 +37,7 @@ class Fate(StrEnum):
     OVER = "over"  # a limit of its door kept it from starting
 
 
-class Caps(Struct, frozen=True):
+class InboundCaps(Struct, frozen=True):
     """How many tasks a door may start in an hour, and what they may cost in a day; 0: any."""
 
     hourly: int = 0
@@ -55,11 +55,11 @@ class Arrival(Struct, frozen=True, kw_only=True):
     body: JsonMap
     sender: str = ""
     said_at: datetime | None = None
-    fate: Fate = Fate.WAITING
+    fate: CueFate = CueFate.WAITING
     why: str = ""
 
 
-class Kept(Struct, frozen=True):
+class StoredCue(Struct, frozen=True):
     """A cue as it stands. `stored` is False of one that is only counted."""
 
     ref: str
@@ -67,7 +67,7 @@ class Kept(Struct, frozen=True):
     sender: str
     heard_at: datetime
     body: JsonMap
-    fate: Fate
+    fate: CueFate
     why: str = ""
     task_id: TaskId | None = None
     stored: bool = True
@@ -79,21 +79,23 @@ class Kept(Struct, frozen=True):
         return hashlib.sha256(self.ref.encode()).hexdigest()[:8]
 
 
-def come(tx: Tx, arrival: Arrival, caps: Caps, now: datetime, day: datetime) -> Kept:
+def come(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: datetime) -> StoredCue:
     """Keep what came, once, and say how it stands; `day` is when the owner's day began."""
     known = tx.one("get_inbound", {"ref": arrival.ref})
     if known is not None and known["fate"] is not None:
         return _kept(known)
     fate, why = arrival.fate, arrival.why
-    over = _over(tx, arrival, caps, now, day) if fate is Fate.WAITING else None
+    over = _over(tx, arrival, caps, now, day) if fate is CueFate.WAITING else None
     if over is not None:
-        fate, why = Fate.OVER, over
-    idle = fate is not Fate.WAITING and fate is not Fate.TALKED
+        fate, why = CueFate.OVER, over
+    idle = fate is not CueFate.WAITING and fate is not CueFate.TALKED
     unkept = idle and (caps.turns_away or is_flooded(tx, arrival.door, now))
     if unkept:
         _count_unkept(tx, arrival.door)
         body = arrival.body
-        return Kept(arrival.ref, arrival.door, arrival.sender, now, body, fate, why, stored=False)
+        return StoredCue(
+            arrival.ref, arrival.door, arrival.sender, now, body, fate, why, stored=False
+        )
     kept: Params = {
         "ref": arrival.ref,
         "door": arrival.door,
@@ -108,28 +110,30 @@ def come(tx: Tx, arrival: Arrival, caps: Caps, now: datetime, day: datetime) -> 
     return _found(tx, arrival.ref)
 
 
-def settle(tx: Tx, ref: str, fate: Fate, task_id: TaskId | None = None, why: str = "") -> Kept:
+def settle(
+    tx: Tx, ref: str, fate: CueFate, task_id: TaskId | None = None, why: str = ""
+) -> StoredCue:
     """Write down what became of a cue; what has begun stays as it is."""
     tx.run("settle_cue", {"ref": ref, "fate": fate.value, "why": why, "task": task_id})
     return _found(tx, ref)
 
 
-def waiting(tx: Tx, most: int = 1000) -> list[Kept]:
+def waiting(tx: Tx, most: int = 1000) -> list[StoredCue]:
     """What was kept and never begun, oldest first."""
     return [_kept(row) for row in tx.all("list_waiting_cues", {"most": most})]
 
 
-def latest(tx: Tx, most: int = 50) -> list[Kept]:
+def latest(tx: Tx, most: int = 50) -> list[StoredCue]:
     """What came in, newest first."""
     return [_kept(row) for row in tx.all("list_cues", {"most": most})]
 
 
-def tally(tx: Tx, since: datetime) -> dict[str, dict[Fate, int]]:
+def tally(tx: Tx, since: datetime) -> dict[str, dict[CueFate, int]]:
     """How many came by each door since a moment, by what became of them."""
-    found: dict[str, dict[Fate, int]] = {}
+    found: dict[str, dict[CueFate, int]] = {}
     for row in tx.all("count_cues", {"since": rows.ms(since)}):
         by_fate = found.setdefault(str(row["door"]), {})
-        by_fate[rows.word(Fate, row["fate"])] = rows.number(row["cues"])
+        by_fate[rows.word(CueFate, row["fate"])] = rows.number(row["cues"])
     return found
 
 
@@ -162,7 +166,7 @@ def mark_restored(tx: Tx, now: datetime) -> None:
         keep_mark(tx, door, said | {RESTORED: stamp(now)})
 
 
-def _over(tx: Tx, arrival: Arrival, caps: Caps, now: datetime, day: datetime) -> str | None:
+def _over(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: datetime) -> str | None:
     """Which limit keeps it from starting; None if none does."""
     asked: Params = {
         "door": arrival.door,
@@ -199,20 +203,20 @@ def _number(tx: Tx, query: str, asked: Params) -> int:
     return rows.number(row["cues"])
 
 
-def _found(tx: Tx, ref: str) -> Kept:
+def _found(tx: Tx, ref: str) -> StoredCue:
     row = tx.one("get_inbound", {"ref": ref})
     assert row is not None  # noqa: S101 - it was kept one line above
     return _kept(row)
 
 
-def _kept(row: Row) -> Kept:
-    return Kept(
+def _kept(row: Row) -> StoredCue:
+    return StoredCue(
         ref=str(row["ref"]),
         door=str(row["channel"]),
         sender=str(row["sender"]),
-        heard_at=rows.at(row["heard_at"]),
+        heard_at=rows.parse_time(row["heard_at"]),
         body=json.loads(str(row["body"])),
-        fate=rows.word(Fate, row["fate"]),
+        fate=rows.word(CueFate, row["fate"]),
         why=str(row["why"] or ""),
         task_id=TaskId(str(row["task_id"])) if row["task_id"] else None,
         said_at=rows.moment(row["said_at"]),

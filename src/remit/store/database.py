@@ -21,7 +21,7 @@ Params: TypeAlias = Mapping[str, Cell] | Sequence[Cell]
 Row: TypeAlias = Mapping[str, Cell]
 
 
-class Tail(Struct):
+class JournalTail(Struct):
     """The last entry of the journal, remembered so that an append need not look for it."""
 
     seq: int
@@ -31,7 +31,7 @@ class Tail(Struct):
 class Tx(Protocol):
     """One transaction. It runs statements by their names in the `.sql` files of this folder."""
 
-    tail: Tail | None
+    tail: JournalTail | None
 
     def one(self, name: str, params: Params = ()) -> Row | None: ...
 

@@ -13,8 +13,8 @@ from msgspec import Struct
 from remit.model import debt
 from remit.model.codec import JsonMap
 from remit.model.contract import Finding, Result
-from remit.model.debt import DECAY, Book, Owes
-from remit.model.deferred import Batch, Due
+from remit.model.debt import DECAY, DebtBook, DebtCause
+from remit.model.deferred import DeferredBatch, DueCriterion
 from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.status import Actor
@@ -23,14 +23,14 @@ from remit.store import deferred, reviews, rows, tasks
 from remit.store.database import Params, Tx
 
 
-class Ended(Struct, frozen=True):
+class CheckedBatch(Struct, frozen=True):
     """A batch that was checked: each criterion with what was found of it.
 
     Where something failed, `asks` is the task that would mend it, with the question.
     """
 
-    batch: Batch
-    found: Sequence[tuple[Due, Finding]]
+    batch: DeferredBatch
+    found: Sequence[tuple[DueCriterion, Finding]]
     asks: tuple[Task, Review] | None = None
 
 
@@ -39,7 +39,7 @@ def add(  # noqa: PLR0913 - a row names what it is of
     project: str,
     paths: Iterable[str],
     task_id: TaskId,
-    owes: Owes,
+    owes: DebtCause,
     now: datetime,
     *,
     reason: str = "",
@@ -57,18 +57,18 @@ def add(  # noqa: PLR0913 - a row names what it is of
         tx.run("insert_debt", owed)
 
 
-def book(tx: Tx, project: str, now: datetime, but: TaskId | None = None) -> Book:
+def book(tx: Tx, project: str, now: datetime, but: TaskId | None = None) -> DebtBook:
     """What a project owes by now, but for what one task added itself."""
     since = rows.ms(now - 2 * DECAY)  # a debt lives on if it fails again before it is forgotten
     asked: Params = {"project": project, "since": since, "but": but or ""}
-    found, rest = Book(), tx.all("list_debts", asked)
+    found, rest = DebtBook(), tx.all("list_debts", asked)
     # Together what came together: a change may touch hundreds of files.
     for (at, reason), same in groupby(rest, key=lambda row: (row["at"], str(row["reason"]))):
-        found = debt.failed(found, [str(row["path"]) for row in same], rows.at(at), reason)
+        found = debt.failed(found, [str(row["path"]) for row in same], rows.parse_time(at), reason)
     return debt.alive(found, now)
 
 
-def close_group(tx: Tx, ended: Ended, now: datetime) -> bool:
+def close_group(tx: Tx, ended: CheckedBatch, now: datetime) -> bool:
     """Settle a batch, once; False if it was settled before, and then nothing is written."""
     batch = ended.batch
     about: JsonMap = {"group": batch.group.said, "branch": batch.branch}
@@ -77,7 +77,7 @@ def close_group(tx: Tx, ended: Ended, now: datetime) -> bool:
         return False
     for due, finding in ended.found:
         for each in due.waits if finding.result is Result.FAIL else ():
-            add(tx, batch.project, each.paths, each.task_id, Owes.LATE, now)
+            add(tx, batch.project, each.paths, each.task_id, DebtCause.LATE, now)
     if ended.asks is not None:
         fix, question = ended.asks
         tasks.admit(tx, fix)
@@ -85,7 +85,7 @@ def close_group(tx: Tx, ended: Ended, now: datetime) -> bool:
     return True
 
 
-def _by_task(ended: Ended) -> dict[TaskId, dict[int, Finding]]:
+def _by_task(ended: CheckedBatch) -> dict[TaskId, dict[int, Finding]]:
     found: dict[TaskId, dict[int, Finding]] = {}
     for due, finding in ended.found:
         for each in due.waits:

@@ -10,16 +10,16 @@ from remit.model.deferred import (
     LATER,
     NEVER,
     UNMERGED,
-    Batch,
-    Ends,
-    Group,
-    Waiting,
+    DeferredBatch,
+    DeferredCriterion,
+    DeferredGroup,
+    GroupEnd,
     document_of,
     dropped,
     is_late,
     settled,
 )
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
 from remit.model.specialist import PROJECT
 from remit.model.status import Actor
@@ -28,7 +28,7 @@ from remit.store import events, rows, tasks
 from remit.store.database import Row, Tx
 
 
-def put_off(tx: Tx, waits: Iterable[Waiting]) -> None:
+def put_off(tx: Tx, waits: Iterable[DeferredCriterion]) -> None:
     """Remember what has to be checked later; the same again changes nothing."""
     for each in waits:
         columns: dict[str, str | int] = {
@@ -45,16 +45,16 @@ def put_off(tx: Tx, waits: Iterable[Waiting]) -> None:
         tx.run("put_deferred", columns)
 
 
-def every(tx: Tx) -> list[Waiting]:
+def list_deferred(tx: Tx) -> list[DeferredCriterion]:
     """All that waits, in the order in which it was put off."""
     return [_waiting(row) for row in tx.all("list_deferred")]
 
 
-def of_task(tx: Tx, task_id: TaskId) -> list[Waiting]:
+def of_task(tx: Tx, task_id: TaskId) -> list[DeferredCriterion]:
     return [_waiting(row) for row in tx.all("list_task_deferred", {"task": task_id})]
 
 
-def seen(tx: Tx, task: Task) -> list[Waiting]:
+def deferred_of_task(tx: Tx, task: Task) -> list[DeferredCriterion]:
     """What of a task waits, for who only looks: an older file knows of nothing that does."""
     late = task.verdict is not None and any(is_late(each) for each in task.verdict.findings)
     if not late or tx.one("find_table", {"name": "deferred"}) is None:
@@ -62,7 +62,7 @@ def seen(tx: Tx, task: Task) -> list[Waiting]:
     return of_task(tx, task.id)
 
 
-def at_work(tx: Tx, batch: Batch, waits: Collection[TaskId]) -> list[TaskId]:
+def at_work(tx: Tx, batch: DeferredBatch, waits: Collection[TaskId]) -> list[TaskId]:
     """Whose end a batch still waits for: open tasks of its group, and those that wait for it."""
     found = tx.all("list_open_project_tasks", {"agent": f"{PROJECT}{batch.project}"})
     return [
@@ -113,27 +113,27 @@ def _write(tx: Tx, task: Task, verdict: Verdict, told: JsonMap, now: datetime) -
     row = tx.one("settle_verdict", {"id": task.id, "verdict": text, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - it has ended, and is never taken away
     data: JsonMap = {**told, "overall": verdict.overall.value}
-    entry = Entry(Kind.TASK_UPDATED, Actor.VERIFIER, data)
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.VERIFIER, data)
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
 
 
-def _is_of(group: Group, row: Row) -> bool:
+def _is_of(group: DeferredGroup, row: Row) -> bool:
     match group.ends:
-        case Ends.PRD:
+        case GroupEnd.PRD:
             return document_of(row["prd"]) == group.name
-        case Ends.SERIES:  # the one that is only planned would never let it end
+        case GroupEnd.SERIES:  # the one that is only planned would never let it end
             return row["series_id"] == group.name and row["started_at"] is not None
-        case Ends.DAY:  # pragma: no branch - there is no other
+        case GroupEnd.DAY:  # pragma: no branch - there is no other
             return False
 
 
-def _waiting(row: Row) -> Waiting:
-    group = Group(rows.word(Ends, row["ends"]), str(row["name"]))
-    return Waiting(
+def _waiting(row: Row) -> DeferredCriterion:
+    group = DeferredGroup(rows.word(GroupEnd, row["ends"]), str(row["name"]))
+    return DeferredCriterion(
         TaskId(str(row["task_id"])),
         rows.number(row["place"]),
         from_json(Criterion, json.loads(str(row["criterion"]))),
-        Batch(str(row["project"]), str(row["branch"]), group),
-        rows.at(row["since_at"]),
+        DeferredBatch(str(row["project"]), str(row["branch"]), group),
+        rows.parse_time(row["since_at"]),
         tuple(json.loads(str(row["paths"]))),
     )

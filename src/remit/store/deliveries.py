@@ -11,14 +11,14 @@ from remit.model.delivery import (
     Accepted,
     Answer,
     Delivery,
+    DeliveryReport,
     DeliveryStatus,
     Found,
-    Report,
-    Reported,
-    Sends,
+    ProviderReport,
+    SendHistory,
 )
 from remit.model.delivery_moves import answer_word, status_after
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import DeliveryId, TaskId
 from remit.model.run import Lease
 from remit.model.status import Actor
@@ -51,7 +51,7 @@ def claim_send(
     assert row is not None  # noqa: S101 - an insert that returns its row
     n = rows.number(row["n"])
     data: dict[str, Json] = {"delivery": delivery.id, "attempt": n, "sha256": digest}
-    _tell(tx, lease.task_id, place, Kind.DELIVERY_CLAIMED, data, now)
+    _tell(tx, lease.task_id, place, EventKind.DELIVERY_CLAIMED, data, now)
     return n
 
 
@@ -70,7 +70,7 @@ def settle_send(
         data["receipt"] = receipt
     if not settled:
         data["late"] = True
-    _tell(tx, lease.task_id, _note(tx, lease.task_id, now), Kind.DELIVERY_SETTLED, data, now)
+    _tell(tx, lease.task_id, _note(tx, lease.task_id, now), EventKind.DELIVERY_SETTLED, data, now)
     return bool(settled)
 
 
@@ -82,7 +82,7 @@ def post(tx: Tx, lease: Lease, delivery: Delivery, body: str, digest: str, now: 
         raise LeaseLost(lease.task_id, lease.number)
     data: dict[str, Json] = {"delivery": delivery.id, "answer": "accepted", "sha256": digest}
     data["receipt"] = "dashboard"
-    _tell(tx, lease.task_id, place, Kind.DELIVERY_SETTLED, data, now)
+    _tell(tx, lease.task_id, place, EventKind.DELIVERY_SETTLED, data, now)
 
 
 def doubt(tx: Tx, lease: Lease, delivery: Delivery, why: str, now: datetime) -> None:
@@ -91,7 +91,7 @@ def doubt(tx: Tx, lease: Lease, delivery: Delivery, why: str, now: datetime) -> 
     if not tx.run("doubt_delivery", {"id": delivery.id, "why": why, "now": rows.ms(now)}):
         raise LeaseLost(lease.task_id, lease.number)
     data: dict[str, Json] = {"delivery": delivery.id, "answer": "unknown", "note": why}
-    _tell(tx, lease.task_id, place, Kind.DELIVERY_SETTLED, data, now)
+    _tell(tx, lease.task_id, place, EventKind.DELIVERY_SETTLED, data, now)
 
 
 def doubt_unsettled(tx: Tx, task: Task, now: datetime) -> None:
@@ -100,7 +100,7 @@ def doubt_unsettled(tx: Tx, task: Task, now: datetime) -> None:
     for delivery in (each for each in task.delivery if each.status is DeliveryStatus.SENDING):
         tx.run("doubt_delivery", {"id": delivery.id, "why": why, "now": rows.ms(now)})
         data: dict[str, Json] = {"delivery": delivery.id, "answer": "unknown", "note": why}
-        _tell(tx, task.id, _note(tx, task.id, now), Kind.DELIVERY_SETTLED, data, now)
+        _tell(tx, task.id, _note(tx, task.id, now), EventKind.DELIVERY_SETTLED, data, now)
 
 
 def split(
@@ -117,7 +117,7 @@ def split(
         "delivery": delivery.id,
         "parts": list[Json](part_id for part_id, _ in parts),
     }
-    _tell(tx, lease.task_id, place, Kind.DELIVERY_SPLIT, data, now)
+    _tell(tx, lease.task_id, place, EventKind.DELIVERY_SPLIT, data, now)
 
 
 def clear(tx: Tx, lease: Lease, delivery: Delivery, answer: Found, now: datetime) -> None:
@@ -128,17 +128,19 @@ def clear(tx: Tx, lease: Lease, delivery: Delivery, answer: Found, now: datetime
     _tell_cleared(tx, lease.task_id, place, str(delivery.id), answer, now)
 
 
-def sends(tx: Tx, delivery: Delivery) -> Sends:
+def sends(tx: Tx, delivery: Delivery) -> SendHistory:
     """What was tried with a delivery so far."""
     row = tx.one("sum_attempts", {"id": delivery.id})
     assert row is not None  # noqa: S101 - a sum is always one row
     at = row["last_at"]
-    return Sends(
-        rows.number(row["last"]), None if at is None else rows.at(at), rows.number(row["out"])
+    return SendHistory(
+        rows.number(row["last"]),
+        None if at is None else rows.parse_time(at),
+        rows.number(row["out"]),
     )
 
 
-def report(tx: Tx, came: Report, now: datetime) -> TaskId | None:
+def report(tx: Tx, came: DeliveryReport, now: datetime) -> TaskId | None:
     """Take in what a provider says later; return the task that can go on with it.
 
     A question that was put to the owner meanwhile stays his: the report is evidence, and he is
@@ -159,7 +161,7 @@ def report(tx: Tx, came: Report, now: datetime) -> TaskId | None:
     word, _, note = _words(came.said.answer)
     data: dict[str, Json] = {"delivery": delivery_id, "answer": word, "ref": came.said.ref}
     data |= {"note": note} if note else {}
-    _tell(tx, task_id, _note(tx, task_id, now), Kind.DELIVERY_REPORTED, data, now)
+    _tell(tx, task_id, _note(tx, task_id, now), EventKind.DELIVERY_REPORTED, data, now)
     woken = fresh and tx.run("wake_task", {"id": task_id, "now": rows.ms(now)})
     return task_id if woken else None
 
@@ -183,10 +185,10 @@ def _tell_cleared(
     data: dict[str, Json] = {"delivery": delivery_id, "answer": word, "note": note, "found": True}
     if isinstance(answer, Accepted):
         data["receipt"] = answer.ref
-    _tell(tx, task_id, place, Kind.DELIVERY_SETTLED, data, now)
+    _tell(tx, task_id, place, EventKind.DELIVERY_SETTLED, data, now)
 
 
-def _evidence(said: Reported) -> str:
+def _evidence(said: ProviderReport) -> str:
     what = "it arrived" if said.arrived else f"it did not arrive: {said.why}"
     return f"\n\nThe provider reports meanwhile: {what} ({said.ref})."
 
@@ -224,9 +226,9 @@ def _note(tx: Tx, task_id: TaskId, now: datetime) -> int:
 
 
 def _tell(
-    tx: Tx, task_id: TaskId, n: int, kind: Kind, data: dict[str, Json], now: datetime
+    tx: Tx, task_id: TaskId, n: int, kind: EventKind, data: dict[str, Json], now: datetime
 ) -> None:
-    events.append(tx, task_id, n, Entry(kind, Actor.COURIER, data), now)
+    events.append(tx, task_id, n, NewEvent(kind, Actor.COURIER, data), now)
 
 
 def last_trouble(tx: Tx, channel: str) -> str | None:

@@ -8,17 +8,17 @@ from msgspec.structs import asdict, replace
 from remit.errors import Conflict
 from remit.model.codec import Json, JsonMap
 from remit.model.edit import Edit
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
 from remit.model.moments import check_moment
-from remit.model.plan import Rule
+from remit.model.plan import RankingRule
 from remit.model.status import Actor
 from remit.model.task import Task, TaskType
 from remit.store import events, rows, tasks
 from remit.store.database import Tx
 from remit.store.queue import QUEUE
 
-_OWNERS: Final = Rule("owner", "the owner said so")
+_OWNERS: Final = RankingRule("owner", "the owner said so")
 
 
 def edit(tx: Tx, task_id: TaskId, change: Edit, now: datetime) -> Task:
@@ -38,8 +38,8 @@ def edit(tx: Tx, task_id: TaskId, change: Edit, now: datetime) -> Task:
     if change.delivery is not None:
         tasks.replace_deliveries(tx, task)
     # With the whole new plan: what a task asks for is held against the journal.
-    data: JsonMap = {"what": "edited", "changed": _names(change), **tasks.told(task)}
-    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, data)
+    data: JsonMap = {"what": "edited", "changed": _names(change), **tasks.task_to_journal(task)}
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.OWNER, data)
     events.append(tx, task_id, rows.number(row["events"]), entry, now)
     return tasks.get(tx, task_id)
 

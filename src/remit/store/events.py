@@ -5,16 +5,16 @@ from datetime import datetime
 from typing import Final
 
 from remit.model.codec import text_of
-from remit.model.event import GENESIS, Entry, Event, Kind, chain
+from remit.model.event import GENESIS, Event, EventKind, NewEvent, chain
 from remit.model.ids import TaskId
 from remit.model.status import Actor
 from remit.store import on_behalf, rows
-from remit.store.database import Tail, Tx
+from remit.store.database import JournalTail, Tx
 
 MAX_EVENTS: Final = 1 << 62  # of one task: all of them
 
 
-def append(tx: Tx, task_id: TaskId | None, n: int, entry: Entry, now: datetime) -> int:
+def append(tx: Tx, task_id: TaskId | None, n: int, entry: NewEvent, now: datetime) -> int:
     """Write down what happened, bound to everything before it; return its place."""
     tail = tx.tail or _find_tail(tx)
     seq = tail.seq + 1
@@ -22,13 +22,13 @@ def append(tx: Tx, task_id: TaskId | None, n: int, entry: Entry, now: datetime) 
     row = (seq, task_id, n, entry.kind.value, entry.actor.value, rows.ms(now), text_of(entry.data))
     digest = chain(tail.hash, row)
     tx.run("append_event", (*row, digest))
-    tx.tail = Tail(seq, digest)
+    tx.tail = JournalTail(seq, digest)
     return seq
 
 
 def note_loop_failure(tx: Tx, loop: str, error: str, now: datetime) -> None:
     """Write down that a background loop failed and is started again."""
-    entry = Entry(Kind.LOOP_FAILED, Actor.ENGINE, {"loop": loop, "why": error})
+    entry = NewEvent(EventKind.LOOP_FAILED, Actor.ENGINE, {"loop": loop, "why": error})
     append(tx, None, 0, entry, now)
 
 
@@ -70,13 +70,13 @@ def _hash_at(tx: Tx, seq: int) -> bytes:
     return found[0]["hash"] if found else GENESIS  # type: ignore[return-value]
 
 
-def _find_tail(tx: Tx) -> Tail:
+def _find_tail(tx: Tx) -> JournalTail:
     row = tx.one("last_event")
     if row is None:
-        return Tail(0, GENESIS)
+        return JournalTail(0, GENESIS)
     digest = row["hash"]
     assert isinstance(digest, bytes)  # noqa: S101 - the column is a BLOB by schema
-    return Tail(rows.number(row["seq"]), digest)
+    return JournalTail(rows.number(row["seq"]), digest)
 
 
 _HASHED = ("seq", "task_id", "n", "kind", "actor", "at", "data")

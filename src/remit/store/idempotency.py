@@ -12,14 +12,14 @@ LIFETIME: Final = timedelta(hours=24)
 _UNANSWERED: Final = 0
 
 
-class Key(Struct, frozen=True):
+class RequestKey(Struct, frozen=True):
     """Who sent it where, under which name."""
 
     caller: str
     name: str
 
 
-class Kept(Struct, frozen=True):
+class StoredReply(Struct, frozen=True):
     """What is known under a key: the request's digest, and its answer once there is one."""
 
     digest: str
@@ -31,7 +31,7 @@ class Kept(Struct, frozen=True):
         return self.status != _UNANSWERED
 
 
-def reserve(tx: Tx, key: Key, digest: str, ref: str, now: datetime) -> Kept:
+def reserve(tx: Tx, key: RequestKey, digest: str, ref: str, now: datetime) -> StoredReply:
     """Take a key for a request; if it was taken before, return what is kept under it.
 
     A reservation without an answer outlives its process: whoever comes again with the same key
@@ -48,15 +48,15 @@ def reserve(tx: Tx, key: Key, digest: str, ref: str, now: datetime) -> Kept:
     tx.run("reserve_key", wanted)
     row = tx.one("get_key", {"caller": key.caller, "key": key.name})
     assert row is not None  # noqa: S101 - written one line above
-    return Kept(str(row["digest"]), rows.number(row["status"]), str(row["body"]))
+    return StoredReply(str(row["digest"]), rows.number(row["status"]), str(row["body"]))
 
 
-def answer(tx: Tx, key: Key, status: int, body: str) -> None:
+def answer(tx: Tx, key: RequestKey, status: int, body: str) -> None:
     """Keep the answer, so that the same request gets it again."""
     tx.run("answer_key", {"caller": key.caller, "key": key.name, "status": status, "body": body})
 
 
-def release(tx: Tx, key: Key) -> None:
+def release(tx: Tx, key: RequestKey) -> None:
     """The request was refused and changed nothing: its key may be used again."""
     tx.run("release_key", {"caller": key.caller, "key": key.name})
 

@@ -10,14 +10,14 @@ from datetime import datetime
 from msgspec import Struct
 
 from remit.model.codec import JsonMap, text_of
-from remit.model.delivery import Report
+from remit.model.delivery import DeliveryReport
 from remit.model.ids import TaskId
 from remit.model.phone import number_forms
 from remit.store import deliveries, notices, rows
 from remit.store.database import Params, Tx
 
 
-class Came(Struct, frozen=True):
+class InboundMessage(Struct, frozen=True):
     """One thing that came in. `report` is what it says about a delivery, if it says that."""
 
     ref: str  # names it for ever: the same again is the same
@@ -25,13 +25,13 @@ class Came(Struct, frozen=True):
     body: JsonMap
     sender: str = ""
     said_at: datetime | None = None
-    report: Report | None = None
+    report: DeliveryReport | None = None
     outdone_by: tuple[
         str, ...
     ] = ()  # what is truer: if one of these came before, this says nothing
 
 
-def take(tx: Tx, came: Sequence[Came], now: datetime) -> list[TaskId]:
+def take(tx: Tx, came: Sequence[InboundMessage], now: datetime) -> list[TaskId]:
     """Keep all of it, and settle what it settles; return the tasks that can go on."""
     woken: list[TaskId] = []
     for each in came:
@@ -68,7 +68,7 @@ def last_at(tx: Tx, channel: str, address: str) -> datetime | None:
         for each in asked
     ]
     times = [rows.number(row["at"]) for row in found if row is not None and row["at"] is not None]
-    return rows.at(max(times)) if times else None
+    return rows.parse_time(max(times)) if times else None
 
 
 def beginning(tx: Tx, ref: str) -> list[str]:

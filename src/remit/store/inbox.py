@@ -9,8 +9,8 @@ from msgspec import Struct
 
 from remit.errors import Conflict
 from remit.model.codec import Json, stamp
-from remit.model.event import Entry, Kind
-from remit.model.group import FRESH, GROUPS, Group
+from remit.model.event import EventKind, NewEvent
+from remit.model.group import FRESH, GROUPS, InboxGroup
 from remit.model.ids import ReviewId, TaskId
 from remit.model.reply import Usage
 from remit.model.review import Review
@@ -22,7 +22,7 @@ from remit.store.database import Params, Row, Tx
 SEARCHED: Final = 1_000  # so many of the newest results are looked through
 
 
-class Needs(Struct, frozen=True):
+class InboxCounts(Struct, frozen=True):
     """How many things want the owner, and how many he has put off."""
 
     decide: int = 0
@@ -35,7 +35,7 @@ class Needs(Struct, frozen=True):
         return self.decide + self.look + self.fix
 
 
-class Waiting(Struct, frozen=True):
+class WaitingReview(Struct, frozen=True):
     """A question with the task that asks it, and what that has cost so far."""
 
     review: Review
@@ -43,9 +43,9 @@ class Waiting(Struct, frozen=True):
     used: Usage
 
 
-def needs(tx: Tx, now: datetime) -> Needs:
+def needs(tx: Tx, now: datetime) -> InboxCounts:
     """How much there is to do; of what has ended, as much as a person could ever look at."""
-    counted, later = dict.fromkeys(Group, 0), 0
+    counted, later = dict.fromkeys(InboxGroup, 0), 0
     for row in tx.all("count_reviews_by_reason", {"now": rows.ms(now)}):
         number = rows.number(row["n"])
         if row["later"]:
@@ -53,19 +53,19 @@ def needs(tx: Tx, now: datetime) -> Needs:
         else:
             counted[GROUPS[rows.word(Reason, row["reason"])]] += number
     look = _number(tx, "count_unseen_results", now)
-    fix = counted[Group.FIX] + _number(tx, "count_unseen_failures", now) + calendars.unseen(tx)
-    return Needs(counted[Group.DECIDE], look, fix, later)
+    fix = counted[InboxGroup.FIX] + _number(tx, "count_unseen_failures", now) + calendars.unseen(tx)
+    return InboxCounts(counted[InboxGroup.DECIDE], look, fix, later)
 
 
 def questions(
     tx: Tx,
     now: datetime,
-    group: Group | None = None,
+    group: InboxGroup | None = None,
     *,
     later: bool = False,
     after: ReviewId | None = None,
     limit: int = 50,
-) -> list[Waiting]:
+) -> list[WaitingReview]:
     """Open questions, oldest first: those that are put off, or all the others."""
     last = reviews.get(tx, after).opened_at if after else None
     reasons = [reason.value for reason in Reason if group in (None, GROUPS[reason])]
@@ -81,7 +81,7 @@ def questions(
     return _waiting(tx, found)
 
 
-def question(tx: Tx, review_id: ReviewId) -> Waiting:
+def question(tx: Tx, review_id: ReviewId) -> WaitingReview:
     """One question, open or decided."""
     return _waiting(tx, [reviews.get(tx, review_id)])[0]
 
@@ -112,15 +112,16 @@ def put_off(tx: Tx, review_id: ReviewId, until: datetime, now: datetime) -> Revi
     told: dict[str, Json] = {"what": "put off", "review": review_id, "until": stamp(until)}
     row = tx.one("record_task_event", {"id": review.task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - reviews belong to tasks that are there
-    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, told)
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.OWNER, told)
     events.append(tx, review.task_id, rows.number(row["events"]), entry, now)
     return reviews.get(tx, review_id)
 
 
-def _waiting(tx: Tx, found: Sequence[Review]) -> list[Waiting]:
+def _waiting(tx: Tx, found: Sequence[Review]) -> list[WaitingReview]:
     asked = {each.task_id: tasks.get(tx, each.task_id) for each in found}
     return [
-        Waiting(each, asked[each.task_id], spending.of_task(tx, each.task_id)) for each in found
+        WaitingReview(each, asked[each.task_id], spending.of_task(tx, each.task_id))
+        for each in found
     ]
 
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from remit.model import rrule
 from remit.model.ids import SeriesId, TaskId
-from remit.model.series import ON_TIME, Fate, Repeats, Slot
+from remit.model.series import ON_TIME, Repeats, Slot, SlotFate
 from remit.model.status import TERMINAL, Status
 from remit.store import rows, series
 from remit.store.database import Cell, Row, Tx
@@ -22,7 +22,7 @@ _FAR: Final = 20_000
 _INSTANT: Final = timedelta(milliseconds=1)
 
 
-def of(
+def slots_of_series(
     tx: Tx, series_id: SeriesId, since: datetime, until: datetime, limit: int = MOST
 ) -> list[Slot]:
     """The slots of a series between two moments, oldest first; without a fate is what waits."""
@@ -33,9 +33,9 @@ def of(
     for row in sorted(skips, key=lambda each: -rows.number(each["slots"])):
         # What is said of one slot alone is said last, and holds.
         for at in _passed(row, known.repeats if known else None, since, until, limit):
-            found[at] = Slot(series_id, at, rows.word(Fate, row["fate"]), str(row["why"]))
+            found[at] = Slot(series_id, at, rows.word(SlotFate, row["fate"]), str(row["why"]))
     for row in tx.all("list_ledger_tasks", {**span, "limit": limit}):
-        at = rows.at(row["slot_at"])
+        at = rows.parse_time(row["slot_at"])
         found[at] = _of_task(series_id, at, row, found.get(at))
     return [found[at] for at in sorted(found)][:limit]
 
@@ -44,14 +44,18 @@ def latest(tx: Tx, series_id: SeriesId, now: datetime, count: int) -> list[Slot]
     """The latest slots that are due, oldest first."""
     until: dict[str, Cell] = {"series": series_id, "until": rows.ms(now) + 1, "limit": count}
     made = tx.all("list_latest_slots", until)
-    since = rows.at(made[-1]["slot_at"]) if len(made) == count else datetime.min.replace(tzinfo=UTC)
-    return of(tx, series_id, since, now + _INSTANT, _FAR)[-count:]
+    since = (
+        rows.parse_time(made[-1]["slot_at"])
+        if len(made) == count
+        else datetime.min.replace(tzinfo=UTC)
+    )
+    return slots_of_series(tx, series_id, since, now + _INSTANT, _FAR)[-count:]
 
 
 def _passed(
     row: Row, repeats: Repeats | None, since: datetime, until: datetime, limit: int
 ) -> Iterator[datetime]:
-    first, last = rows.at(row["from_at"]), rows.at(row["upto_at"])
+    first, last = rows.parse_time(row["from_at"]), rows.parse_time(row["upto_at"])
     if row["slots"] == 1 or repeats is None:
         return (at for at in dict.fromkeys((first, last)) if since <= at < until)
     after = max(first, since) - _INSTANT
@@ -63,12 +67,12 @@ def _of_task(series_id: SeriesId, at: datetime, row: Row, passed: Slot | None) -
     started = rows.moment(row["started_at"])
     fate, why = None, None
     if started is not None:
-        made = rows.at(row["created_at"])
-        fate = Fate.CAUGHT_UP if made - at > ON_TIME else Fate.RAN
+        made = rows.parse_time(row["created_at"])
+        fate = SlotFate.CAUGHT_UP if made - at > ON_TIME else SlotFate.RAN
     elif passed is not None:
         fate, why = passed.fate, passed.why
     elif rows.word(Status, row["status"]) in TERMINAL:
-        fate, why = Fate.SKIPPED, CANCELLED
+        fate, why = SlotFate.SKIPPED, CANCELLED
     slot = Slot(
         series_id,
         at,
@@ -78,6 +82,6 @@ def _of_task(series_id: SeriesId, at: datetime, row: Row, passed: Slot | None) -
         rows.moment(row["scheduled_for"]),
         started,
     )
-    if fate is Fate.RAN and slot.late is not None and slot.late > ON_TIME:
-        return Slot(series_id, at, Fate.LATE, why, slot.task_id, slot.planned, started)
+    if fate is SlotFate.RAN and slot.late is not None and slot.late > ON_TIME:
+        return Slot(series_id, at, SlotFate.LATE, why, slot.task_id, slot.planned, started)
     return slot

@@ -19,9 +19,9 @@ from remit.errors import BadInput, StoreForeign
 from remit.model import ids
 from remit.model.codec import JsonMap, text_of
 from remit.model.conversation import Action, Role
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import SeriesId, SessionId, TaskId
-from remit.model.plan import Became, Clause, Request
+from remit.model.plan import Clause, ClauseOutcome, OwnerRequest
 from remit.model.status import TERMINAL, Actor, Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
 from remit.store import events, meta, rows, tasks
@@ -212,7 +212,7 @@ def _task(found: _Found, last: datetime) -> Task:
         source=Source(kind, ref),
         title=found.text("title"),
         instructions=text,
-        request=Request(text, (Clause(text, 0, len(text), Became.WORK),)),
+        request=OwnerRequest(text, (Clause(text, 0, len(text), ClauseOutcome.WORK),)),
         created_at=created,
         last_updated=created,
         created_by=_word(Creator, found.text("created_by"), Creator.USER),
@@ -239,7 +239,9 @@ def _carry(tx: Tx, task: Task, to: Status, by: Actor, found: _Found) -> Task:
     row = tx.one("set_imported_task_status", told)
     assert row is not None  # noqa: S101 - admitted in this very transaction
     data: JsonMap = {"was": task.status, "to": to, "note": f"carried over from {OLD}"}
-    events.append(tx, task.id, rows.number(row["events"]), Entry(Kind.TASK_MOVED, by, data), at)
+    events.append(
+        tx, task.id, rows.number(row["events"]), NewEvent(EventKind.TASK_MOVED, by, data), at
+    )
     return moved
 
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from remit.errors import KeyReused
 from remit.model.codec import Json, JsonMap, text_of
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.status import Actor, Status
@@ -73,7 +73,7 @@ def _drop(tx: Tx, task_id: TaskId, read: ReadMessage, now: datetime) -> Row | No
     )
     if row is not None:
         data: JsonMap = {"was": Status.NEW, "to": Status.CANCELLED, "note": read.summary}
-        entry = Entry(Kind.TASK_MOVED, Actor.PRIORITISE, data)
+        entry = NewEvent(EventKind.TASK_MOVED, Actor.PRIORITISE, data)
         events.append(tx, task_id, rows.number(row["events"]), entry, now)
         reviews.close_all(tx, task_id, Actor.PRIORITISE, now)
     return row

@@ -9,15 +9,15 @@ from msgspec.structs import replace
 from remit.errors import Conflict, IllegalMove, LeaseLost
 from remit.model.codec import Json
 from remit.model.delivery import DeliveryStatus
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
-from remit.model.review import Answered, Decision, Review
+from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.run import Lease
 from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deferred, deliveries, events, reviews, rows, runs, tasks
 from remit.store.database import Tx
-from remit.store.on_behalf import THROUGH, Through
+from remit.store.on_behalf import THROUGH, OnBehalfTx
 
 
 class Ending(Struct, frozen=True, kw_only=True):
@@ -90,14 +90,14 @@ def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: dateti
         data["note"] = end.note
     if end.to is task.status:
         data["due"] = rows.millis(end.due_at)
-        events.append(tx, task.id, n, Entry(Kind.RUN_ENDED, end.by, data), now)
+        events.append(tx, task.id, n, NewEvent(EventKind.RUN_ENDED, end.by, data), now)
     else:
         data |= {"was": task.status, "to": end.to}
         if end.outcome == "done":
             data["step"] = "generate_response"  # the last node of the graph: what it came to
         if end.summary:
             data["summary"] = end.summary
-        events.append(tx, task.id, n, Entry(Kind.TASK_MOVED, end.by, data), now)
+        events.append(tx, task.id, n, NewEvent(EventKind.TASK_MOVED, end.by, data), now)
 
 
 def _as_wished(tx: Tx, task: Task, end: Ending) -> Tx:
@@ -107,7 +107,7 @@ def _as_wished(tx: Tx, task: Task, end: Ending) -> Tx:
     told = reversed(events.last_of_task(tx, task.id, _LOOK_BACK))
     wish = next((each for each in told if "wish" in each.data), None)
     by = wish.data.get(THROUGH) if wish else None
-    return Through(tx, str(by)) if by is not None else tx
+    return OnBehalfTx(tx, str(by)) if by is not None else tx
 
 
 def _heeding(tx: Tx, task: Task, end: Ending) -> Ending:
@@ -225,11 +225,11 @@ def hasten(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     task = tasks.get(tx, task_id)
     asked = reviews.about_restore(tx, task_id)
     if asked is not None and asked.id is not None:
-        return reviews.decide(tx, asked.id, Decision(Answered.APPROVE), now)
+        return reviews.decide(tx, asked.id, Decision(ReviewAnswer.APPROVE), now)
     row = tx.one("make_task_due", {"id": task_id, "now": rows.ms(now)})
     if row is None:
         raise IllegalMove(task.id, task.status, Status.RUNNING, task.allowed)
-    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": "run now"})
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.OWNER, {"what": "run now"})
     events.append(tx, task_id, rows.number(row["events"]), entry, now)
     return tasks.get(tx, task_id)
 
@@ -237,7 +237,7 @@ def hasten(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 def _wish(tx: Tx, task: Task, wish: str | None, now: datetime) -> Task:
     row = tx.one("request_task_stop", {"id": task.id, "wish": wish, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - read in this very transaction
-    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"wish": wish})
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.OWNER, {"wish": wish})
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
     return tasks.get(tx, task.id)
 
@@ -278,4 +278,4 @@ def _tell_move(
     tx: Tx, task: Task, to: Status, by: Actor, n: int, now: datetime, **more: Json
 ) -> None:
     data: dict[str, Json] = {"was": task.status, "to": to, **more}
-    events.append(tx, task.id, n, Entry(Kind.TASK_MOVED, by, data), now)
+    events.append(tx, task.id, n, NewEvent(EventKind.TASK_MOVED, by, data), now)

@@ -11,12 +11,12 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model.conversation import Conversation
-from remit.model.delivery import Report
+from remit.model.delivery import DeliveryReport
 from remit.model.event import Event
 from remit.model.ids import ReviewId, TaskId
-from remit.model.notice import CONVERSATION, News, Notice, State, Telling
+from remit.model.notice import CONVERSATION, Notice, NoticeContent, NoticeKind, NoticeState
 from remit.store import calendars, conversations, events, meta, reviews, rows, tasks
-from remit.store.conversations import Said
+from remit.store.conversations import NewTurnRecord
 from remit.store.database import Params, Row, Tx
 
 CUT: Final = "Remit ended between the send and its record."
@@ -26,10 +26,10 @@ _AHEAD: Final = timedelta(days=7)
 _EVER: Final = 2**62
 
 
-class Settled(Struct, frozen=True):
+class NoticeResult(Struct, frozen=True):
     """What came of a message. A doubt is looked into at `due`, if ever."""
 
-    state: State
+    state: NoticeState
     why: str | None = None
     receipt: str | None = None
     due: datetime | None = None
@@ -40,7 +40,7 @@ class Settled(Struct, frozen=True):
 
 def decide(
     tx: Tx,
-    said: Sequence[tuple[Conversation, Said]],
+    said: Sequence[tuple[Conversation, NewTurnRecord]],
     made: Sequence[Notice],
     upto: int,
     now: datetime,
@@ -54,7 +54,7 @@ def decide(
     for each in made:
         if each.way == CONVERSATION and not conversations.is_said(tx, each.parcel or ""):
             continue  # that conversation was put away meanwhile
-        waits |= put(tx, each) and each.state is State.NEW
+        waits |= put(tx, each) and each.state is NoticeState.NEW
     return waits
 
 
@@ -147,15 +147,15 @@ def claim_notices(
             "now": rows.ms(now),
         }
         if tx.run("claim_notice", told) != 1:
-            raise Taken(each.id)
+            raise AlreadyClaimed(each.id)
     return True
 
 
-class Taken(Exception):
+class AlreadyClaimed(Exception):
     """Somebody was first."""
 
 
-def settle_notices(tx: Tx, parcel: str, came: Settled, now: datetime) -> None:
+def settle_notices(tx: Tx, parcel: str, came: NoticeResult, now: datetime) -> None:
     """Write down what came of a message."""
     told: Params = {
         "parcel": parcel,
@@ -192,7 +192,7 @@ def in_parcel(tx: Tx, parcel: str) -> list[Notice]:
     return [_notice(row) for row in tx.all("list_parcel_notices", {"parcel": parcel})]
 
 
-def paced(tx: Tx, way: str, news: News, since: datetime) -> tuple[int, datetime | None]:
+def paced(tx: Tx, way: str, news: NoticeKind, since: datetime) -> tuple[int, datetime | None]:
     """How many of a sort went a way after a moment, and when the last of them did."""
     asked: Params = {"way": way, "kind": news.value, "since": rows.ms(since)}
     row = tx.one("count_paced_notices", asked)
@@ -200,7 +200,7 @@ def paced(tx: Tx, way: str, news: News, since: datetime) -> tuple[int, datetime 
     return rows.number(row["n"]), rows.moment(row["last"])
 
 
-def report(tx: Tx, came: Report, now: datetime) -> bool:
+def report(tx: Tx, came: DeliveryReport, now: datetime) -> bool:
     """Take in what a provider says later of a notice; False if it is about none.
 
     That one did not arrive is shown, and told nobody: the owner has it in the dashboard.
@@ -209,13 +209,13 @@ def report(tx: Tx, came: Report, now: datetime) -> bool:
     row = tx.one("find_notice", meant)
     if row is None:
         return False
-    state = State.SENT if came.said.arrived else State.FAILED
+    state = NoticeState.SENT if came.said.arrived else NoticeState.FAILED
     for each in in_parcel(tx, str(row["parcel"])):
-        if each.state in (State.CLAIMED, State.UNKNOWN) or (
-            each.state is State.SENT and not came.said.arrived
+        if each.state in (NoticeState.CLAIMED, NoticeState.UNKNOWN) or (
+            each.state is NoticeState.SENT and not came.said.arrived
         ):
             why = None if came.said.arrived else came.said.why
-            _report(tx, each, Settled(state, why, came.said.ref), now)
+            _report(tx, each, NoticeResult(state, why, came.said.ref), now)
     return True
 
 
@@ -233,7 +233,7 @@ def question_in(tx: Tx, channel: str, ref: str) -> ReviewId | None:
         return None
     found = _notice(row)
     alone = len(in_parcel(tx, found.parcel or found.id)) <= 1
-    if found.news is not News.QUESTION or not alone:
+    if found.news is not NoticeKind.QUESTION or not alone:
         return None
     return ReviewId(found.telling.href.removeprefix("/inbox/"))
 
@@ -252,7 +252,12 @@ def digested(tx: Tx, today: date) -> date | None:
 
 
 def say_digest(
-    tx: Tx, place: Conversation, said: Said, found: Sequence[Notice], day: date, now: datetime
+    tx: Tx,
+    place: Conversation,
+    said: NewTurnRecord,
+    found: Sequence[Notice],
+    day: date,
+    now: datetime,
 ) -> bool:
     """Say a digest in a conversation, once for its day; said and written down are one."""
     if not _digest(tx, day):
@@ -260,7 +265,7 @@ def say_digest(
     place = conversations.called(tx, place.title) or place
     conversations.tell(tx, [(place, said)], 0, now)
     claim_notices(tx, found, CONVERSATION, said.content, now)
-    settle_notices(tx, found[0].id, Settled(State.SENT), now)
+    settle_notices(tx, found[0].id, NoticeResult(NoticeState.SENT), now)
     return True
 
 
@@ -301,14 +306,14 @@ def _known(tx: Tx, each: Notice, now: datetime) -> str | None:
     if task is not None and task.deleted_at is not None:
         return "Its task was deleted."
     match telling.news:
-        case News.QUESTION:
+        case NoticeKind.QUESTION:
             return _decided(tx, each, now)
-        case News.DONE | News.FAILED | News.LOST:
+        case NoticeKind.DONE | NoticeKind.FAILED | NoticeKind.LOST:
             seen = task.seen_at if task else None
             return "You have seen it." if seen and seen >= each.made else None
-        case News.REFUSED:
+        case NoticeKind.REFUSED:
             return _mended(tx, each)
-        case News.MISSED | News.TEST:
+        case NoticeKind.MISSED | NoticeKind.TEST:
             return None
 
 
@@ -339,7 +344,7 @@ def _event(tx: Tx, each: Notice) -> Event | None:
     return found[0] if found else None
 
 
-def _report(tx: Tx, each: Notice, came: Settled, now: datetime) -> None:
+def _report(tx: Tx, each: Notice, came: NoticeResult, now: datetime) -> None:
     told: Params = {
         "id": each.id,
         "state": came.state.value,
@@ -355,8 +360,8 @@ def _notice(row: Row) -> Notice:
     seq = row["seq"]
     return Notice(
         id=str(row["id"]),
-        telling=Telling(
-            news=rows.word(News, row["kind"]),
+        telling=NoticeContent(
+            news=rows.word(NoticeKind, row["kind"]),
             about=str(row["about"]),
             title=str(row["title"]),
             line=str(row["line"]),
@@ -365,10 +370,10 @@ def _notice(row: Row) -> Notice:
             task_id=TaskId(task) if task else None,
         ),
         way=str(row["way"]),
-        made=rows.at(row["made_at"]),
+        made=rows.parse_time(row["made_at"]),
         due=rows.moment(row["due_at"]),
         held=bool(row["held"]),
-        state=rows.word(State, row["state"]),
+        state=rows.word(NoticeState, row["state"]),
         attempts=rows.number(row["attempts"]),
         claimed=rows.moment(row["claimed_at"]),
         told=rows.moment(row["told_at"]),

@@ -14,14 +14,14 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import SeriesId, SessionId, TaskId
-from remit.model.plan import Became
-from remit.model.series import Fate
+from remit.model.plan import ClauseOutcome
+from remit.model.series import SlotFate
 from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
 from remit.store import calendars, events, rows, slots, tasks
-from remit.store.calendars import Resource
+from remit.store.calendars import StoredResource
 from remit.store.database import Params, Row, Tx
 from remit.store.queue import QUEUE
 
@@ -33,7 +33,10 @@ REWORDED: Final = "its event was rewritten in the calendar"
 ANEW: Final = "another start of the same event has this very time"
 UNREAD: Final = "its event cannot be read any more"
 _BACK: Final = frozenset({REMOVED, CANCELLED, UNREAD})  # what is put back starts again
-_FATES: Final = {slots.ASLEEP: Fate.MISSED, slots.NOT_BEGUN: Fate.SKIPPED}  # nobody decided these
+_FATES: Final = {
+    slots.ASLEEP: SlotFate.MISSED,
+    slots.NOT_BEGUN: SlotFate.SKIPPED,
+}  # nobody decided these
 
 
 # Whether an event says more than what is to be done, by its title, its text and its start.
@@ -45,13 +48,13 @@ def says_nothing(title: str, text: str, start: datetime) -> bool:  # noqa: ARG00
     return False
 
 
-class State(StrEnum):
+class OccurrenceState(StrEnum):
     PLANNED = "planned"
     GIVEN = "given"
     DROPPED = "dropped"
 
 
-class Occurrence(Struct, frozen=True, kw_only=True):
+class StoredOccurrence(Struct, frozen=True, kw_only=True):
     """One start of an event. `tries` rises when it is put back after it was taken out."""
 
     uid: str
@@ -62,33 +65,35 @@ class Occurrence(Struct, frozen=True, kw_only=True):
     taint: Taint = Taint.PUBLIC
     account: str = ""
     calendar: str = ""
-    state: State = State.PLANNED
+    state: OccurrenceState = OccurrenceState.PLANNED
     tries: int = 0
     task_id: TaskId | None = None
     why: str | None = None
     ahead: bool = False  # a later one of the same event has a task already
 
 
-class Read(Struct, frozen=True):
+class ReadResource(Struct, frozen=True):
     """A resource with the starts it names between two moments; `idle` are those that do not count.
 
     What begins before `fresh` was written down after its time.
     """
 
-    resource: Resource
-    starts: tuple[Occurrence, ...]
+    resource: StoredResource
+    starts: tuple[StoredOccurrence, ...]
     idle: frozenset[str]
     since: datetime
     fresh: datetime
 
 
-def follow_all(tx: Tx, reads: Iterable[Read], now: datetime, speaks: Speaks = says_nothing) -> None:
+def follow_all(
+    tx: Tx, reads: Iterable[ReadResource], now: datetime, speaks: Speaks = says_nothing
+) -> None:
     """Follow several resources at once: what makes them durable is paid once for all."""
     for read in reads:
         follow(tx, read, now, speaks)
 
 
-def follow(tx: Tx, read: Read, now: datetime, speaks: Speaks = says_nothing) -> None:
+def follow(tx: Tx, read: ReadResource, now: datetime, speaks: Speaks = says_nothing) -> None:
     """Keep a resource, and bring what is planned by it up to date."""
     calendars.put(tx, read.resource, now)
     counts = calendars.counting(tx, read.resource.uid)
@@ -109,7 +114,7 @@ def follow(tx: Tx, read: Read, now: datetime, speaks: Speaks = says_nothing) -> 
             drop(tx, each, REMOVED, now)
 
 
-def forget(tx: Tx, resource: Resource, now: datetime) -> Resource | None:
+def forget(tx: Tx, resource: StoredResource, now: datetime) -> StoredResource | None:
     """A resource is gone. Return another one with its uid that counts from now on, if there is."""
     calendars.delete(tx, resource)
     heir = calendars.counting(tx, resource.uid)
@@ -119,33 +124,33 @@ def forget(tx: Tx, resource: Resource, now: datetime) -> Resource | None:
     return heir
 
 
-def of_event(tx: Tx, uid: str) -> list[Occurrence]:
+def of_event(tx: Tx, uid: str) -> list[StoredOccurrence]:
     return [_occurrence(row) for row in tx.all("list_event_occurrences", {"uid": uid})]
 
 
-def waiting(tx: Tx, now: datetime, until: datetime, limit: int) -> list[Occurrence]:
+def waiting(tx: Tx, now: datetime, until: datetime, limit: int) -> list[StoredOccurrence]:
     """What is planned up to a moment and has no task, earliest first."""
     asked: Params = {"now": rows.ms(now), "until": rows.ms(until), "limit": limit}
     found = tx.all("list_waiting_occurrences", asked)
     return [replace(_occurrence(row), ahead=bool(row["ahead"])) for row in found]
 
 
-def coming(tx: Tx, since: datetime, until: datetime, limit: int = 2_000) -> list[Occurrence]:
+def coming(tx: Tx, since: datetime, until: datetime, limit: int = 2_000) -> list[StoredOccurrence]:
     """What starts between two moments, or has started."""
     asked: Params = {"since": rows.ms(since), "until": rows.ms(until), "limit": limit}
     return [_occurrence(row) for row in tx.all("list_coming_occurrences", asked)]
 
 
-def next_of_each(tx: Tx, now: datetime, limit: int) -> list[Occurrence]:
+def next_of_each(tx: Tx, now: datetime, limit: int) -> list[StoredOccurrence]:
     """Of each event the next start that has not begun, soonest first."""
     found = tx.all("list_next_starts", {"now": rows.ms(now), "limit": limit})
     return [_occurrence(row) for row in found]
 
 
-def overdue(tx: Tx, before: datetime) -> list[tuple[Occurrence, datetime]]:
+def overdue(tx: Tx, before: datetime) -> list[tuple[StoredOccurrence, datetime]]:
     """What has a task that should have begun before a moment, and when it should have."""
     found = tx.all("list_overdue_starts", {"before": rows.ms(before)})
-    return [(_occurrence(row), rows.at(row["scheduled_for"])) for row in found]
+    return [(_occurrence(row), rows.parse_time(row["scheduled_for"])) for row in found]
 
 
 def soonest(tx: Tx, now: datetime) -> datetime | None:
@@ -162,32 +167,36 @@ def belonging(tx: Tx, uid: str, series: SeriesId, session: SessionId) -> tuple[S
     return SeriesId(str(row["series_id"])), SessionId(str(row["session_id"]))
 
 
-def is_taken(tx: Tx, each: Occurrence, series: SeriesId, slot: datetime, ref: str) -> bool:
+def is_taken(tx: Tx, each: StoredOccurrence, series: SeriesId, slot: datetime, ref: str) -> bool:
     """Whether another start of the same event has its place in the series, or its very time."""
     row = tx.one("find_slot", {"series": series, "slot": rows.ms(slot)})
     if row is not None and row["source_ref"] != ref:
         return True
     others = (other for other in of_event(tx, each.uid) if other.key != each.key)
-    return any(other.state is State.GIVEN and other.start == each.start for other in others)
+    return any(
+        other.state is OccurrenceState.GIVEN and other.start == each.start for other in others
+    )
 
 
-def give(tx: Tx, each: Occurrence, task_id: TaskId, now: datetime, *, keeps: bool = False) -> None:
+def give(
+    tx: Tx, each: StoredOccurrence, task_id: TaskId, now: datetime, *, keeps: bool = False
+) -> None:
     """It has its task. Older ones that have not begun when it is due end, or wait as well."""
     tx.run("give_occurrence", {"uid": each.uid, "key": each.key, "task": task_id})
     if each.start <= now and not keeps:
         pass_over(tx, each, now)
 
 
-def pass_over(tx: Tx, each: Occurrence, now: datetime) -> None:
+def pass_over(tx: Tx, each: StoredOccurrence, now: datetime) -> None:
     """End those before one that have not begun: a night's worth of them is not run at once."""
     asked: Params = {"uid": each.uid, "start": rows.ms(each.start)}
     for row in tx.all("list_earlier_given_occurrences", asked):
         drop(tx, _occurrence(row), slots.NOT_BEGUN, now)
 
 
-def drop(tx: Tx, each: Occurrence, why: str, now: datetime) -> None:
+def drop(tx: Tx, each: StoredOccurrence, why: str, now: datetime) -> None:
     """Start it no more, with a reason; what has begun, or has ended, stays as it is."""
-    if each.state is State.DROPPED:
+    if each.state is OccurrenceState.DROPPED:
         return
     if each.task_id is not None:
         task = tasks.find_row(tx, each.task_id)
@@ -198,7 +207,7 @@ def drop(tx: Tx, each: Occurrence, why: str, now: datetime) -> None:
     tx.run("drop_occurrence", {"uid": each.uid, "key": each.key, "why": why})
 
 
-def skip(tx: Tx, each: Occurrence, why: str, now: datetime) -> None:
+def skip(tx: Tx, each: StoredOccurrence, why: str, now: datetime) -> None:
     """Pass over one that is due and has no task; the journal says so."""
     drop(tx, each, why, now)
     told: dict[str, Json] = {"uid": each.uid, "slot": stamp(each.start), "title": each.title}
@@ -209,7 +218,7 @@ def skip(tx: Tx, each: Occurrence, why: str, now: datetime) -> None:
 def plan_again(tx: Tx, row: Row) -> None:
     """Plan a start to come that was dropped while the clock was wrong."""
     was = _occurrence(row)
-    _revive(tx, was, replace(was, state=State.PLANNED, task_id=None, why=None))
+    _revive(tx, was, replace(was, state=OccurrenceState.PLANNED, task_id=None, why=None))
 
 
 def prune(tx: Tx, before: datetime) -> int:
@@ -222,18 +231,18 @@ def prune(tx: Tx, before: datetime) -> int:
 
 def _follow_one(
     tx: Tx,
-    was: Occurrence | None,
-    start: Occurrence,
-    read: Read,
+    was: StoredOccurrence | None,
+    start: StoredOccurrence,
+    read: ReadResource,
     now: datetime,
     speaks: Speaks,
 ) -> None:
     start = replace(start, account=read.resource.account, calendar=read.resource.calendar)
     objection = _objection(start, read)
     if was is None:
-        state = State.PLANNED if objection is None else State.DROPPED
+        state = OccurrenceState.PLANNED if objection is None else OccurrenceState.DROPPED
         _put(tx, replace(start, state=state, why=objection))
-    elif was.state is State.DROPPED:
+    elif was.state is OccurrenceState.DROPPED:
         if objection is None and (was.why in _BACK or start.start != was.start):
             _revive(tx, was, start)
     elif objection is not None and (objection is CANCELLED or start.start != was.start):
@@ -242,14 +251,14 @@ def _follow_one(
         _change(tx, was, start, now, speaks)
 
 
-def _objection(start: Occurrence, read: Read) -> str | None:
+def _objection(start: StoredOccurrence, read: ReadResource) -> str | None:
     """Why a start must not begin; None if it may."""
     if start.key in read.idle:
         return CANCELLED
     return PASSED if start.start < read.fresh else None
 
 
-def _revive(tx: Tx, was: Occurrence, start: Occurrence) -> None:
+def _revive(tx: Tx, was: StoredOccurrence, start: StoredOccurrence) -> None:
     """Put back what was taken out before it began. Its old task has ended, so it gets another."""
     if was.task_id is None:
         _put(tx, replace(start, tries=was.tries))
@@ -258,7 +267,9 @@ def _revive(tx: Tx, was: Occurrence, start: Occurrence) -> None:
     _put(tx, replace(start, tries=was.tries + 1))
 
 
-def _change(tx: Tx, was: Occurrence, start: Occurrence, now: datetime, speaks: Speaks) -> None:
+def _change(
+    tx: Tx, was: StoredOccurrence, start: StoredOccurrence, now: datetime, speaks: Speaks
+) -> None:
     """Let what has not begun follow its event; what sends something else by now starts anew."""
     kept = replace(start, state=was.state, tries=was.tries, task_id=was.task_id)
     if was.task_id is not None:
@@ -274,7 +285,7 @@ def _change(tx: Tx, was: Occurrence, start: Occurrence, now: datetime, speaks: S
     _put(tx, kept)
 
 
-def _is_another(task: Task, was: Occurrence, start: Occurrence, speaks: Speaks) -> bool:
+def _is_another(task: Task, was: StoredOccurrence, start: StoredOccurrence, speaks: Speaks) -> bool:
     """Whether it is another's now, or its words say, or said, what goes out and to whom.
 
     Then the task is not changed but made anew, read as one that is new: nothing of the old words
@@ -287,11 +298,13 @@ def _is_another(task: Task, was: Occurrence, start: Occurrence, speaks: Speaks) 
     if start.taint is Taint.OWNER and speaks(start.title, start.text, start.start):
         return True
     clauses = task.request.clauses if task.request else ()
-    as_it_stood = all(each.became is Became.WORK for each in clauses)
+    as_it_stood = all(each.became is ClauseOutcome.WORK for each in clauses)
     return not as_it_stood or bool(task.gaps) or task.assigned_agent is not None
 
 
-def _edit(tx: Tx, was: Occurrence, start: Occurrence, task: Task, now: datetime) -> None:
+def _edit(
+    tx: Tx, was: StoredOccurrence, start: StoredOccurrence, task: Task, now: datetime
+) -> None:
     """Change the task where the event changed, and nowhere else: the owner may have edited it."""
     changed = task
     if start.title != was.title:
@@ -306,9 +319,13 @@ def _edit(tx: Tx, was: Occurrence, start: Occurrence, task: Task, now: datetime)
     columns |= {"priority": changed.priority, "queue": QUEUE[changed.priority], "now": rows.ms(now)}
     row = tx.one("edit_task", columns)
     assert row is not None  # noqa: S101 - it was unbegun in this very transaction
-    told: JsonMap = {"what": "followed", "why": FOLLOWED, **tasks.told(changed)}
+    told: JsonMap = {"what": "followed", "why": FOLLOWED, **tasks.task_to_journal(changed)}
     events.append(
-        tx, task.id, rows.number(row["events"]), Entry(Kind.TASK_UPDATED, Actor.META, told), now
+        tx,
+        task.id,
+        rows.number(row["events"]),
+        NewEvent(EventKind.TASK_UPDATED, Actor.META, told),
+        now,
     )
 
 
@@ -319,11 +336,11 @@ def _unbegun(row: Row) -> bool:
     return stands in waits and row["worker"] is None and row["started_at"] is None
 
 
-def _place(resource: Resource) -> tuple[str, str, str]:
+def _place(resource: StoredResource) -> tuple[str, str, str]:
     return resource.account, resource.calendar, resource.path
 
 
-def _put(tx: Tx, each: Occurrence) -> None:
+def _put(tx: Tx, each: StoredOccurrence) -> None:
     columns: Params = {
         "uid": each.uid,
         "key": each.key,
@@ -341,18 +358,18 @@ def _put(tx: Tx, each: Occurrence) -> None:
     tx.run("put_occurrence", columns)
 
 
-def _occurrence(row: Row) -> Occurrence:
+def _occurrence(row: Row) -> StoredOccurrence:
     task_id = rows.text(row["task_id"])
-    return Occurrence(
+    return StoredOccurrence(
         uid=str(row["uid"]),
         key=str(row["key"]),
-        start=rows.at(row["start_at"]),
+        start=rows.parse_time(row["start_at"]),
         title=str(row["title"]),
         text=str(row["body"]),
         taint=Taint(str(row["taint"])),
         account=str(row["account"]),
         calendar=str(row["calendar"]),
-        state=State(str(row["state"])),
+        state=OccurrenceState(str(row["state"])),
         tries=rows.number(row["tries"]),
         task_id=None if task_id is None else TaskId(task_id),
         why=rows.text(row["why"]),

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
-from remit.model.event import Entry, Event
+from remit.model.event import Event, NewEvent
 from remit.model.status import Actor
-from remit.store.database import Params, Row, Tail, Tx
+from remit.store.database import JournalTail, Params, Row, Tx
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -14,7 +14,7 @@ T = TypeVar("T")
 THROUGH: Final = "through"  # in what an event says
 
 
-class Through:
+class OnBehalfTx:
     """A transaction in which a program orders, by a token that its owner gave it."""
 
     def __init__(self, tx: Tx, name: str) -> None:
@@ -22,11 +22,11 @@ class Through:
         self.name = name
 
     @property
-    def tail(self) -> Tail | None:
+    def tail(self) -> JournalTail | None:
         return self._tx.tail
 
     @tail.setter
-    def tail(self, tail: Tail | None) -> None:
+    def tail(self, tail: JournalTail | None) -> None:
         self._tx.tail = tail
 
     def one(self, name: str, params: Params = ()) -> Row | None:
@@ -42,17 +42,19 @@ class Through:
         return self._tx.ask(sql, params)
 
 
-def by(name: str, verb: Callable[Concatenate[Tx, P], T]) -> Callable[Concatenate[Tx, P], T]:
+def on_behalf_of(
+    name: str, verb: Callable[Concatenate[Tx, P], T]
+) -> Callable[Concatenate[Tx, P], T]:
     """A verb that names who ordered it in all that is written down of it."""
 
     @wraps(verb)
     def order(tx: Tx, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return verb(Through(tx, name), *args, **kwargs)
+        return verb(OnBehalfTx(tx, name), *args, **kwargs)
 
     return order
 
 
-def told(event: Event, text: str) -> str:
+def event_text_on_behalf(event: Event, text: str) -> str:
     """What a person is told of an event, who would else be told that he did it himself."""
     if event.actor is not Actor.AGENT:
         return text
@@ -60,8 +62,8 @@ def told(event: Event, text: str) -> str:
     return f"{who} {text[4:]}" if text.startswith("You ") else f"{text} {who} ordered it."
 
 
-def named(tx: Tx, entry: Entry) -> Entry:
+def named(tx: Tx, entry: NewEvent) -> NewEvent:
     """What is written down: what a program orders is not the owner's own word."""
-    if isinstance(tx, Through) and entry.actor is Actor.OWNER:
-        return Entry(entry.kind, Actor.AGENT, {**entry.data, THROUGH: tx.name})
+    if isinstance(tx, OnBehalfTx) and entry.actor is Actor.OWNER:
+        return NewEvent(entry.kind, Actor.AGENT, {**entry.data, THROUGH: tx.name})
     return entry

@@ -17,7 +17,7 @@ def note(tx: Tx, now: datetime) -> None:
 
 def last(tx: Tx) -> datetime | None:
     found = meta.get(tx, _KEY)
-    return rows.at(int(found)) if found else None
+    return rows.parse_time(int(found)) if found else None
 
 
 def is_news(tx: Tx, now: datetime) -> bool:

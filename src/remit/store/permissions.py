@@ -9,7 +9,7 @@ from typing import Final
 
 from remit.model.codec import Json
 from remit.model.delivery import Delivery
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.model.status import Actor
@@ -32,10 +32,10 @@ def put(tx: Tx, permission: Permission, now: datetime) -> None:
     }
     kept = {name: str(value) for name, value in said.items()}
     tx.run("put_permission", {**kept, "now": rows.ms(now)})
-    events.append(tx, None, 0, Entry(Kind.PERMISSION_GIVEN, Actor.OWNER, said), now)
+    events.append(tx, None, 0, NewEvent(EventKind.PERMISSION_GIVEN, Actor.OWNER, said), now)
 
 
-def every(tx: Tx) -> list[Permission]:
+def list_permissions(tx: Tx) -> list[Permission]:
     """All that was said, by name."""
     return [_permission(row) for row in tx.all("list_permissions")]
 
@@ -59,7 +59,7 @@ def _permission(row: Row) -> Permission:
         channel=str(row["channel"]),
         address=str(row["address"]),
         policy=rows.word(Policy, row["policy"]),
-        given_at=rows.at(row["given_at"]),
+        given_at=rows.parse_time(row["given_at"]),
     )
 
 
@@ -67,7 +67,7 @@ def turn_off(tx: Tx, channel: str, why: str, now: datetime) -> None:
     """Switch a channel off, and keep why; one that is off stays as it is."""
     if why_off(tx, channel) is None:
         meta.put(tx, _OFF + channel, why)
-        entry = Entry(Kind.CHANNEL_OFF, Actor.COURIER, {"channel": channel, "why": why})
+        entry = NewEvent(EventKind.CHANNEL_OFF, Actor.COURIER, {"channel": channel, "why": why})
         events.append(tx, None, 0, entry, now)
 
 
@@ -75,7 +75,9 @@ def turn_on(tx: Tx, channel: str, now: datetime) -> bool:
     """Switch a channel on; False if it was on."""
     found = meta.delete(tx, _OFF + channel)
     if found:
-        events.append(tx, None, 0, Entry(Kind.CHANNEL_ON, Actor.OWNER, {"channel": channel}), now)
+        events.append(
+            tx, None, 0, NewEvent(EventKind.CHANNEL_ON, Actor.OWNER, {"channel": channel}), now
+        )
     return found
 
 

@@ -17,7 +17,7 @@ MOST: Final = 20
 MOST_FAILURES: Final = 10  # in a row; then it is given up
 
 
-class Subscription(Struct, frozen=True, kw_only=True):
+class PushSubscription(Struct, frozen=True, kw_only=True):
     """Where a browser listens. Who knows the endpoint and both keys can write to it."""
 
     id: str
@@ -33,7 +33,7 @@ class Subscription(Struct, frozen=True, kw_only=True):
         return f"Subscription(id={self.id!r})"  # without what opens it
 
 
-def put(tx: Tx, new: Subscription) -> None:
+def put(tx: Tx, new: PushSubscription) -> None:
     """Keep a subscription; the same endpoint again belongs to whoever came last."""
     tx.run("delete_expired_subscriptions", {"now": rows.ms(new.created_at)})
     others = tx.all("count_subscriptions", {"id": new.id})[0]["n"]
@@ -50,18 +50,18 @@ def put(tx: Tx, new: Subscription) -> None:
     tx.run("put_subscription", told)
 
 
-def every(tx: Tx, now: datetime) -> list[Subscription]:
+def list_subscriptions(tx: Tx, now: datetime) -> list[PushSubscription]:
     """Those whose sign-in opens now."""
     return [_subscription(row) for row in tx.all("list_subscriptions", {"now": rows.ms(now)})]
 
 
-def find(tx: Tx, ident: str, now: datetime) -> Subscription | None:
+def find(tx: Tx, ident: str, now: datetime) -> PushSubscription | None:
     """One whose sign-in opens now."""
     row = tx.one("get_subscription", {"id": ident, "now": rows.ms(now)})
     return None if row is None else _subscription(row)
 
 
-def of_sign_in(tx: Tx, sign_in: str) -> list[Subscription]:
+def of_sign_in(tx: Tx, sign_in: str) -> list[PushSubscription]:
     return [
         _subscription(row) for row in tx.all("list_sign_in_subscriptions", {"sign_in": sign_in})
     ]
@@ -87,14 +87,14 @@ def blame(tx: Tx, ident: str) -> None:
     tx.run("delete_failing_subscription", {"id": ident, "most": MOST_FAILURES})
 
 
-def _subscription(row: Row) -> Subscription:
-    return Subscription(
+def _subscription(row: Row) -> PushSubscription:
+    return PushSubscription(
         id=str(row["id"]),
         endpoint=str(row["endpoint"]),
         p256dh=str(row["p256dh"]),
         auth=str(row["auth"]),
         sign_in=str(row["sign_in_id"]),
-        created_at=rows.at(row["created_at"]),
+        created_at=rows.parse_time(row["created_at"]),
         last_ok=rows.moment(row["last_ok"]),
         failures=rows.number(row["failures"]),
     )

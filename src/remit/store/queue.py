@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from remit.model.codec import Json, text_of, to_json
 from remit.model.contact_rule import RULE
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import ReviewId, RunId, TaskId, WorkerId
-from remit.model.plan import Rule
+from remit.model.plan import RankingRule
 from remit.model.review import Decision, Review
 from remit.model.run import Lease
 from remit.model.status import Actor, Reason, Status
@@ -26,14 +26,14 @@ POISON: Final = 3
 MOST_DOUBTS: Final = 100  # taken up at once beside everything else
 
 
-class Score(Struct, frozen=True):
+class UrgencyScore(Struct, frozen=True):
     """How urgent something is, from 0 to 1, and why."""
 
     score: float
     why: str
 
 
-class Claim(Struct, frozen=True):
+class ClaimedTask(Struct, frozen=True):
     """A task that is ours now, with what earlier legs left behind."""
 
     task: Task
@@ -42,7 +42,7 @@ class Claim(Struct, frozen=True):
     decisions: Mapping[str, Decision]
 
 
-class Wanted(Struct, frozen=True):
+class ClaimFilter(Struct, frozen=True):
     """How many may be claimed, and what may not."""
 
     room: int  # what is in doubt needs none
@@ -56,7 +56,7 @@ def unranked(tx: Tx, now: datetime, limit: int) -> list[Task]:
     return tasks.all_with_deliveries(tx, _due(tx, UNRANKED, now, limit, suspects=True, full=()))
 
 
-def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: Rule, now: datetime) -> bool:
+def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: RankingRule, now: datetime) -> bool:
     """New -> ready; False if it stands elsewhere by now, or a question about it is open."""
     row = tx.one(
         "rank_task",
@@ -72,14 +72,14 @@ def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: Rule, now: datetime)
         tx.run("clear_task_due", {"id": task_id})
         return False
     data: dict[str, Json] = {"was": "new", "to": "ready", "priority": priority, "rule": rule.name}
-    entry = Entry(Kind.TASK_MOVED, Actor.PRIORITISE, data)
+    entry = NewEvent(EventKind.TASK_MOVED, Actor.PRIORITISE, data)
     events.append(tx, task_id, rows.number(row["events"]), entry, now)
     return True
 
 
 def claim(
-    tx: Tx, worker: WorkerId, wanted: Wanted, run_id: Callable[[], RunId], now: datetime
-) -> list[Claim]:
+    tx: Tx, worker: WorkerId, wanted: ClaimFilter, run_id: Callable[[], RunId], now: datetime
+) -> list[ClaimedTask]:
     """Take the leases of the most urgent due tasks."""
     chosen = _choose(tx, wanted, now)
     return [claimed for row in chosen if (claimed := _take(tx, row, worker, run_id(), now))]
@@ -91,7 +91,7 @@ def next_due(tx: Tx, now: datetime) -> datetime | None:
         tx.one("next_due", {"queue": queue, "now": rows.ms(now)}) for queue in range(UNRANKED + 1)
     )
     known = [rows.number(row["due_at"]) for row in later if row and row["due_at"] is not None]
-    return rows.at(min(known)) if known else None
+    return rows.parse_time(min(known)) if known else None
 
 
 def release_orphans(
@@ -104,7 +104,7 @@ def release_orphans(
     return len(found)
 
 
-def _choose(tx: Tx, wanted: Wanted, now: datetime) -> list[Row]:
+def _choose(tx: Tx, wanted: ClaimFilter, now: datetime) -> list[Row]:
     full = [source for source, left in wanted.sources.items() if left <= 0]
     found: list[Row] = []
     for queue in range(UNRANKED):
@@ -119,7 +119,7 @@ def _doubts(tx: Tx, now: datetime, limit: int = MOST_DOUBTS) -> list[Row]:
     return tx.all("list_due_doubts", {"now": rows.ms(now), "limit": limit})
 
 
-def _fitting(doubts: Sequence[Row], found: Sequence[Row], wanted: Wanted) -> list[Row]:
+def _fitting(doubts: Sequence[Row], found: Sequence[Row], wanted: ClaimFilter) -> list[Row]:
     """One a session, one suspect in all, no source above its limit; first all that is in doubt.
 
     A message that may be out only needs a look or a question, however crowded it is.
@@ -158,7 +158,7 @@ def _due(
     )
 
 
-def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> Claim | None:
+def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> ClaimedTask | None:
     if not slots.may_begin(tx, row, now):
         return None
     was = rows.word(Status, row["status"])
@@ -180,16 +180,16 @@ def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> C
         return None
     n = rows.number(taken["events"])
     data: dict[str, Json] = {"run": run_id, "lease": lease.number, "was": was, "to": to}
-    kind = Kind.TASK_MOVED if to is not was else Kind.RUN_STARTED
-    events.append(tx, lease.task_id, n, Entry(kind, Actor.ENGINE, data), now)
+    kind = EventKind.TASK_MOVED if to is not was else EventKind.RUN_STARTED
+    events.append(tx, lease.task_id, n, NewEvent(kind, Actor.ENGINE, data), now)
     held = {**row, "status": to, "lease": lease.number, "started_at": taken["started_at"]}
     task = tasks.with_deliveries(tx, held)
     if lease.number == 1:
         # A first leg has no past, but what was held back may have been approved before it.
         asked = task.veto or task.assigned_agent == RULE
         approved = reviews.decisions(tx, task.id) if asked else {}
-        return Claim(task, lease, {}, approved)
-    return Claim(task, lease, runs.steps(tx, task), reviews.decisions(tx, task.id))
+        return ClaimedTask(task, lease, {}, approved)
+    return ClaimedTask(task, lease, runs.steps(tx, task), reviews.decisions(tx, task.id))
 
 
 def release_leg(tx: Tx, lease: Lease, review_id: ReviewId, why: str, now: datetime) -> bool:
@@ -216,7 +216,7 @@ def _free(
     status, crashes = rows.word(Status, row["status"]), rows.number(row["crashes"]) + 1
     task_id = TaskId(str(row["id"]))
     to = Status.NEEDS_REVIEW if review else status
-    runs.end(tx, runs.lease_of(row), rows.at(row["leg_at"]), now, outcome, note)
+    runs.end(tx, runs.lease_of(row), rows.parse_time(row["leg_at"]), now, outcome, note)
     freed = tx.one(
         "release_orphan",
         {
@@ -232,8 +232,8 @@ def _free(
     assert freed is not None  # noqa: S101 - read in this very transaction
     data: dict[str, Json] = {"outcome": outcome, "was": status, "to": to}
     data |= {"crashes": crashes} if note is None else {"note": note}
-    kind = Kind.TASK_MOVED if review else Kind.RUN_ENDED
-    entry = Entry(kind, Actor.REAPER, data)
+    kind = EventKind.TASK_MOVED if review else EventKind.RUN_ENDED
+    entry = NewEvent(kind, Actor.REAPER, data)
     events.append(tx, task_id, rows.number(freed["events"]), entry, now)
     if review:
         reviews.open_review(tx, review, Actor.REAPER, now)
@@ -274,13 +274,13 @@ def any_due(tx: Tx, now: datetime, room: int) -> bool:
     )
 
 
-def get_score(tx: Tx, digest: str) -> Score | None:
+def get_score(tx: Tx, digest: str) -> UrgencyScore | None:
     """How urgent a model found a text, kept under the digest of the text."""
     row = tx.one("get_score", {"digest": digest})
-    return None if row is None else Score(cast("float", row["score"]), str(row["why"]))
+    return None if row is None else UrgencyScore(cast("float", row["score"]), str(row["why"]))
 
 
-def keep_score(tx: Tx, digest: str, score: Score, now: datetime) -> None:
+def keep_score(tx: Tx, digest: str, score: UrgencyScore, now: datetime) -> None:
     """Keep what was found; what is kept already stays."""
     kept: Params = {"digest": digest, "score": score.score, "why": score.why, "now": rows.ms(now)}
     tx.run("insert_score", kept)

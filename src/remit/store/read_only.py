@@ -19,7 +19,7 @@ SQLITE: Final = sqlite3.sqlite_version
 _ADDS: Final = ("owner POST /api/messages", "owner POST /api/tasks")
 
 
-class Glance(SqliteTx):
+class ReadOnlyStore(SqliteTx):
     """Reads, and a number that changes whenever somebody else has written."""
 
     @property
@@ -38,14 +38,14 @@ class Glance(SqliteTx):
 
 
 @contextmanager
-def glance(path: Path) -> Iterator[Glance]:
+def glance(path: Path) -> Iterator[ReadOnlyStore]:
     """Open the file for reading alone; where there is none yet, an empty one is read.
 
     What SQLite says in a code is said in a sentence.
     """
     try:
         with closing(_open(path)) as connection:
-            yield Glance(connection)
+            yield ReadOnlyStore(connection)
     except sqlite3.Error as error:
         raise trouble(path, error) from error
 

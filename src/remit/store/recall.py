@@ -14,7 +14,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model.codec import JsonMap
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
 from remit.model.status import Actor
 from remit.model.task import Task
@@ -34,7 +34,7 @@ _MARK: Final = "recall:upto"
 _BY: Final = "recall:by"
 
 
-class Read(Struct, frozen=True):
+class IndexedDigest(Struct, frozen=True):
     """What was read of a task: digests of its words and of what stands beside them."""
 
     task_id: TaskId
@@ -42,14 +42,14 @@ class Read(Struct, frozen=True):
     beside: str
 
 
-class Extent(Struct, frozen=True):
+class IndexExtent(Struct, frozen=True):
     """How far the index reaches."""
 
     held: int
     tasks: int
 
 
-def look(tx: Tx, some: Sequence[TaskId]) -> list[tuple[Task, Read | None]]:
+def look(tx: Tx, some: Sequence[TaskId]) -> list[tuple[Task, IndexedDigest | None]]:
     """Tasks as they stand now, deleted ones too, each with what was read of it."""
     read = {each.task_id: each for each in _read(tx, some)}
     return [(task, read.get(task.id)) for task in named(tx, some)]
@@ -70,7 +70,7 @@ def unread(tx: Tx, below: int | None, limit: int) -> tuple[list[TaskId], int]:
     return [TaskId(str(row["id"])) for row in found], last
 
 
-def keep(tx: Tx, read: Sequence[Read], gone: Sequence[TaskId], upto: int | None) -> None:
+def keep(tx: Tx, read: Sequence[IndexedDigest], gone: Sequence[TaskId], upto: int | None) -> None:
     """The index has read these and lost those; with `upto`, all that happened until then."""
     for each in read:
         told = {"task": each.task_id, "words": each.words, "beside": each.beside}
@@ -106,9 +106,9 @@ def upto(tx: Tx) -> int | None:
     return None if found is None else int(found or 0)
 
 
-def extent(tx: Tx) -> Extent:
+def extent(tx: Tx) -> IndexExtent:
     row = tx.all("count_snippets")[0]
-    return Extent(rows.number(row["held"]), rows.number(row["tasks"]))
+    return IndexExtent(rows.number(row["held"]), rows.number(row["tasks"]))
 
 
 def has_any(tx: Tx) -> bool:
@@ -121,7 +121,7 @@ def propose(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> bool:
         return False
     row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - tasks are kept
-    entry = Entry(Kind.TASK_UPDATED, Actor.META, {"what": TWIN, **told})
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, {"what": TWIN, **told})
     events.append(tx, task_id, rows.number(row["events"]), entry, now)
     return True
 
@@ -179,6 +179,6 @@ def _folded(text: str) -> Iterator[str]:
             yield word.lower()
 
 
-def _read(tx: Tx, some: Sequence[TaskId]) -> Iterator[Read]:
+def _read(tx: Tx, some: Sequence[TaskId]) -> Iterator[IndexedDigest]:
     for row in tx.all("list_snippets", {"tasks": json.dumps(list(some))}):
-        yield Read(TaskId(str(row["task_id"])), str(row["words"]), str(row["beside"]))
+        yield IndexedDigest(TaskId(str(row["task_id"])), str(row["words"]), str(row["beside"]))

@@ -87,7 +87,7 @@ class Redactor:
         return "Redactor(…)"
 
 
-class Quiet(logging.Filter):
+class RedactingFilter(logging.Filter):
     """Lets every record of a log pass, without the secrets in it."""
 
     def __init__(self, hide: Redactor) -> None:

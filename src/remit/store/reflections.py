@@ -7,20 +7,20 @@ from datetime import datetime
 from msgspec import Struct
 
 from remit.model.codec import Json
-from remit.model.event import Entry, Event, Kind
+from remit.model.event import Event, EventKind, NewEvent
 from remit.model.ids import TaskId
-from remit.model.lesson import Taught, Version
+from remit.model.lesson import FileVersion, LessonFile
 from remit.model.status import Actor
 from remit.model.task import Source, Task
 from remit.store import events, rows, series, series_orders, tasks
 from remit.store.database import Row, Tx
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class LessonChange(Struct, frozen=True, kw_only=True):
     """A change that is about to be made. Under one `key` it is written down once."""
 
     key: str
-    file: Taught
+    file: LessonFile
     was: str
     digest: str
     why: str
@@ -54,7 +54,7 @@ def unwanted(tx: Tx, since: datetime) -> dict[str, str]:
     return {str(row["about"]).partition(":")[2]: str(row["evidence"]) for row in found}
 
 
-def change(tx: Tx, said: Change, now: datetime) -> bool:
+def change(tx: Tx, said: LessonChange, now: datetime) -> bool:
     """Write a change down with its event, before its file is touched; False if it was before."""
     made = tx.run(
         "insert_rule_version",
@@ -80,7 +80,7 @@ def change(tx: Tx, said: Change, now: datetime) -> bool:
             "task": said.task_id,
             "reverts": said.reverts,
         }
-        events.append(tx, None, 0, Entry(Kind.RULES_CHANGED, Actor.OWNER, told), now)
+        events.append(tx, None, 0, NewEvent(EventKind.RULES_CHANGED, Actor.OWNER, told), now)
     return bool(made)
 
 
@@ -97,20 +97,20 @@ def is_made(tx: Tx, key: str) -> bool:
     return tx.one("get_rule_version", {"key": key}) is not None
 
 
-def versions(tx: Tx) -> tuple[Version, ...]:
+def versions(tx: Tx) -> tuple[FileVersion, ...]:
     """Every change that was made, the oldest first."""
     return tuple(_version(row) for row in tx.all("list_rule_versions"))
 
 
-def _version(row: Row) -> Version:
-    return Version(
+def _version(row: Row) -> FileVersion:
+    return FileVersion(
         no=rows.number(row["no"]),
-        file=rows.word(Taught, row["file"]),
+        file=rows.word(LessonFile, row["file"]),
         was=str(row["was"]),
         digest=str(row["digest"]),
         why=str(row["why"]),
         by=str(row["by"]),
-        made_at=rows.at(row["made_at"]),
+        made_at=rows.parse_time(row["made_at"]),
         task_id=rows.text(row["task_id"]),
         reverts=None if row["reverts"] is None else rows.number(row["reverts"]),
     )

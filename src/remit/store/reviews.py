@@ -10,12 +10,12 @@ from remit.errors import AlreadyDecided, BadInput, NotFound
 from remit.model.codec import Json, from_json, stamp
 from remit.model.delivery import DeliveryStatus
 from remit.model.delivery_moves import STATUS_AFTER_DECISION
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
 from remit.model.reply import Policy
-from remit.model.review import RESTORED, SEND, Answered, Decision, Review
-from remit.model.settled import Settle, SettledCard
+from remit.model.review import RESTORED, SEND, Decision, Review, ReviewAnswer
+from remit.model.settled_task import Settle, SettledCard
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.model.undo import AT_ONCE, Undo
@@ -49,7 +49,7 @@ def _tell_opened(tx: Tx, review: Review, by: Actor, now: datetime) -> None:
         "reason": review.reason,
         "question": review.question,
     }
-    _tell(tx, review.task_id, Entry(Kind.REVIEW_OPENED, by, data), now)
+    _tell(tx, review.task_id, NewEvent(EventKind.REVIEW_OPENED, by, data), now)
 
 
 def decide(
@@ -73,14 +73,14 @@ def decide(
     if review.about is not None and review.reason is Reason.AMBIGUOUS:
         _settle_delivery(tx, review.about, decision.answer, now)
     task, others = tasks.get(tx, review.task_id), _others_on_card(tx, review)
-    says_yes = decision.answer is Answered.APPROVE and bool(review.card_tasks)
-    says = decision.answer is Answered.ANSWER or says_yes
+    says_yes = decision.answer is ReviewAnswer.APPROVE and bool(review.card_tasks)
+    says = decision.answer is ReviewAnswer.ANSWER or says_yes
     if settle is not None and says and _is_unbegun(task):
         settled = settle((task, *others), review, decision.text or "yes", now)
         _settle(tx, settled, review, decision, now)
         return tasks.get(tx, review.task_id)
     _send_on(tx, task, review, decision, undo.due(task, review, decision, now), now)
-    for each in others if decision.answer is Answered.DECLINE else ():
+    for each in others if decision.answer is ReviewAnswer.DECLINE else ():
         _send_on(tx, each, review, decision, now, now)
     return tasks.get(tx, review.task_id)
 
@@ -144,7 +144,7 @@ def close_all(tx: Tx, task_id: TaskId, by: Actor, now: datetime) -> None:
             tx.run("set_review_task", {"id": review.id, "task": moved.task_id})
             _tell_opened(tx, moved, by, now)
         else:
-            _write(tx, review, Decision(Answered.DECLINE, by=by.value), now, closed_by=by)
+            _write(tx, review, Decision(ReviewAnswer.DECLINE, by=by.value), now, closed_by=by)
 
 
 def about_restore(tx: Tx, task_id: TaskId) -> Review | None:
@@ -159,7 +159,7 @@ def approved(tx: Tx, task: Task) -> Review | None:
     last = max(found, key=_decided_at, default=None)
     if last is None or last.decision is None or last.resume_to is not Status.DELIVERING:
         return None
-    yes = last.decision.answer in (Answered.APPROVE, Answered.EDIT)
+    yes = last.decision.answer in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
     # A yes to a text holds for all it goes to; a yes to a person, for that one alone.
     whole = all(each.status is DeliveryStatus.PENDING for each in task.delivery)
     return last if yes and (whole or _is_send(last)) else None
@@ -184,7 +184,7 @@ def reopen(tx: Tx, task: Task, review: Review, now: datetime) -> Task:
     row = tx.one("reopen_task", asked)
     assert row is not None  # noqa: S101 - read in this very transaction
     data: dict[str, Json] = {"was": task.status, "to": Status.NEEDS_REVIEW, "review": review.id}
-    entry = Entry(Kind.TASK_MOVED, Actor.OWNER, data | {"note": "you called it back"})
+    entry = NewEvent(EventKind.TASK_MOVED, Actor.OWNER, data | {"note": "you called it back"})
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
     return tasks.get(tx, task.id)
 
@@ -220,11 +220,11 @@ def _settle(
             tasks.amend(tx, each.task, now)
             _close_settled(tx, each.task, decision, now)
         if each.over or _gap_keys(each.task) != _gap_keys(was) or was.id == review.task_id:
-            answer = Answered.DECLINE if each.over else decision.answer
+            answer = ReviewAnswer.DECLINE if each.over else decision.answer
             _send_on(tx, was, review, replace(decision, answer=answer), now, now)
     for given in settled.approved:
         open_review(tx, given, Actor.INTAKE, now)
-        _write(tx, given, Decision(Answered.APPROVE, by=decision.by), now)
+        _write(tx, given, Decision(ReviewAnswer.APPROVE, by=decision.by), now)
     if settled.ask is not None:
         open_review(tx, settled.ask, Actor.INTAKE, now)
 
@@ -242,7 +242,7 @@ def _close_settled(tx: Tx, task: Task, decision: Decision, now: datetime) -> Non
         on_card = (tasks.get(tx, each) for each in review.card_tasks)
         of_card = review.card_tasks and not any(each.gaps for each in on_card if not each.ended)
         if review.decision is None and (of_gap or of_card):
-            _write(tx, review, Decision(Answered.ANSWER, decision.text, decision.by), now)
+            _write(tx, review, Decision(ReviewAnswer.ANSWER, decision.text, decision.by), now)
 
 
 def _write(
@@ -263,7 +263,9 @@ def _write(
         data["always"] = True
     if closed_by is not None:
         data["closed"] = True
-    _tell(tx, review.task_id, Entry(Kind.REVIEW_DECIDED, closed_by or Actor.OWNER, data), now)
+    _tell(
+        tx, review.task_id, NewEvent(EventKind.REVIEW_DECIDED, closed_by or Actor.OWNER, data), now
+    )
 
 
 def refuse_decided(review: Review) -> None:
@@ -279,7 +281,7 @@ def _check(review: Review, decision: Decision) -> None:
         may = ", ".join(review.options)
         sentence = f"Review {review.id} may be decided with {may}, not {decision.answer}."
         raise BadInput(sentence, field="answer")
-    yes = decision.answer in (Answered.APPROVE, Answered.EDIT)
+    yes = decision.answer in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
     if decision.always and not (yes and _is_send(review)):
         sentence = f"Review {review.id}: only to approve a message to someone is meant for always."
         raise BadInput(sentence, field="always")
@@ -297,7 +299,7 @@ def _allowed(review: Review) -> Permission:
     return from_json(Permission, json.loads(said))
 
 
-def _settle_delivery(tx: Tx, delivery_id: str, answer: Answered, now: datetime) -> None:
+def _settle_delivery(tx: Tx, delivery_id: str, answer: ReviewAnswer, now: datetime) -> None:
     to = STATUS_AFTER_DECISION.get(answer)
     if to is not None:
         why = f"the owner said: {answer.value}"
@@ -313,12 +315,16 @@ def _send_on(
     to = review.resume_to if asks_first else to
     if to is not task.status:
         task.check_move(to, Actor.OWNER)
-    back = decision.answer is Answered.BACK
+    back = decision.answer is ReviewAnswer.BACK
     if to is Status.CANCELLED:
         close_all(tx, task.id, Actor.OWNER, now)
     # What is said about whom a message goes to is for the courier; no brain is told an address.
-    told = decision.answer is Answered.BACK or review.resume_to is not Status.DELIVERING
-    said = decision.text if told and decision.answer in (Answered.BACK, Answered.ANSWER) else None
+    told = decision.answer is ReviewAnswer.BACK or review.resume_to is not Status.DELIVERING
+    said = (
+        decision.text
+        if told and decision.answer in (ReviewAnswer.BACK, ReviewAnswer.ANSWER)
+        else None
+    )
     row = tx.one(
         "resume_task",
         {
@@ -335,7 +341,7 @@ def _send_on(
     )
     assert row is not None  # noqa: S101 - read in this very transaction
     data: dict[str, Json] = {"was": task.status, "to": to, "review": review.id}
-    entry = Entry(Kind.TASK_MOVED, Actor.OWNER, data)
+    entry = NewEvent(EventKind.TASK_MOVED, Actor.OWNER, data)
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
     if to is Status.CANCELLED:
         deferred.drop(tx, task, now)
@@ -348,15 +354,15 @@ def has_other_doubts(task: Task, asked: Review | None) -> bool:
     return any(each.in_doubt and each.id != about for each in task.delivery)
 
 
-def _after(task: Task, review: Review, answer: Answered) -> Status:
-    if answer is Answered.DECLINE:
+def _after(task: Task, review: Review, answer: ReviewAnswer) -> Status:
+    if answer is ReviewAnswer.DECLINE:
         return Status.CANCELLED
     if task.status in (Status.NEW, Status.PAUSED):
         return task.status  # a question about the request itself: it is ranked once settled
-    return Status.RUNNING if answer is Answered.BACK else review.resume_to
+    return Status.RUNNING if answer is ReviewAnswer.BACK else review.resume_to
 
 
-def _tell(tx: Tx, task_id: TaskId, entry: Entry, now: datetime) -> None:
+def _tell(tx: Tx, task_id: TaskId, entry: NewEvent, now: datetime) -> None:
     row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - reviews belong to tasks that are there
     events.append(tx, task_id, rows.number(row["events"]), entry, now)

@@ -10,17 +10,16 @@ from typing import Final, TypeVar, cast
 from remit.model.codec import Json, JsonMap, from_json, text_of, to_json
 from remit.model.condition import Condition
 from remit.model.contract import Contract, Verdict
-from remit.model.delivery import Delivery, DeliveryStatus, Reported
-from remit.model.event import Event, Kind
+from remit.model.delivery import Delivery, DeliveryStatus, ProviderReport
+from remit.model.event import Event, EventKind
 from remit.model.ids import DeliveryId, ReviewId, RunId, TaskId, WorkerId
 from remit.model.moments import clamp
-from remit.model.plan import Gap, Item, Request, Rule
-from remit.model.review import Answered, Decision, Review
+from remit.model.plan import Gap, OwnerRequest, RankingRule, WorkItem
+from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.run import Run
 from remit.model.series import Repeats
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import (
-    Budget,
     Creator,
     PendingReading,
     Priority,
@@ -28,6 +27,7 @@ from remit.model.task import (
     SourceKind,
     Taint,
     Task,
+    TaskBudget,
     TaskType,
 )
 from remit.model.veto import VetoCue
@@ -53,10 +53,10 @@ def ms(moment: datetime) -> int:
 
 
 def moment(cell: Cell) -> datetime | None:
-    return None if cell is None else at(cell)
+    return None if cell is None else parse_time(cell)
 
 
-def at(cell: Cell) -> datetime:
+def parse_time(cell: Cell) -> datetime:
     """A stored moment; one at the end of the calendar is read so that every zone can show it."""
     return clamp(_EPOCH + cast("int", cell) * _MILLISECOND)
 
@@ -97,8 +97,8 @@ def details(task: Task) -> str:
                 ("rule", task.rule),
                 ("notes", task.notes),
                 ("tool_output", task.tool_output),
-                ("budget", task.budget if task.budget != Budget() else None),
-                ("spent", task.spent if task.spent != Budget(0, 0) else None),
+                ("budget", task.budget if task.budget != TaskBudget() else None),
+                ("spent", task.spent if task.spent != TaskBudget(0, 0) else None),
                 ("taint", task.taint if task.taint is not Taint.OWNER else None),  # to its column
             )
             if value
@@ -129,7 +129,9 @@ def delivery(row: Row) -> Delivery:
         part=number(row["part"]),
         parts=number(row["parts"]),
         doubted_at=moment(row["doubted_at"]),
-        reported=from_json(Reported, json.loads(str(row["reported"]))) if row["reported"] else None,
+        reported=from_json(ProviderReport, json.loads(str(row["reported"])))
+        if row["reported"]
+        else None,
         address=text(row["address"]),
     )
 
@@ -139,9 +141,9 @@ def event(row: Row) -> Event:
         seq=number(row["seq"]),
         task_id=None if row["task_id"] is None else TaskId(str(row["task_id"])),
         n=number(row["n"]),
-        kind=word(Kind, row["kind"]),
+        kind=word(EventKind, row["kind"]),
         actor=word(Actor, row["actor"]),
-        at=at(row["at"]),
+        at=parse_time(row["at"]),
         data=json.loads(str(row["data"])),
         hash=cast("bytes", row["hash"]).hex(),
     )
@@ -151,7 +153,7 @@ def review(row: Row) -> Review:
     decision = None
     if row["decided_at"] is not None:
         decision = Decision(
-            answer=word(Answered, row["answer"]),
+            answer=word(ReviewAnswer, row["answer"]),
             text=text(row["answer_text"]),
             by=str(row["decided_by"]),
             decided_at=moment(row["decided_at"]),
@@ -179,7 +181,7 @@ def run(row: Row) -> Run:
         task_id=TaskId(str(row["task_id"])),
         lease=number(row["lease"]),
         worker=WorkerId(str(row["worker"])),
-        started_at=at(row["started_at"]),
+        started_at=parse_time(row["started_at"]),
         ended_at=moment(row["ended_at"]),
         outcome=text(row["outcome"]),
         note=text(row["note"]),
@@ -203,8 +205,8 @@ _COLUMNS: Final[Mapping[str, tuple[str, Callable[[Cell], object]]]] = {
     "title": ("title", str),
     "instructions": ("instructions", str),
     "status": ("status", _word(Status)),
-    "created_at": ("created_at", at),
-    "last_updated": ("updated_at", at),
+    "created_at": ("created_at", parse_time),
+    "last_updated": ("updated_at", parse_time),
     "created_by": ("created_by", _word(Creator)),
     "session_id": ("session_id", str),
     "priority": ("priority", _word(Priority)),
@@ -228,19 +230,19 @@ _COLUMNS: Final[Mapping[str, tuple[str, Callable[[Cell], object]]]] = {
     "crashes": ("crashes", number),
 }
 _PARTS: Final[Mapping[str, Callable[[Json], object]]] = {
-    "request": partial(from_json, Request),
+    "request": partial(from_json, OwnerRequest),
     "gaps": _all(Gap),
     "veto": _all(VetoCue),
     "conditions": _all(Condition),
     "pending_reading": partial(from_json, PendingReading),
     "repeats": partial(from_json, Repeats),
-    "work": _all(Item),
+    "work": _all(WorkItem),
     "contract": partial(from_json, Contract),
     "verdict": partial(from_json, Verdict),
     "context": lambda data: data,
-    "rule": partial(from_json, Rule),
+    "rule": partial(from_json, RankingRule),
     "notes": lambda data: tuple(cast("list[str]", data)),
     "tool_output": lambda data: data,
-    "budget": partial(from_json, Budget),
-    "spent": partial(from_json, Budget),
+    "budget": partial(from_json, TaskBudget),
+    "spent": partial(from_json, TaskBudget),
 }

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from remit.errors import LeaseLost
 from remit.model.codec import Json, JsonMap, text_of
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import RunId, TaskId, WorkerId
 from remit.model.run import Lease, Run
 from remit.model.status import Actor
@@ -38,7 +38,7 @@ def record_steps(
     for place, (name, output) in enumerate(done.items(), first):
         step = (lease.task_id, row["round"], name, text_of(output), rows.ms(now))
         tx.run("insert_step", step)
-        entry = Entry(Kind.STEP_DONE, Actor.EXECUTOR, _told(name, output, lease))
+        entry = NewEvent(EventKind.STEP_DONE, Actor.EXECUTOR, _told(name, output, lease))
         events.append(tx, lease.task_id, place, entry, now)
     return rows.text(row["wish"])
 
@@ -55,7 +55,7 @@ def say(tx: Tx, lease: Lease, said: JsonMap, details: str | None, now: datetime)
     row = tx.one("record_leg_event", held)
     if row is None:
         raise LeaseLost(lease.task_id, lease.number)
-    entry = Entry(Kind.RUN_SAID, Actor.EXECUTOR, said)
+    entry = NewEvent(EventKind.RUN_SAID, Actor.EXECUTOR, said)
     events.append(tx, lease.task_id, rows.number(row["events"]), entry, now)
 
 
@@ -83,7 +83,7 @@ def steps(tx: Tx, task: Task) -> dict[str, Json]:
     return {str(row["name"]): json.loads(str(row["output"])) for row in found}
 
 
-class Kept(Struct, frozen=True):
+class StoredStep(Struct, frozen=True):
     """A step as it is kept: of which round, what came of it, and when."""
 
     round: int
@@ -92,14 +92,14 @@ class Kept(Struct, frozen=True):
     ended_at: datetime
 
 
-def tries(tx: Tx, task_id: TaskId) -> list[Kept]:
+def tries(tx: Tx, task_id: TaskId) -> list[StoredStep]:
     """Who tried, what was left and what was found, in the order in which it was written down."""
     found = [
-        Kept(
+        StoredStep(
             rows.number(row["round"]),
             str(row["name"]),
             json.loads(str(row["output"])),
-            rows.at(row["ended_at"]),
+            rows.parse_time(row["ended_at"]),
         )
         for row in tx.all("list_attempt_steps", {"task": task_id})
     ]

@@ -22,18 +22,29 @@ from remit.store.task_filter import (
     JOURNAL,
     PLANNED,
     WHOLE,
-    Filter,
-    Lead,
-    Sort,
+    ListIndex,
+    SortOrder,
+    TaskFilter,
     by_text,
     conditions,
     leads,
     newest_by_text,
     probed,
 )
-from remit.store.words import Words
+from remit.store.words import SearchWords
 
-__all__ = ["EXACT", "MOST", "Count", "Filter", "Page", "Sort", "count", "ids", "page", "prepared"]
+__all__ = [
+    "EXACT",
+    "MOST",
+    "SortOrder",
+    "TaskCount",
+    "TaskFilter",
+    "TaskPage",
+    "count",
+    "ids",
+    "page",
+    "prepared",
+]
 
 MOST: Final = 500
 EXACT: Final = words.MANY  # how far is counted
@@ -42,13 +53,13 @@ _PLANNED: Final = "SUM(status = 'ready' AND type = 'scheduled')"
 _PLACE: Final = re.compile(r"([0-9]{1,15})\.([0-9]{1,15})")
 
 
-class Page(Struct, frozen=True):
+class TaskPage(Struct, frozen=True):
     tasks: tuple[Task, ...]
     next: str | None  # give it as `before` to get the next page
     asks: frozenset[TaskId] = frozenset()  # those of them with a question that waits for the owner
 
 
-class Count(Struct, frozen=True):
+class TaskCount(Struct, frozen=True):
     """How many match. Where there are more than `EXACT` nobody has counted further."""
 
     total: int
@@ -77,14 +88,14 @@ class _Tally(Struct):
         return self.looked > EXACT
 
 
-def prepared(tx: Tx, wanted: Filter) -> Filter:
+def prepared(tx: Tx, wanted: TaskFilter) -> TaskFilter:
     """The filter with its words looked up, for whoever asks it more than once."""
     if wanted.text is None or wanted.words is not None:
         return wanted
     return replace(wanted, words=words.read(tx, wanted.text))
 
 
-def page(tx: Tx, wanted: Filter) -> Page:
+def page(tx: Tx, wanted: TaskFilter) -> TaskPage:
     """The tasks that match, in the order that is asked for, and where the next page begins."""
     if not 1 <= wanted.limit <= MOST:
         raise BadInput(f"limit must lie between 1 and {MOST}.", field="limit")
@@ -92,23 +103,25 @@ def page(tx: Tx, wanted: Filter) -> Page:
     shown = tasks.all_with_deliveries(tx, found[: wanted.limit])
     more = len(found) > wanted.limit
     last = _cursor(wanted.sort, found[wanted.limit - 1]) if more else None
-    return Page(tuple(shown), last, reviews.asking(tx, [task.id for task in shown]))
+    return TaskPage(tuple(shown), last, reviews.asking(tx, [task.id for task in shown]))
 
 
-def ids(tx: Tx, wanted: Filter, most: int = EXACT) -> list[TaskId]:
+def ids(tx: Tx, wanted: TaskFilter, most: int = EXACT) -> list[TaskId]:
     """The names of all that match, up to a number."""
     found = _found(tx, prepared(tx, wanted), "tasks.id, tasks.no, tasks.scheduled_for", most)
     return [TaskId(str(row["id"])) for row in found]
 
 
-def count(tx: Tx, wanted: Filter) -> Count:
+def count(tx: Tx, wanted: TaskFilter) -> TaskCount:
     """How many match, and how many of them would in each status.
 
     Where there are more than are counted, the parts are told of the newest alone.
     """
-    plain = prepared(tx, replace(wanted, before=None, sort=Sort.NEWEST))
+    plain = prepared(tx, replace(wanted, before=None, sort=SortOrder.NEWEST))
     everywhere = replace(plain, statuses=(), asks=False)
-    parts = _of_all(tx) if everywhere == Filter(limit=wanted.limit) else _counted(tx, everywhere)
+    parts = (
+        _of_all(tx) if everywhere == TaskFilter(limit=wanted.limit) else _counted(tx, everywhere)
+    )
     asking = _counted(tx, replace(everywhere, asks=True)) if parts.is_cut else parts
     by_status, asked = parts.by_status, parts
     if plain.asks or (plain.statuses and parts.is_cut):
@@ -116,7 +129,7 @@ def count(tx: Tx, wanted: Filter) -> Count:
         by_status = by_status if plain.asks else by_status | asked.by_status
     elif plain.statuses:
         asked = _Tally({each: by_status.get(each, 0) for each in plain.statuses})
-    return Count(
+    return TaskCount(
         min(asked.total, EXACT),
         asked.is_cut or asked.total > EXACT,
         by_status,
@@ -130,11 +143,11 @@ def count(tx: Tx, wanted: Filter) -> Count:
 def _of_all(tx: Tx) -> _Tally:
     """Of every task there is: each number along the index that is made for it."""
     planned = tx.all("count_planned", {"most": EXACT + 1})[0]["tasks"]
-    asks = _counted(tx, Filter(asks=True)).total
+    asks = _counted(tx, TaskFilter(asks=True)).total
     return _Tally(tasks.counts(tx, EXACT + 1), asks, rows.number(planned))
 
 
-def _counted(tx: Tx, wanted: Filter) -> _Tally:
+def _counted(tx: Tx, wanted: TaskFilter) -> _Tally:
     """Of all that match, or of one more than are counted."""
     found = _Tally()
     for lead in _rarest(tx, wanted):
@@ -148,7 +161,7 @@ def _counted(tx: Tx, wanted: Filter) -> _Tally:
     return found
 
 
-def _tally(tx: Tx, wanted: Filter, lead: Lead) -> tuple[str, dict[str, Cell]]:
+def _tally(tx: Tx, wanted: TaskFilter, lead: ListIndex) -> tuple[str, dict[str, Cell]]:
     columns = f"tasks.status, tasks.type, {ASKS} AS asks"
     if wanted.words and lead == by_text(wanted.words):
         # The newest that hold the words are looked at; one of which the rest does not hold has no
@@ -163,17 +176,17 @@ def _tally(tx: Tx, wanted: Filter, lead: Lead) -> tuple[str, dict[str, Cell]]:
     return f"SELECT {told} FROM ({sql}) GROUP BY status", params  # noqa: S608
 
 
-def _found(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
+def _found(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
     match wanted.sort:
-        case Sort.NEWEST:
+        case SortOrder.NEWEST:
             return _newest(tx, wanted, columns, most)
-        case Sort.DUE:
+        case SortOrder.DUE:
             return _due(tx, wanted, columns, most)
-        case Sort.UPDATED:  # pragma: no branch - there is no other
+        case SortOrder.UPDATED:  # pragma: no branch - there is no other
             return _updated(tx, wanted, columns, most)
 
 
-def _newest(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
+def _newest(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
     ways = _rarest(tx, wanted)
     found = [row for lead in ways for row in tx.ask(*_composed(tx, wanted, lead, columns, most))]
     if len(ways) > 1:
@@ -181,7 +194,7 @@ def _newest(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
     return found[:most]
 
 
-def _due(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
+def _due(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
     """Along the clock; where another way is short, or the words are rare, few are sorted."""
     ways, said = _rarest(tx, wanted), wanted.words
     if ways == (WHOLE,) or (said and said.is_common and ways == (by_text(said),)):
@@ -196,7 +209,7 @@ def _due(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
     return found[:most]
 
 
-def _updated(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
+def _updated(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
     """Along the journal, where the last entry of a task stands for it; few are sorted instead."""
     columns = f"{columns}, events.seq"
     ways = _rarest(tx, wanted)
@@ -219,14 +232,14 @@ def _updated(tx: Tx, wanted: Filter, columns: str, most: int) -> list[Row]:
     return found[:most]
 
 
-def _is_long(tx: Tx, wanted: Filter, ways: Sequence[Lead]) -> bool:
+def _is_long(tx: Tx, wanted: TaskFilter, ways: Sequence[ListIndex]) -> bool:
     """Whether there are too many to be sorted."""
     if wanted.words is not None:
         return wanted.words.is_common and ways == (by_text(wanted.words),)
     return ways == (WHOLE,) or _size(tx, ways, FEW) >= FEW
 
 
-def _rarest(tx: Tx, wanted: Filter) -> tuple[Lead, ...]:
+def _rarest(tx: Tx, wanted: TaskFilter) -> tuple[ListIndex, ...]:
     ways = leads(wanted)
     if wanted.words is not None:
         return _with_words(tx, wanted.words, ways)
@@ -235,7 +248,9 @@ def _rarest(tx: Tx, wanted: Filter) -> tuple[Lead, ...]:
     return min(ways, key=lambda way: _size(tx, way, FEW))
 
 
-def _with_words(tx: Tx, said: Words, ways: Sequence[tuple[Lead, ...]]) -> tuple[Lead, ...]:
+def _with_words(
+    tx: Tx, said: SearchWords, ways: Sequence[tuple[ListIndex, ...]]
+) -> tuple[ListIndex, ...]:
     """Along the words, but for common ones among what is rare."""
     if not ways or (said.terms is not None and not said.is_common):
         return (by_text(said),)
@@ -245,7 +260,7 @@ def _with_words(tx: Tx, said: Words, ways: Sequence[tuple[Lead, ...]]) -> tuple[
     return (by_text(said, way if size < FEW else ()),)
 
 
-def _size(tx: Tx, way: Sequence[Lead], most: int) -> int:
+def _size(tx: Tx, way: Sequence[ListIndex], most: int) -> int:
     """How many rows a way has, as far as that matters."""
     found = 0
     for lead in way:
@@ -256,7 +271,7 @@ def _size(tx: Tx, way: Sequence[Lead], most: int) -> int:
 
 
 def _composed(
-    tx: Tx, wanted: Filter, lead: Lead, columns: str, most: int
+    tx: Tx, wanted: TaskFilter, lead: ListIndex, columns: str, most: int
 ) -> tuple[str, dict[str, Cell]]:
     where, params = conditions(wanted)
     params |= lead.params | {"most": most}
@@ -271,24 +286,24 @@ def _composed(
     return sql, params
 
 
-def _after(tx: Tx, sort: Sort, cursor: str, lead: Lead) -> tuple[str, dict[str, Cell]]:
+def _after(tx: Tx, sort: SortOrder, cursor: str, lead: ListIndex) -> tuple[str, dict[str, Cell]]:
     """What holds of all that comes after the page before."""
-    if sort is Sort.NEWEST:
+    if sort is SortOrder.NEWEST:
         return f"{lead.key} < :before", {"before": tasks.find_row(tx, TaskId(cursor))["no"]}
     place = _PLACE.fullmatch(cursor)
     if place is None:
         raise BadInput(f"{cursor!r:.60} is no cursor of a list that is sorted so.", field="cursor")
     at, no = int(place[1]), int(place[2])
-    if sort is Sort.UPDATED:
+    if sort is SortOrder.UPDATED:
         return "events.seq < :before", {"before": at}
     return "(tasks.scheduled_for, tasks.no) > (:at, :no)", {"at": at, "no": no}
 
 
-def _cursor(sort: Sort, row: Row) -> str:
+def _cursor(sort: SortOrder, row: Row) -> str:
     match sort:
-        case Sort.NEWEST:
+        case SortOrder.NEWEST:
             return str(row["id"])
-        case Sort.UPDATED:
+        case SortOrder.UPDATED:
             return f"{rows.number(row['seq'])}.0"
-        case Sort.DUE:  # pragma: no branch - there is no other
+        case SortOrder.DUE:  # pragma: no branch - there is no other
             return f"{rows.number(row['scheduled_for'])}.{rows.number(row['no'])}"

@@ -30,7 +30,7 @@ _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _OTHERS: Final = 0o077
 
 
-class Ring(Protocol):
+class Keyring(Protocol):
     """A keyring: one text for each pair of a service and a name."""
 
     def get_password(self, service: str, username: str, /) -> str | None: ...
@@ -40,11 +40,11 @@ class Ring(Protocol):
     def delete_password(self, service: str, username: str, /) -> None: ...
 
 
-def machine_ring() -> Ring | None:
+def machine_ring() -> Keyring | None:
     """The keyring of this machine, if there is one that keeps what it is given."""
     try:
         # It is an extra, and loads slowly.
-        found: Ring = importlib.import_module("keyring").get_keyring()
+        found: Keyring = importlib.import_module("keyring").get_keyring()
         # Below 1 stand those that fail, forget, or write plain text.
         good = float(getattr(found, "priority", 0)) >= 1
     except Exception:  # noqa: BLE001 - whatever is wrong with it, there is none
@@ -55,7 +55,9 @@ def machine_ring() -> Ring | None:
 class Secrets:
     """All secrets of one home. Whatever is handed out, `hide` knows from then on."""
 
-    def __init__(self, home: Path, ring: Ring | None = None, hide: Redactor | None = None) -> None:
+    def __init__(
+        self, home: Path, ring: Keyring | None = None, hide: Redactor | None = None
+    ) -> None:
         self._home = home
         self._ring = ring
         self.hide: Final = hide or Redactor()
@@ -65,7 +67,7 @@ class Secrets:
         """Where they are kept, in words."""
         return "the keyring" if self._in_ring() else str(self._file)
 
-    def use_ring(self, ring: Ring | None) -> None:
+    def use_ring(self, ring: Keyring | None) -> None:
         """Look into a keyring from now on, if none was looked into before."""
         self._ring = self._ring or ring
 

@@ -10,8 +10,8 @@ from remit.model import rrule
 from remit.model.codec import JsonMap, text_of, to_json
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId, TaskId
-from remit.model.plan import Item
-from remit.model.series import Missed, Overlap, Repeats, Series
+from remit.model.plan import WorkItem
+from remit.model.series import OnMissed, Overlap, Repeats, Series
 from remit.model.task import Creator, Task, TaskType
 from remit.store import rows
 from remit.store.database import Params, Row, Tx
@@ -47,7 +47,7 @@ def find(tx: Tx, series_id: SeriesId) -> Series:
     return found
 
 
-def every(
+def list_series(
     tx: Tx, *, ended: bool = False, after: SeriesId | None = None, limit: int = 100
 ) -> list[Series]:
     """What comes back, oldest first; what has ended only if it is asked for."""
@@ -70,7 +70,7 @@ def due(tx: Tx, now: datetime, limit: int) -> list[Series]:
 def soonest(tx: Tx, now: datetime) -> datetime | None:
     """When a series becomes due that is not due yet."""
     row = tx.one("next_due_series", {"now": rows.ms(now)})
-    return rows.at(row["due_at"]) if row else None
+    return rows.parse_time(row["due_at"]) if row else None
 
 
 def end(tx: Tx, series_id: SeriesId, why: str, now: datetime) -> bool:
@@ -78,7 +78,9 @@ def end(tx: Tx, series_id: SeriesId, why: str, now: datetime) -> bool:
     return bool(tx.run("end_series", {"id": series_id, "why": why, "now": rows.ms(now)}))
 
 
-def rule(tx: Tx, series_id: SeriesId, *, missed: Missed | None, overlap: Overlap | None) -> Series:
+def rule(
+    tx: Tx, series_id: SeriesId, *, missed: OnMissed | None, overlap: Overlap | None
+) -> Series:
     """Say what becomes of slots that are missed or meet; what is None stays as it was."""
     found = find(tx, series_id)
     if found.ended_at is not None:
@@ -108,7 +110,7 @@ def _template(first: Task) -> str:
         # An agent's words stay an agent's, however often they come back.
         created_by=Creator.AGENT if first.created_by is Creator.AGENT else Creator.SCHEDULER,
         repeats=None,
-        work=tuple(Item(item.description) for item in first.work),
+        work=tuple(WorkItem(item.description) for item in first.work),
         delivery=tuple(Delivery(d.channel, d.recipient, d.content) for d in first.delivery),
         notes=(),
         retry_of=None,
@@ -126,13 +128,13 @@ def of_row(tx: Tx, row: Row) -> Series:
         id=SeriesId(str(row["id"])),
         session_id=SessionId(str(row["session_id"])),
         title=str(row["title"]),
-        repeats=Repeats(str(row["rule"]), str(row["zone"]), rows.at(row["first_at"])),
-        last=rows.at(row["last_at"]),
+        repeats=Repeats(str(row["rule"]), str(row["zone"]), rows.parse_time(row["first_at"])),
+        last=rows.parse_time(row["last_at"]),
         template=template,
         ended_at=rows.moment(row["ended_at"]),
         why=rows.text(row["why"]),
         paused_at=rows.moment(row["paused_at"]),
-        skips=tuple(map(rows.at, skips)),
-        missed=rows.word(Missed, row["missed"]) if row["missed"] else None,
+        skips=tuple(map(rows.parse_time, skips)),
+        missed=rows.word(OnMissed, row["missed"]) if row["missed"] else None,
         overlap=rows.word(Overlap, row["overlap"]) if row["overlap"] else None,
     )

@@ -9,7 +9,7 @@ from remit.model import rrule
 from remit.model.codec import stamp
 from remit.model.edit import Edit
 from remit.model.ids import SeriesId, TaskId
-from remit.model.series import Fate, Series, Slot
+from remit.model.series import Series, Slot, SlotFate
 from remit.model.task import Task
 from remit.store import edits, moves, rows, series, slots, tasks
 from remit.store.database import Tx
@@ -41,7 +41,9 @@ def resume(tx: Tx, series_id: SeriesId, now: datetime) -> Series:
     last = missed[-1] if missed else found.last
     tx.run("resume_series", {"id": series_id, "last_at": rows.ms(last)})
     if missed:
-        slots.write_skip(tx, series_id, slots.Skipped(missed[0], last, len(missed), PAUSED), now)
+        slots.write_skip(
+            tx, series_id, slots.SkippedSlots(missed[0], last, len(missed), PAUSED), now
+        )
     for task in _unbegun(tx, series_id):
         if task.slot is not None and task.slot <= now:
             _skip(tx, task, PAUSED, now)
@@ -70,7 +72,7 @@ def skip(tx: Tx, series_id: SeriesId, slot: datetime | None, now: datetime) -> S
         _skip(tx, task, UNWANTED, now)
     else:
         at = _slot(found, slot, now)
-        slots.write_skip(tx, series_id, slots.Skipped(at, at, 1, UNWANTED), now)
+        slots.write_skip(tx, series_id, slots.SkippedSlots(at, at, 1, UNWANTED), now)
     return series.find(tx, series_id)
 
 
@@ -111,7 +113,7 @@ def coming(tx: Tx, found: Series, now: datetime, count: int) -> list[Slot]:
         return there[:count]
     after = max(found.last, now)
     ahead = [
-        Slot(found.id, at, Fate.SKIPPED, UNWANTED) if at in found.skips else Slot(found.id, at)
+        Slot(found.id, at, SlotFate.SKIPPED, UNWANTED) if at in found.skips else Slot(found.id, at)
         for at in islice(rrule.slots(found.repeats, after), max(0, count - len(there)))
     ]
     return [*there, *ahead][:count]
@@ -152,7 +154,7 @@ def _skip(tx: Tx, task: Task, why: str, now: datetime) -> None:
     assert task.slot is not None  # noqa: S101 - an occurrence that waits has one
     assert task.series_id is not None  # noqa: S101 - found by it
     slots.pass_over(tx, TaskId(task.id), task.status, why, now)
-    skipped = slots.Skipped(task.slot, task.slot, 1, why)
+    skipped = slots.SkippedSlots(task.slot, task.slot, 1, why)
     slots.write_skip(tx, task.series_id, skipped, now)
 
 

@@ -13,9 +13,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.errors import Conflict
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import SessionId, TaskId
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.status import Actor
 from remit.model.task import Taint, Task
 from remit.model.visibility import is_owners, may_see
@@ -29,7 +29,7 @@ _FIRST: Final = "execute_tool"
 _VOUCHED: Final = "vouched:"  # and the session, in `meta`: up to when
 
 
-class Past(Struct, frozen=True):
+class PastRun(Struct, frozen=True):
     """One earlier run."""
 
     no: int
@@ -42,7 +42,7 @@ class Past(Struct, frozen=True):
     context: int = 0  # tokens that its last thought held
 
 
-class Summary(Struct, frozen=True):
+class SessionSummary(Struct, frozen=True):
     text: str
     upto: tuple[datetime, int]  # when the last run in it ended, and its number
     runs: int
@@ -51,34 +51,34 @@ class Summary(Struct, frozen=True):
     highest: int = 0  # number of a run in it; 0: nobody knows
 
 
-class Said(Struct, frozen=True):
+class OwnerStatement(Struct, frozen=True):
     """What the owner said about the work, how, and what he was asked, if he was."""
 
     text: str
-    how: Answered
+    how: ReviewAnswer
     asked: str | None = None
 
 
-class Reported(Struct, frozen=True):
+class ReportedMessage(Struct, frozen=True):
     task_id: TaskId
     text: str
     at: datetime
     taint: Taint
 
 
-class Shared(Struct, frozen=True):
+class SessionHistory(Struct, frozen=True):
     """All that the next run of a session may look back on."""
 
-    runs: tuple[Past, ...] = ()  # not summed up yet, oldest first
-    summary: Summary | None = None
-    said: tuple[Said, ...] = ()  # newest first
-    reported: tuple[Reported, ...] = ()  # newest first
+    runs: tuple[PastRun, ...] = ()  # not summed up yet, oldest first
+    summary: SessionSummary | None = None
+    said: tuple[OwnerStatement, ...] = ()  # newest first
+    reported: tuple[ReportedMessage, ...] = ()  # newest first
 
 
-def look_back(tx: Tx, task: Task) -> Shared:
+def look_back(tx: Tx, task: Task) -> SessionHistory:
     """What was before this task in its session; nothing if it may not see all of that."""
     if not _sees_all(tx, task):
-        return Shared()
+        return SessionHistory()
     summary = _summary(tx, task.session_id)
     at, no = summary.upto if summary else (None, 0)
     found = tx.all(
@@ -92,7 +92,9 @@ def look_back(tx: Tx, task: Task) -> Shared:
             "limit": RECENT,
         },
     )
-    shared = Shared(_runs(tx, found), summary, said(tx, task), _reported(tx, task))
+    shared = SessionHistory(
+        _runs(tx, found), summary, owner_statements(tx, task), _reported(tx, task)
+    )
     vouched = _vouched(tx, task.session_id)
     return shared if vouched is None else _trusted(shared, vouched)
 
@@ -120,17 +122,19 @@ def vouch(tx: Tx, task_id: TaskId, now: datetime) -> Task:
     meta.put(tx, _VOUCHED + task.session_id, str(rows.ms(now)))
     row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - it was just read
-    told = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": "vouched", "session": task.session_id})
+    told = NewEvent(
+        EventKind.TASK_UPDATED, Actor.OWNER, {"what": "vouched", "session": task.session_id}
+    )
     events.append(tx, task_id, rows.number(row["events"]), told, now)
     return tasks.get(tx, task_id)
 
 
 def _vouched(tx: Tx, session_id: SessionId) -> datetime | None:
     found = meta.get(tx, _VOUCHED + session_id)
-    return rows.at(int(found)) if found else None
+    return rows.parse_time(int(found)) if found else None
 
 
-def _trusted(shared: Shared, upto: datetime) -> Shared:
+def _trusted(shared: SessionHistory, upto: datetime) -> SessionHistory:
     """The same, with all that the owner has vouched for as his own."""
     own, summary = Taint.OWNER, shared.summary
     if summary is not None and summary.upto[0] <= upto:
@@ -150,7 +154,7 @@ def states(tx: Tx, task_ids: Sequence[str]) -> list[str]:
     return [str(row["state"]) for row in turns if row["size"]]
 
 
-def sum_up(tx: Tx, session_id: SessionId, summary: Summary) -> bool:
+def sum_up(tx: Tx, session_id: SessionId, summary: SessionSummary) -> bool:
     """Keep a summary, unless one is kept that goes as far or further."""
     at, no = summary.upto
     kept = tx.run(
@@ -169,30 +173,30 @@ def sum_up(tx: Tx, session_id: SessionId, summary: Summary) -> bool:
     return bool(kept)
 
 
-def _summary(tx: Tx, session_id: SessionId) -> Summary | None:
+def _summary(tx: Tx, session_id: SessionId) -> SessionSummary | None:
     row = tx.one("get_session", {"id": session_id})
     if row is None:
         return None
-    return Summary(
+    return SessionSummary(
         text=str(row["summary"]),
-        upto=(rows.at(row["upto_at"]), rows.number(row["upto"])),
+        upto=(rows.parse_time(row["upto_at"]), rows.number(row["upto"])),
         runs=rows.number(row["runs"]),
-        since=rows.at(row["since"]),
+        since=rows.parse_time(row["since"]),
         taint=rows.word(Taint, row["taint"]),
         highest=rows.number(row["highest"] or 0),
     )
 
 
-def _runs(tx: Tx, found: Sequence[Row]) -> tuple[Past, ...]:
+def _runs(tx: Tx, found: Sequence[Row]) -> tuple[PastRun, ...]:
     thoughts = _thoughts(tx, [str(row["id"]) for row in found], whole=False)
     ended = tasks.all_with_deliveries(tx, found)
     return tuple(
-        Past(
+        PastRun(
             no=rows.number(row["no"]),
             task_id=task.id,
             title=task.title,
             text=_came_to(task),
-            ended_at=rows.at(row["completed_at"]),
+            ended_at=rows.parse_time(row["completed_at"]),
             taint=task.taint,
             size=_whole_size(thoughts.get(task.id, ())),
             context=max(
@@ -232,31 +236,31 @@ def _whole_size(turns: Sequence[Row]) -> int:
     return sum(rows.number(turn["size"]) for turn in turns)
 
 
-def said(tx: Tx, task: Task) -> tuple[Said, ...]:
+def owner_statements(tx: Tx, task: Task) -> tuple[OwnerStatement, ...]:
     """What the owner said about the work of earlier runs, newest first."""
     found = tx.all(
         "list_corrections",
         {"session": task.session_id, "task": task.id, "limit": 2 * MOST_SAID},
     )
-    told: dict[str, Said] = {}
+    told: dict[str, OwnerStatement] = {}
     for row in found:
         # What was asked may hold what an outsider wrote; then his answer stands alone.
-        asked = row["answer"] == Answered.ANSWER and row["taint"] == Taint.OWNER
+        asked = row["answer"] == ReviewAnswer.ANSWER and row["taint"] == Taint.OWNER
         text = str(row["answer_text"]).strip()
-        how, question = rows.word(Answered, row["answer"]), rows.text(row["question"])
-        told.setdefault(text, Said(text, how, question if asked else None))
+        how, question = rows.word(ReviewAnswer, row["answer"]), rows.text(row["question"])
+        told.setdefault(text, OwnerStatement(text, how, question if asked else None))
     return tuple(told.values())[:MOST_SAID]
 
 
-def _reported(tx: Tx, task: Task) -> tuple[Reported, ...]:
+def _reported(tx: Tx, task: Task) -> tuple[ReportedMessage, ...]:
     found = tx.all(
         "list_reported", {"session": task.session_id, "task": task.id, "limit": MOST_REPORTED}
     )
     return tuple(
-        Reported(
+        ReportedMessage(
             TaskId(str(row["id"])),
             str(row["body"]),
-            rows.at(row["sent_at"]),
+            rows.parse_time(row["sent_at"]),
             rows.word(Taint, row["taint"]),
         )
         for row in found

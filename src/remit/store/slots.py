@@ -7,9 +7,9 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model.codec import Json, stamp
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import SeriesId, TaskId
-from remit.model.series import Fate, Overlap, Series
+from remit.model.series import Overlap, Series, SlotFate
 from remit.model.status import Actor, Status
 from remit.model.task import Task
 from remit.store import after_restore, events, meta, moves, reviews, rows, tasks
@@ -22,22 +22,22 @@ AT_WORK: Final = "the one before it was still open"
 _OVERLAP: Final = "overlap"  # in `meta`: what holds for a series that has no word of its own
 
 
-class Skipped(Struct, frozen=True):
+class SkippedSlots(Struct, frozen=True):
     """Slots in a row that got no occurrence."""
 
     first: datetime
     last: datetime
     slots: int
     why: str = ASLEEP
-    fate: Fate = Fate.SKIPPED
+    fate: SlotFate = SlotFate.SKIPPED
 
 
-class Step(Struct, frozen=True):
+class SeriesAdvance(Struct, frozen=True):
     """How a series goes on: up to which slot it has come, and what is put in."""
 
     latest: datetime  # the newest slot that is due
     made: tuple[Task, ...]  # the occurrences to put in, in order
-    skipped: Skipped | None = None
+    skipped: SkippedSlots | None = None
     over: bool = False  # its rule names no further time
     before: datetime | None = None  # what has not begun of earlier slots is too old; None: `latest`
     keeps: int = 0  # so many of these wait all the same
@@ -47,7 +47,7 @@ class Step(Struct, frozen=True):
     asks: bool = False  # of what was due before a restore one is made, and asked about
 
 
-def advance(tx: Tx, series: Series, step: Step, now: datetime) -> bool:
+def advance(tx: Tx, series: Series, step: SeriesAdvance, now: datetime) -> bool:
     """Put in what comes next and pass over what is too old; False if somebody was first."""
     last = step.made[-1].slot if step.made else series.last
     assert last is not None  # noqa: S101 - an occurrence has a slot
@@ -94,7 +94,7 @@ def may_begin(tx: Tx, row: Row, now: datetime) -> bool:
         return True
     if tx.one("find_overlapped", {"series": series_id, "slot": slot}) is None:
         return True
-    task_id, left = TaskId(str(row["id"])), _one(rows.at(slot), AT_WORK)
+    task_id, left = TaskId(str(row["id"])), _one(rows.parse_time(slot), AT_WORK)
     _leave_out(tx, SeriesId(str(series_id)), task_id, str(row["status"]), left, now)
     return False
 
@@ -110,23 +110,23 @@ def stopping(tx: Tx, series_id: SeriesId) -> list[Task]:
     return [rows.task(row) for row in tx.all("list_stopping_slots", {"series": series_id})]
 
 
-def skipped(tx: Tx, series_id: SeriesId, limit: int = 100) -> list[Skipped]:
+def skipped(tx: Tx, series_id: SeriesId, limit: int = 100) -> list[SkippedSlots]:
     """What was passed over, newest first."""
     found = tx.all("list_skips", {"series": series_id, "limit": limit})
     return [
-        Skipped(
-            rows.at(row["from_at"]),
-            rows.at(row["upto_at"]),
+        SkippedSlots(
+            rows.parse_time(row["from_at"]),
+            rows.parse_time(row["upto_at"]),
             rows.number(row["slots"]),
             str(row["why"]),
-            rows.word(Fate, row["fate"]),
+            rows.word(SlotFate, row["fate"]),
         )
         for row in found
     ]
 
 
 def pass_over(
-    tx: Tx, task_id: TaskId, was: str, reason: str, now: datetime, fate: Fate | None = None
+    tx: Tx, task_id: TaskId, was: str, reason: str, now: datetime, fate: SlotFate | None = None
 ) -> None:
     """End an occurrence that never began, so that a night's worth of them is not run at once.
 
@@ -138,13 +138,13 @@ def pass_over(
     assert ended is not None  # noqa: S101 - read in this very transaction
     data: dict[str, Json] = {"was": was, "to": Status.CANCELLED, "note": why}
     data |= {"fate": fate.value} if fate else {}
-    entry = Entry(Kind.TASK_MOVED, Actor.META, data)
+    entry = NewEvent(EventKind.TASK_MOVED, Actor.META, data)
     events.append(tx, task_id, rows.number(ended["events"]), entry, now)
     task = rows.task(tasks.find_row(tx, task_id))
     tasks.tell_parent(tx, task, Status.CANCELLED, why, now)
 
 
-def write_skip(tx: Tx, series_id: SeriesId, skipped: Skipped, now: datetime) -> None:
+def write_skip(tx: Tx, series_id: SeriesId, skipped: SkippedSlots, now: datetime) -> None:
     """Keep that slots got no occurrence, and why."""
     tx.run(
         "insert_skip",
@@ -160,28 +160,32 @@ def write_skip(tx: Tx, series_id: SeriesId, skipped: Skipped, now: datetime) -> 
     )
 
 
-def _pass_over_old(tx: Tx, series_id: SeriesId, step: Step, now: datetime) -> list[datetime]:
+def _pass_over_old(
+    tx: Tx, series_id: SeriesId, step: SeriesAdvance, now: datetime
+) -> list[datetime]:
     """What has not begun and is too old is not run; it is written down why. Return its slots."""
     before = step.before or step.latest
     wanted = _wanted(series_id, rows.ms(before), now, restored=step.asks)
-    why, fate = (ASLEEP, Fate.MISSED) if step.missed else (NOT_BEGUN, Fate.SKIPPED)
+    why, fate = (ASLEEP, SlotFate.MISSED) if step.missed else (NOT_BEGUN, SlotFate.SKIPPED)
     why = BEFORE_RESTORE if step.asks else why
     passed: list[datetime] = []
     for row in _unbegun(tx, wanted)[step.keeps :]:
-        task_id, left = TaskId(str(row["task"])), _one(rows.at(row["slot_at"]), why, fate)
+        task_id, left = TaskId(str(row["task"])), _one(rows.parse_time(row["slot_at"]), why, fate)
         _leave_out(tx, series_id, task_id, str(row["status"]), left, now)
         passed.append(left.first)
     return passed
 
 
-def _ask(tx: Tx, step: Step, passed: Sequence[datetime]) -> None:
+def _ask(tx: Tx, step: SeriesAdvance, passed: Sequence[datetime]) -> None:
     """One question for all slots that may have run before a restore."""
     missed = step.skipped
     firsts = [*passed, *([missed.first] if missed else [])]
     for task in step.made:
         assert task.slot is not None  # noqa: S101 - an occurrence has a slot
         count = 1 + len(passed) + (missed.slots if missed else 0)
-        after_restore.hold(tx, task, others=after_restore.Slots(min([*firsts, task.slot]), count))
+        after_restore.hold(
+            tx, task, others=after_restore.RestoredSlots(min([*firsts, task.slot]), count)
+        )
 
 
 def _wanted(
@@ -190,7 +194,7 @@ def _wanted(
     return {"series": series_id, "slot": slot, "now": rows.ms(now), "restored": restored}
 
 
-def _meet(tx: Tx, series_id: SeriesId, step: Step, now: datetime) -> None:
+def _meet(tx: Tx, series_id: SeriesId, step: SeriesAdvance, now: datetime) -> None:
     """Two runs of one series meet: the newer one is not run, or the older one ends."""
     if step.overlap not in (Overlap.SKIP, Overlap.CANCEL_OTHER):
         return
@@ -214,19 +218,19 @@ def _unbegun(tx: Tx, wanted: Mapping[str, Cell]) -> list[Row]:
 
 
 def _leave_out(
-    tx: Tx, series_id: SeriesId, task_id: TaskId, was: str, skipped: Skipped, now: datetime
+    tx: Tx, series_id: SeriesId, task_id: TaskId, was: str, skipped: SkippedSlots, now: datetime
 ) -> None:
     """An occurrence ends before it began, and its slot is written down."""
     pass_over(tx, task_id, was, skipped.why, now, skipped.fate)
     write_skip(tx, series_id, skipped, now)
 
 
-def _one(at: datetime, why: str, fate: Fate = Fate.SKIPPED) -> Skipped:
-    return Skipped(at, at, 1, why, fate)
+def _one(at: datetime, why: str, fate: SlotFate = SlotFate.SKIPPED) -> SkippedSlots:
+    return SkippedSlots(at, at, 1, why, fate)
 
 
 def _write_down(
-    tx: Tx, series: Series, skipped: Skipped, made: Sequence[Task], now: datetime
+    tx: Tx, series: Series, skipped: SkippedSlots, made: Sequence[Task], now: datetime
 ) -> None:
     """In the series, and in the log of the occurrence that comes instead, if one does."""
     write_skip(tx, series.id, skipped, now)
@@ -239,9 +243,9 @@ def _write_down(
     }
     if not made:
         told |= {"what": "skipped", "series": series.id, "title": series.title}
-        events.append(tx, None, 0, Entry(Kind.CALENDAR_NOTED, Actor.META, told), now)
+        events.append(tx, None, 0, NewEvent(EventKind.CALENDAR_NOTED, Actor.META, told), now)
         return
     row = tx.one("record_task_event", {"id": made[0].id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - put in by this very transaction
-    entry = Entry(Kind.TASK_UPDATED, Actor.META, told)
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, told)
     events.append(tx, made[0].id, rows.number(row["events"]), entry, now)

@@ -18,7 +18,7 @@ from remit.store import rows
 from remit.store.database import Params, Row, Tx
 
 
-class Scope(StrEnum):
+class LimitScope(StrEnum):
     """Whose requests a limit counts."""
 
     RUN = "run"  # of one task, all its rounds
@@ -26,26 +26,26 @@ class Scope(StrEnum):
     DAY = "day"  # of all tasks together
 
 
-class Unit(StrEnum):
+class SpendingUnit(StrEnum):
     TOKENS = "tokens"
     REQUESTS = "requests"
     CENTS = "cents"
 
     def of(self, usage: Usage) -> int:
         match self:
-            case Unit.TOKENS:
+            case SpendingUnit.TOKENS:
                 return usage.tokens
-            case Unit.REQUESTS:
+            case SpendingUnit.REQUESTS:
                 return usage.requests
-            case Unit.CENTS:  # pragma: no branch - there is no other
+            case SpendingUnit.CENTS:  # pragma: no branch - there is no other
                 return usage.cents
 
 
-class Limit(Struct, frozen=True):
+class SpendingLimit(Struct, frozen=True):
     """So much may be used since a moment; each time the owner agrees, `step` more."""
 
-    scope: Scope
-    unit: Unit
+    scope: LimitScope
+    unit: SpendingUnit
     most: int
     step: int
     since: datetime | None = None
@@ -56,17 +56,22 @@ class Limit(Struct, frozen=True):
         return f"budget:{self.scope}"
 
 
-class Over(Struct, frozen=True):
+class OverLimit(Struct, frozen=True):
     """A request that was not reserved: it would go over a limit as the owner raised it so far."""
 
-    limit: Limit
+    limit: SpendingLimit
     used: int
     most: int
 
 
 def reserve(
-    tx: Tx, key: str, task: Task | None, wanted: Usage, limits: Sequence[Limit], now: datetime
-) -> Over | None:
+    tx: Tx,
+    key: str,
+    task: Task | None,
+    wanted: Usage,
+    limits: Sequence[SpendingLimit],
+    now: datetime,
+) -> OverLimit | None:
     """Set aside what a request may cost, if no limit forbids it; None is nobody's request yet."""
     over = next((over for limit in limits if (over := _over(tx, task, wanted, limit))), None)
     if over is None:
@@ -107,13 +112,13 @@ def between(tx: Tx, since: datetime, until: datetime) -> Usage:
     return _usage(tx.one("sum_spending_between", span))
 
 
-def _over(tx: Tx, task: Task | None, wanted: Usage, limit: Limit) -> Over | None:
+def _over(tx: Tx, task: Task | None, wanted: Usage, limit: SpendingLimit) -> OverLimit | None:
     unit, since = limit.unit, rows.ms(limit.since) if limit.since else 0
     used, want = unit.of(_used(tx, task, limit.scope, since)), unit.of(wanted)
     if used + want <= limit.most:
         return None
     if task is None:
-        return Over(limit, used, limit.most)
+        return OverLimit(limit, used, limit.most)
     asked: Params = {"task": task.id, "about": limit.about, "since": since}
     row = tx.one("count_limit_raises", asked)
     more = limit.step * rows.number(row["raises"] if row else 0)
@@ -121,13 +126,13 @@ def _over(tx: Tx, task: Task | None, wanted: Usage, limit: Limit) -> Over | None
     own = unit.of(of_task(tx, task.id, since))
     if used + want <= limit.most + more or own + want <= more:
         return None
-    return Over(limit, used, limit.most + more)
+    return OverLimit(limit, used, limit.most + more)
 
 
-def _used(tx: Tx, task: Task | None, scope: Scope, since: int) -> Usage:
-    if scope is Scope.DAY or task is None:
+def _used(tx: Tx, task: Task | None, scope: LimitScope, since: int) -> Usage:
+    if scope is LimitScope.DAY or task is None:
         return of_all(tx, since)
-    if scope is Scope.SERIES:
+    if scope is LimitScope.SERIES:
         return of_series(tx, task.series_id, since)
     return of_task(tx, task.id, since)
 
@@ -144,7 +149,7 @@ def _write(tx: Tx, key: str, task: Task | None, wanted: Usage, now: datetime) ->
 
 
 def _amounts(usage: Usage) -> dict[str, int]:
-    return {unit.value: unit.of(usage) for unit in Unit}
+    return {unit.value: unit.of(usage) for unit in SpendingUnit}
 
 
 def _usage(row: Row | None) -> Usage:

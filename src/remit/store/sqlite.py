@@ -30,7 +30,7 @@ MOST_IN_A_COMMIT: Final = 512
 READERS: Final = 2
 
 
-class Job(Struct):
+class WriteJob(Struct):
     """One write that waits: what to run, and who is told."""
 
     name: str
@@ -47,12 +47,12 @@ class Sqlite:
         self._connection = self._open()
         self._looking: list[sqlite3.Connection] = []
         self._loop = asyncio.get_running_loop()
-        self._waiting: list[Job] = []
+        self._waiting: list[WriteJob] = []
         self._busy = self._flush_planned = self._closed = False
         self._quiet = asyncio.Event()
         self._quiet.set()
         self._tell: list[Callable[[int], None]] = []
-        self._batches: SimpleQueue[list[Job] | None] = SimpleQueue()
+        self._batches: SimpleQueue[list[WriteJob] | None] = SimpleQueue()
         self._local = threading.local()
         self._readers = ThreadPoolExecutor(READERS, "remit-reader")
         self._writer = threading.Thread(target=self._write_for_ever, name="remit-writer")
@@ -65,7 +65,7 @@ class Sqlite:
             raise StoreTrouble("The store is closed; nothing was written.")
         waiter: asyncio.Future[object] = self._loop.create_future()
         self._quiet.clear()
-        self._waiting.append(Job(work.__name__, lambda tx: work(tx, *args, **kwargs), waiter))
+        self._waiting.append(WriteJob(work.__name__, lambda tx: work(tx, *args, **kwargs), waiter))
         self._plan_flush()
         return cast("T", await waiter)
 
@@ -108,7 +108,7 @@ class Sqlite:
         del self._waiting[:MOST_IN_A_COMMIT]
         self._batches.put(batch)
 
-    def _settle(self, batch: list[Job], seq: int | None) -> None:
+    def _settle(self, batch: list[WriteJob], seq: int | None) -> None:
         self._busy = False
         for job in batch:
             if job.waiter.cancelled():
@@ -136,7 +136,7 @@ class Sqlite:
         # sort and scan in an old one. Without any it takes those that were made for the question.
         self._connection.close()
 
-    def _commit(self, tx: SqliteTx, batch: list[Job]) -> None:
+    def _commit(self, tx: SqliteTx, batch: list[WriteJob]) -> None:
         """Commit all together; if one spoils the transaction, commit each for itself."""
         for job in batch:
             failpoint(f"{job.name}:before")
@@ -148,7 +148,7 @@ class Sqlite:
             if job.error is None:
                 failpoint(f"{job.name}:after")
 
-    def _together(self, tx: SqliteTx, batch: list[Job]) -> bool:
+    def _together(self, tx: SqliteTx, batch: list[WriteJob]) -> bool:
         try:
             tx.begin()
             for job in batch:
@@ -165,7 +165,7 @@ class Sqlite:
                 job.error = self._trouble(error)
         return True
 
-    def _run(self, tx: SqliteTx, job: Job) -> bool:
+    def _run(self, tx: SqliteTx, job: WriteJob) -> bool:
         """Run one job; False if it failed and may have left something half done."""
         before = tx.changes
         try:

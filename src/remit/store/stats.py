@@ -11,7 +11,7 @@ from remit.model.status import TERMINAL, Status
 from remit.model.task import Task
 from remit.store import inbox, rows, spending, tasks
 from remit.store.database import Tx
-from remit.store.inbox import Needs
+from remit.store.inbox import InboxCounts
 
 MOST: Final = 10_000  # so far a state is counted
 HOURS: Final = 24
@@ -20,7 +20,7 @@ NEXT: Final = 5
 _HOUR: Final = timedelta(hours=1)
 
 
-class Hour(Struct, frozen=True):
+class HourlyOutcomes(Struct, frozen=True):
     """How many tasks ended in the hour that begins then."""
 
     at: datetime
@@ -29,7 +29,7 @@ class Hour(Struct, frozen=True):
     cancelled: int
 
 
-class Day(Struct, frozen=True):
+class DailyUsage(Struct, frozen=True):
     """What was used in the day that begins then."""
 
     at: datetime
@@ -37,10 +37,10 @@ class Day(Struct, frozen=True):
 
 
 class Stats(Struct, frozen=True):
-    needs: Needs
+    needs: InboxCounts
     counts: Mapping[str, int]  # by status, each up to a number
-    hours: tuple[Hour, ...]  # the last one is running
-    days: tuple[Day, ...]  # the last one is today
+    hours: tuple[HourlyOutcomes, ...]  # the last one is running
+    days: tuple[DailyUsage, ...]  # the last one is today
     next: tuple[Task, ...]
 
     @property
@@ -70,7 +70,7 @@ def next_tasks(tx: Tx, now: datetime, limit: int) -> tuple[Task, ...]:
     return tuple(tasks.all_with_deliveries(tx, found))
 
 
-def _hours(tx: Tx, now: datetime) -> tuple[Hour, ...]:
+def _hours(tx: Tx, now: datetime) -> tuple[HourlyOutcomes, ...]:
     first = now.replace(minute=0, second=0, microsecond=0) - (HOURS - 1) * _HOUR
     span = {"since": rows.ms(first), "until": rows.ms(first + HOURS * _HOUR)}
     ended: dict[Status, dict[int, int]] = {}
@@ -78,7 +78,7 @@ def _hours(tx: Tx, now: datetime) -> tuple[Hour, ...]:
         found = tx.all("count_ended", {"status": status, **span})
         ended[status] = {rows.number(row["hour"]): rows.number(row["n"]) for row in found}
     return tuple(
-        Hour(
+        HourlyOutcomes(
             first + hour * _HOUR,
             ended[Status.COMPLETED].get(hour, 0),
             ended[Status.FAILED].get(hour, 0),
@@ -88,13 +88,15 @@ def _hours(tx: Tx, now: datetime) -> tuple[Hour, ...]:
     )
 
 
-def _days(tx: Tx, now: datetime, midnight: Callable[[datetime], datetime]) -> tuple[Day, ...]:
+def _days(
+    tx: Tx, now: datetime, midnight: Callable[[datetime], datetime]
+) -> tuple[DailyUsage, ...]:
     begins = [midnight(now)]
     for _ in range(DAYS - 1):
         # The hour before a midnight lies in the day before, however long that was.
         begins.insert(0, midnight(begins[0] - _HOUR))
     ends = [*begins[1:], now + _HOUR]
     return tuple(
-        Day(since, spending.between(tx, since, until))
+        DailyUsage(since, spending.between(tx, since, until))
         for since, until in zip(begins, ends, strict=True)
     )

@@ -15,18 +15,18 @@ from remit.model.status import TERMINAL, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.store import rows
 from remit.store.database import Cell, Tx
-from remit.store.words import Words
+from remit.store.words import SearchWords
 
 MAX_VIEWS: Final = 100
 
 
-class Sort(StrEnum):
+class SortOrder(StrEnum):
     NEWEST = "newest"
     UPDATED = "updated"  # what something happened to last comes first
     DUE = "due"  # what is open and has a time, the soonest first
 
 
-class Filter(Struct, frozen=True, kw_only=True):
+class TaskFilter(Struct, frozen=True, kw_only=True):
     """All of it must hold; what is not said is not looked at."""
 
     statuses: tuple[Status, ...] = ()
@@ -46,9 +46,11 @@ class Filter(Struct, frozen=True, kw_only=True):
     planned_since: datetime | None = None  # for when it is planned, if it is open
     planned_until: datetime | None = None
     text: str | None = None
-    words: Words | None = None  # the same as its index takes it; whoever reads the list fills it in
+    words: SearchWords | None = (
+        None  # the same as its index takes it; whoever reads the list fills it in
+    )
     deleted: bool = False  # show what was deleted, and only that
-    sort: Sort = Sort.NEWEST
+    sort: SortOrder = SortOrder.NEWEST
     before: str | None = None  # where the page before ended
     limit: int = 50
 
@@ -65,7 +67,7 @@ class SavedView(Struct, frozen=True):
     created_at: datetime
 
 
-class Lead(Struct, frozen=True):
+class ListIndex(Struct, frozen=True):
     """An index to read along: what is told of it narrows the list before anything is looked at."""
 
     tables: str
@@ -93,31 +95,31 @@ _FAILED: Final = (
     " WHERE json_extract(value, '$.result') = 'fail') END"
 )
 _UNVERIFIED: Final = f"({_CONTRACT} = 'advisory' OR ({' AND '.join(_UNPROVEN)} AND {_FAILED}))"
-WHOLE: Final = Lead("tasks NOT INDEXED")
-PLANNED: Final = Lead(
+WHOLE: Final = ListIndex("tasks NOT INDEXED")
+PLANNED: Final = ListIndex(
     "tasks INDEXED BY tasks_planned",
     ("tasks.scheduled_for IS NOT NULL", "tasks.completed_at IS NULL"),
     "tasks.scheduled_for, tasks.no",
 )
-JOURNAL: Final = Lead(
+JOURNAL: Final = ListIndex(
     "events CROSS JOIN tasks ON tasks.id = events.task_id AND tasks.events = events.n",
     order="events.seq DESC",
     key="events.seq",
 )
 # No task is in both.
 _UNVERIFIED_WAY: Final = (
-    Lead(
+    ListIndex(
         "tasks INDEXED BY tasks_by_contract",
         (f"{_CONTRACT} = 'advisory'", f"{_CONTRACT} <> 'verifiable'"),
     ),
-    Lead("tasks INDEXED BY tasks_unproven", _UNPROVEN),
+    ListIndex("tasks INDEXED BY tasks_unproven", _UNPROVEN),
 )
 _EARLIER: Final = (
     "SELECT 1 FROM deliveries AS other WHERE other.task_id = deliveries.task_id"
     " AND other.channel = :channel AND (other.n, other.part) < (deliveries.n, deliveries.part)"
 )
 # A task with several deliveries on one channel is found by the first of them.
-_CHANNEL: Final = Lead(
+_CHANNEL: Final = ListIndex(
     "deliveries INDEXED BY deliveries_by_channel CROSS JOIN tasks ON tasks.id = deliveries.task_id",
     (
         "deliveries.channel = :channel",
@@ -138,9 +140,9 @@ _PROBE: Final = "CROSS JOIN tasks_text ON tasks_text.rowid = tasks.no"
 _MATCH: Final = "tasks_text MATCH :text"
 
 
-def leads(wanted: Filter) -> list[tuple[Lead, ...]]:
+def leads(wanted: TaskFilter) -> list[tuple[ListIndex, ...]]:
     """Every way to read this list but its text; a way may be several indexes that are merged."""
-    found: list[tuple[Lead, ...]] = [(each,) for each in _words(wanted)]
+    found: list[tuple[ListIndex, ...]] = [(each,) for each in _words(wanted)]
     statuses = wanted.statuses or (tuple(TERMINAL) if wanted.deleted else ())
     if wanted.unverified:
         found.append(_UNVERIFIED_WAY)
@@ -149,7 +151,7 @@ def leads(wanted: Filter) -> list[tuple[Lead, ...]]:
     return found
 
 
-def by_text(words: Words, among: Sequence[Lead] = ()) -> Lead:
+def by_text(words: SearchWords, among: Sequence[ListIndex] = ()) -> ListIndex:
     """Along the tasks that hold the words; `among`: those of a few that are known otherwise."""
     key, where = "tasks_text.rowid", [_MATCH]
     params: dict[str, Cell] = {"text": words.match}
@@ -158,17 +160,17 @@ def by_text(words: Words, among: Sequence[Lead] = ()) -> Lead:
     if among:
         # The plus keeps SQLite from looking for each of them anew.
         where.append(f"+{key} IN ({' UNION ALL '.join(map(_numbers, among))})")
-    return Lead(_TEXT, tuple(where), f"{key} DESC", key, params)
+    return ListIndex(_TEXT, tuple(where), f"{key} DESC", key, params)
 
 
-def newest_by_text(words: Words, most: int, join: str = "CROSS JOIN") -> Lead:
+def newest_by_text(words: SearchWords, most: int, join: str = "CROSS JOIN") -> ListIndex:
     """The newest so many that hold the words, whatever else holds of them."""
     hits = f"(SELECT rowid AS no FROM tasks_text WHERE {_MATCH} ORDER BY no DESC LIMIT :hits)"  # noqa: S608
     tables = f"{hits} AS hits {join} tasks NOT INDEXED ON tasks.no = hits.no"
-    return Lead(tables, params={"text": words.match, "hits": most})
+    return ListIndex(tables, params={"text": words.match, "hits": most})
 
 
-def probed(lead: Lead, words: Words) -> Lead:
+def probed(lead: ListIndex, words: SearchWords) -> ListIndex:
     """Along another index, where each task is asked whether it holds the words."""
     return replace(
         lead,
@@ -178,11 +180,11 @@ def probed(lead: Lead, words: Words) -> Lead:
     )
 
 
-def _numbers(lead: Lead) -> str:
+def _numbers(lead: ListIndex) -> str:
     return f"SELECT tasks.no FROM {lead.tables} WHERE {' AND '.join(lead.where or ('TRUE',))}"  # noqa: S608
 
 
-def conditions(wanted: Filter) -> tuple[list[str], dict[str, Cell]]:
+def conditions(wanted: TaskFilter) -> tuple[list[str], dict[str, Cell]]:
     """All that must hold, whichever way is taken."""
     where = [f"tasks.deleted_at IS {'NOT ' if wanted.deleted else ''}NULL"]
     params: dict[str, Cell] = {}
@@ -197,7 +199,7 @@ def conditions(wanted: Filter) -> tuple[list[str], dict[str, Cell]]:
     return where, params
 
 
-def _said(wanted: Filter) -> Iterator[tuple[str, str, str | datetime | None]]:
+def _said(wanted: TaskFilter) -> Iterator[tuple[str, str, str | datetime | None]]:
     yield "tasks.type = :type", "type", wanted.type
     yield "tasks.source_kind = :source", "source", wanted.source
     yield "tasks.priority = :priority", "priority", wanted.priority
@@ -213,7 +215,7 @@ def _said(wanted: Filter) -> Iterator[tuple[str, str, str | datetime | None]]:
     yield f"EXISTS ({sent})", "channel", wanted.channel
 
 
-def _flags(wanted: Filter) -> Iterator[str]:
+def _flags(wanted: TaskFilter) -> Iterator[str]:
     if wanted.recurring is not None:
         yield f"tasks.series_id IS {'NOT ' if wanted.recurring else ''}NULL"
     if wanted.asks:
@@ -224,7 +226,7 @@ def _flags(wanted: Filter) -> Iterator[str]:
         yield _UNVERIFIED
 
 
-def _words(wanted: Filter) -> Iterator[Lead]:
+def _words(wanted: TaskFilter) -> Iterator[ListIndex]:
     for column, index, common, value in (
         ("tasks.source_kind", "source", SourceKind.MANUAL, wanted.source),
         ("tasks.taint", "taint", Taint.OWNER, wanted.taint),
@@ -233,35 +235,37 @@ def _words(wanted: Filter) -> Iterator[Lead]:
     ):
         if value not in (None, common):
             where = (f"{column} = :{index}", f"{column} <> '{common.value}'")
-            yield Lead(f"tasks INDEXED BY tasks_by_{index}", where, params={index: value})
+            yield ListIndex(f"tasks INDEXED BY tasks_by_{index}", where, params={index: value})
     if wanted.channel not in (None, "dashboard"):
         yield replace(_CHANNEL, params={"channel": wanted.channel})
     if wanted.asks:
-        yield Lead(_ASKS)
+        yield ListIndex(_ASKS)
     yield from _plain(wanted)
 
 
-def _plain(wanted: Filter) -> Iterator[Lead]:
+def _plain(wanted: TaskFilter) -> Iterator[ListIndex]:
     if wanted.is_planned:
         yield replace(PLANNED, order="tasks.no DESC")
     if wanted.type is TaskType.SCHEDULED:
-        yield Lead("tasks INDEXED BY tasks_scheduled", ("tasks.type = 'scheduled'",))
+        yield ListIndex("tasks INDEXED BY tasks_scheduled", ("tasks.type = 'scheduled'",))
     if wanted.session is not None:
         where = ("tasks.session_id = :session",)
-        yield Lead("tasks INDEXED BY tasks_by_session", where, params={"session": wanted.session})
+        yield ListIndex(
+            "tasks INDEXED BY tasks_by_session", where, params={"session": wanted.session}
+        )
     if wanted.series is not None:
         where = ("tasks.series_id = :series",)
-        yield Lead("tasks INDEXED BY tasks_by_series", where, params={"series": wanted.series})
+        yield ListIndex("tasks INDEXED BY tasks_by_series", where, params={"series": wanted.series})
     elif wanted.recurring:
-        yield Lead("tasks INDEXED BY tasks_recurring", ("tasks.series_id IS NOT NULL",))
+        yield ListIndex("tasks INDEXED BY tasks_recurring", ("tasks.series_id IS NOT NULL",))
 
 
-def _status(status: Status, *, deleted: bool) -> Lead:
+def _status(status: Status, *, deleted: bool) -> ListIndex:
     stands = f"tasks.status = '{status.value}'"
     if deleted:
         where = (stands, "tasks.deleted_at IS NOT NULL")
-        return Lead("tasks INDEXED BY tasks_deleted", where)
-    return Lead("tasks INDEXED BY tasks_by_status", (stands,))
+        return ListIndex("tasks INDEXED BY tasks_deleted", where)
+    return ListIndex("tasks INDEXED BY tasks_by_status", (stands,))
 
 
 def _once(statuses: tuple[Status, ...]) -> list[Status]:
@@ -279,7 +283,7 @@ def save_view(tx: Tx, name: str, line: str, now: datetime) -> None:
 def saved_views(tx: Tx) -> list[SavedView]:
     """All saved views, by name."""
     return [
-        SavedView(str(row["name"]), str(row["filter"]), rows.at(row["created_at"]))
+        SavedView(str(row["name"]), str(row["filter"]), rows.parse_time(row["created_at"]))
         for row in tx.all("list_views")
     ]
 

@@ -7,14 +7,14 @@ from typing import Concatenate, Final, ParamSpec, TypeVar
 
 from msgspec.structs import replace
 
-from remit.errors import Changed, Conflict, NotFound
+from remit.errors import Conflict, NotFound, OutOfDate
 from remit.model.codec import Json, JsonMap, to_json
 from remit.model.delivery import Delivery
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
-from remit.model.standing import Standing
 from remit.model.status import TERMINAL, Actor, Status
 from remit.model.task import SourceKind, Task, TaskType
+from remit.model.task_state import TaskState
 from remit.store import events, rows
 from remit.store.database import Row, Tx
 
@@ -45,7 +45,9 @@ def amend(tx: Tx, task: Task, now: datetime) -> None:
     if row is None:
         raise Conflict(f"Task {task.id} has begun; what it asked about is settled.")
     replace_deliveries(tx, task)
-    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": "as you answered", **told(task)})
+    entry = NewEvent(
+        EventKind.TASK_UPDATED, Actor.OWNER, {"what": "as you answered", **task_to_journal(task)}
+    )
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
     if _comes_back(task):
         _begun(tx, task)
@@ -62,7 +64,9 @@ def read(tx: Tx, task: Task, now: datetime) -> Row | None:
     if row is None:
         return None
     replace_deliveries(tx, task)
-    entry = Entry(Kind.TASK_UPDATED, Actor.INTAKE, {"what": "read", **told(task)})
+    entry = NewEvent(
+        EventKind.TASK_UPDATED, Actor.INTAKE, {"what": "read", **task_to_journal(task)}
+    )
     events.append(tx, task.id, rows.number(row["events"]), entry, now)
     if _comes_back(task):
         _begun(tx, task)
@@ -101,7 +105,7 @@ def matching(
 ) -> T:
     """Do something to a task, if it is still as it was when somebody looked at it."""
     if version(tx, task_id) != expected:
-        raise Changed(f"Task {task_id} has changed since you looked at it; look again.")
+        raise OutOfDate(f"Task {task_id} has changed since you looked at it; look again.")
     return verb(tx, task_id, *args, **kwargs)
 
 
@@ -170,7 +174,7 @@ def _mark(tx: Tx, task_id: TaskId, now: datetime, what: str, deleted_at: int | N
     row = tx.one("set_task_deleted", {"id": task_id, "deleted_at": deleted_at, "now": rows.ms(now)})
     if row is None:
         raise NotFound("ended task", task_id)
-    entry = Entry(Kind.TASK_UPDATED, Actor.OWNER, {"what": what})
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.OWNER, {"what": what})
     events.append(tx, task_id, rows.number(row["events"]), entry, now)
     return get(tx, task_id)
 
@@ -210,13 +214,13 @@ def _delivery_columns(task: Task, n: int, delivery: Delivery) -> dict[str, str |
     }
 
 
-def _created(task: Task) -> Entry:
-    data: JsonMap = {"source": f"{task.source.kind}:{task.source.ref}", **told(task)}
+def _created(task: Task) -> NewEvent:
+    data: JsonMap = {"source": f"{task.source.kind}:{task.source.ref}", **task_to_journal(task)}
     data |= {"context": task.context, "priority": task.priority.value if task.rule else None}
-    return Entry(Kind.TASK_CREATED, Actor.INTAKE, {k: v for k, v in data.items() if v})
+    return NewEvent(EventKind.TASK_CREATED, Actor.INTAKE, {k: v for k, v in data.items() if v})
 
 
-def told(task: Task) -> JsonMap:
+def task_to_journal(task: Task) -> JsonMap:
     """What is asked for, whole, as the journal keeps it."""
     return {
         "title": task.title,
@@ -286,16 +290,16 @@ def _planned_or_ended(row: Row) -> tuple[int, int]:
     return rows.number(row["completed_at"] or row["scheduled_for"]), rows.number(row["no"])
 
 
-def statuses_of(tx: Tx, task_ids: Sequence[TaskId]) -> list[Standing]:
+def statuses_of(tx: Tx, task_ids: Sequence[TaskId]) -> list[TaskState]:
     """The status of those of some tasks that exist, in the order they are named."""
     named = tx.all("list_task_statuses", {"tasks": json.dumps(task_ids)})
     found = {str(row["id"]): _standing(row) for row in named}
     return [found[each] for each in dict.fromkeys(task_ids) if each in found]
 
 
-def _standing(row: Row) -> Standing:
+def _standing(row: Row) -> TaskState:
     wish = rows.text(row["wish"])
-    return Standing(
+    return TaskState(
         id=TaskId(str(row["id"])),
         title=str(row["title"]),
         status=rows.word(Status, row["status"]),
@@ -323,5 +327,5 @@ def tell_parent(tx: Tx, child: Task, to: Status, summary: str | None, now: datet
         return
     data: JsonMap = {"what": "a task it made has ended", "task": child.id, "to": to}
     data |= {"summary": summary} if summary else {}
-    entry = Entry(Kind.TASK_UPDATED, Actor.EXECUTOR, data)
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.EXECUTOR, data)
     events.append(tx, TaskId(parent), rows.number(row["events"]), entry, now)

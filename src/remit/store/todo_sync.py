@@ -5,14 +5,14 @@ from datetime import datetime
 from msgspec import Struct
 
 from remit.model.codec import JsonMap
-from remit.model.event import Entry, Kind
+from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
 from remit.model.status import Actor
 from remit.store import events, meta, rows
 from remit.store.database import Tx
 
 
-class Copy(Struct, frozen=True):
+class TodoCopy(Struct, frozen=True):
     """What was last written of a task; without an etag somebody took it out, and it stays out."""
 
     task_id: TaskId
@@ -20,20 +20,20 @@ class Copy(Struct, frozen=True):
     digest: str
 
 
-def get(tx: Tx, task_id: TaskId) -> Copy | None:
+def get(tx: Tx, task_id: TaskId) -> TodoCopy | None:
     row = tx.one("get_mirrored", {"task": task_id})
-    return Copy(task_id, str(row["etag"]), str(row["digest"])) if row else None
+    return TodoCopy(task_id, str(row["etag"]), str(row["digest"])) if row else None
 
 
-def ended_before(tx: Tx, before: datetime, limit: int) -> list[Copy]:
+def ended_before(tx: Tx, before: datetime, limit: int) -> list[TodoCopy]:
     """Copies in the list whose tasks ended before a moment."""
     found = tx.all("list_old_mirrored", {"before": rows.ms(before), "limit": limit})
     return [
-        Copy(TaskId(str(row["task_id"])), str(row["etag"]), str(row["digest"])) for row in found
+        TodoCopy(TaskId(str(row["task_id"])), str(row["etag"]), str(row["digest"])) for row in found
     ]
 
 
-def put(tx: Tx, copy: Copy) -> None:
+def put(tx: Tx, copy: TodoCopy) -> None:
     tx.run("put_mirrored", {"task": copy.task_id, "etag": copy.etag, "digest": copy.digest})
 
 
@@ -50,5 +50,5 @@ def note(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> None:
     """Write into a task's log what somebody did in the list; it has no other effect."""
     row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - tasks are kept
-    entry = Entry(Kind.TASK_UPDATED, Actor.META, told)
+    entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, told)
     events.append(tx, task_id, rows.number(row["events"]), entry, now)

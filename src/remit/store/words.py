@@ -22,13 +22,13 @@ _FOLDED: Final = re.compile(r"[0-9a-z]+")
 _PLAIN: Final = re.compile(r"[0-9A-Za-z\u00c0-\u024f]+")
 
 
-class Words(Struct, frozen=True):
+class SearchWords(Struct, frozen=True):
     match: str
     terms: int | None = None  # how many words are looked up for one task; None: that costs a walk
     is_common: bool = False
 
 
-def read(tx: Tx, text: str) -> Words:
+def read(tx: Tx, text: str) -> SearchWords:
     """Every word must occur; the last one may be unfinished. Nothing is read as an operator."""
     said: list[str] = re.findall(r"\w+", text)
     if not said:
@@ -36,10 +36,10 @@ def read(tx: Tx, text: str) -> Words:
     endings = _endings(tx, said)
     quoted = " ".join(f'"{word}"' for word in said[:-1])
     if endings is None:
-        return Words(f'{quoted} "{said[-1]}"*'.lstrip())
+        return SearchWords(f'{quoted} "{said[-1]}"*'.lstrip())
     last = " OR ".join(f'"{word}"' for word in endings)
     match = f"{quoted} AND ({last})" if quoted else last
-    return Words(match, len(said) - 1 + len(endings), _is_common(tx, match))
+    return SearchWords(match, len(said) - 1 + len(endings), _is_common(tx, match))
 
 
 def _endings(tx: Tx, said: list[str]) -> list[str] | None:

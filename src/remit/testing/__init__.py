@@ -23,25 +23,25 @@ from typing import Final, Self
 
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.scripted import parse as script
-from remit.brain.tools import Able
+from remit.brain.tools import UsableTool
 from remit.model.codec import text_of
-from remit.model.delivery import Accepted, Answer, Keeps, Parcel
+from remit.model.delivery import Accepted, Answer, Parcel, SendGuarantee
 from remit.model.event import Event
 from remit.model.ids import TaskId
-from remit.model.review import Answered, Decision, Review
+from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.task import Task
 from remit.ports import Brain, Channel
-from remit.settings import Deliver, Settings
+from remit.settings import DeliverSettings, Settings
 from remit.store import home, legacy, queue, tasks
-from remit.testing.memory import Memory, PowerCut
+from remit.testing.memory import MemorySteps, PowerCut
 from remit.testing.obedient import ObedientBrain
 from remit.trigger import command
-from remit.wiring import House, opened
+from remit.wiring import App, opened
 
 __all__ = [
     "FileOutbox",
     "FrozenClock",
-    "Memory",
+    "MemorySteps",
     "ObedientBrain",
     "Outbox",
     "PowerCut",
@@ -108,7 +108,7 @@ class Outbox:
     name: str = "outbox"
     guidance: str = "Plain text."
     most: int = 4096
-    keeps: Keeps = Keeps.NOTHING
+    keeps: SendGuarantee = SendGuarantee.NOTHING
     answers: list[Answer | Exception] = field(default_factory=list)  # then: accepted
     sent: list[Parcel] = field(default_factory=list)  # what was accepted
     tried: list[Parcel] = field(default_factory=list)
@@ -129,7 +129,7 @@ class FileOutbox:
     name: Final = "outbox"
     guidance: Final = "Plain text."
     most: Final = 4096
-    keeps: Final = Keeps.NOTHING
+    keeps: Final = SendGuarantee.NOTHING
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -162,18 +162,18 @@ class World:
         channels: Mapping[str, Channel] | None = None,
         start: datetime = START,
         settings: Settings | None = None,
-        able: Sequence[Able] = (),
+        able: Sequence[UsableTool] = (),
     ) -> None:
         self.outbox = Outbox()
         self.clock = FrozenClock(start)
         self.brain: Brain = brain or ScriptedBrain(())
         # Nobody here regrets an approval; who tests that says so in the settings.
-        self._settings = settings or Settings(home=home, deliver=Deliver(undo=0))
+        self._settings = settings or Settings(home=home, deliver=DeliverSettings(undo=0))
         self._channels: dict[str, Channel] = {"outbox": self.outbox, **(channels or {})}
         self._able = able  # tools of yours, beside the house's own
         self._stack = AsyncExitStack()
         self._added = 0
-        self.house: House
+        self.house: App
 
     async def __aenter__(self) -> Self:
         provide_database(self._settings.database)
@@ -192,7 +192,7 @@ class World:
     ) -> None:
         await self._stack.aclose()
 
-    def _opened(self) -> AbstractAsyncContextManager[House]:
+    def _opened(self) -> AbstractAsyncContextManager[App]:
         return opened(
             self._settings,
             clock=self.clock,
@@ -257,7 +257,7 @@ class World:
     async def waiting(self) -> list[Review]:
         return await self.house.inbox.waiting()
 
-    async def decide(self, review: Review, answer: Answered, text: str | None = None) -> Task:
+    async def decide(self, review: Review, answer: ReviewAnswer, text: str | None = None) -> Task:
         assert review.id is not None  # noqa: S101 - a review that waits has been stored
         return await self.house.inbox.decide(review.id, Decision(answer, text))
 

@@ -12,7 +12,7 @@ from remit.model.delivery import (
     Delivery,
     DeliveryStatus,
     Found,
-    Sends,
+    SendHistory,
     Unknown,
 )
 from remit.model.delivery_moves import (
@@ -21,10 +21,10 @@ from remit.model.delivery_moves import (
     DeliveryStep,
     after_answer,
 )
-from remit.model.plan import Item
-from remit.model.review import Answered, Decision, Review
+from remit.model.plan import WorkItem
+from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.status import Actor, Status
-from remit.model.task import Budget, Taint, Task
+from remit.model.task import Taint, Task, TaskBudget
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class PowerCut(BaseException):
     """The machine went dark."""
 
 
-class Memory:
+class MemorySteps:
     """What a run needs to remember, in a dict: for trying the spine without store and engine.
 
     What was written survives a cut. `trail` names every write, and a cut is named like one:
@@ -55,7 +55,7 @@ class Memory:
         self._written = task
 
     @property
-    def ledger(self) -> "Memory":
+    def ledger(self) -> "MemorySteps":
         return self
 
     async def do(
@@ -82,7 +82,7 @@ class Memory:
 
     async def declined(self, key: str) -> bool:
         found = (each for known, each in self.decisions.items() if known.startswith(key))
-        return any(each.answer is Answered.DECLINE for each in found)
+        return any(each.answer is ReviewAnswer.DECLINE for each in found)
 
     def has(self, name: str) -> bool:
         return name in self._done or name in self._looked
@@ -94,12 +94,12 @@ class Memory:
     def keep(
         self,
         *,
-        work: tuple[Item, ...] | None = None,
+        work: tuple[WorkItem, ...] | None = None,
         tool_output: str | None = None,
         contract: Contract | None = None,
         verdict: Verdict | None = None,
         taint: Taint | None = None,
-        spent: Budget | None = None,
+        spent: TaskBudget | None = None,
     ) -> None:
         self.task = self.task.keeping(
             work=work,
@@ -134,17 +134,17 @@ class Memory:
     async def clear(self, delivery: Delivery, answer: Found) -> None:
         self._settle("clear", after_answer(delivery, answer))
 
-    async def sends(self, delivery: Delivery) -> Sends:
+    async def sends(self, delivery: Delivery) -> SendHistory:
         claims = self.trail.count(f"claim:{delivery.id}")
-        return Sends(claims, None, claims)
+        return SendHistory(claims, None, claims)
 
-    def decide(self, review: Review, answer: Answered, text: str | None = None) -> None:
+    def decide(self, review: Review, answer: ReviewAnswer, text: str | None = None) -> None:
         """What the owner's decision does to a task that waits."""
         self.decisions[review.key] = Decision(answer, text)
-        if answer is Answered.BACK:
+        if answer is ReviewAnswer.BACK:
             self.again(text or "")
             return
-        notes = (*self.task.notes, text or "") if answer is Answered.ANSWER else self.task.notes
+        notes = (*self.task.notes, text or "") if answer is ReviewAnswer.ANSWER else self.task.notes
         delivery = tuple(
             replace(each, status=STATUS_AFTER_DECISION.get(answer, each.status))
             if each.id == review.about

@@ -10,7 +10,7 @@ from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
 from remit.model.deferred import PRD, document_of
 from remit.model.delivery import Delivery
-from remit.model.plan import Item
+from remit.model.plan import WorkItem
 from remit.model.specialist import PROJECT
 from remit.model.task import Cue, Priority, Source, SourceKind
 
@@ -35,7 +35,7 @@ def cue(  # noqa: PLR0913 - all that a person may say at once
         source=Source(SourceKind.MANUAL, ref),
         title=title if len(title) <= 120 else title[:117] + "...",  # noqa: PLR2004
         text=text.strip(),
-        work=tuple(Item(line) for line in work),
+        work=tuple(WorkItem(line) for line in work),
         delivery=(Delivery(channel, recipient, content),),
         scheduled_for=scheduled_for,
         priority=priority,

@@ -23,8 +23,8 @@ from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
 from remit.ports import Clock
-from remit.settings.doors import Folder
-from remit.store.cues import Arrival, Fate, Kept
+from remit.settings.doors import FolderSettings
+from remit.store.cues import Arrival, CueFate, StoredCue
 from remit.system.background import Background
 from remit.trigger import words
 
@@ -34,7 +34,7 @@ _ENDS: Final = (".part", ".partial", ".tmp", ".crdownload", ".swp", "~")
 _Stamp: TypeAlias = tuple[int, int, int]
 
 
-class Found(Struct, frozen=True):
+class ArrivedFile(Struct, frozen=True):
     """A file that has come to rest: what it is called, what is in it, in words."""
 
     name: str
@@ -56,8 +56,8 @@ class FolderWatch:
     def __init__(
         self,
         name: str,
-        folder: Folder,
-        take: Callable[[Arrival], Awaitable[Kept]],
+        folder: FolderSettings,
+        take: Callable[[Arrival], Awaitable[StoredCue]],
         clock: Clock,
         background: Background,
     ) -> None:
@@ -125,7 +125,7 @@ class FolderWatch:
         ]
 
 
-def opened(folder: Folder, name: str) -> Found | RefusedFile | None:
+def opened(folder: FolderSettings, name: str) -> ArrivedFile | RefusedFile | None:
     """What is in a file, or why it is not taken in; None if it is none any more."""
     try:
         file = os.open(Path(folder.path) / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -143,10 +143,10 @@ def opened(folder: Folder, name: str) -> Found | RefusedFile | None:
         why = f"it has {size:,} bytes, and largest of this folder is {folder.largest:,}"
         return RefusedFile(name, size, why)
     came_at = datetime.fromtimestamp(seen.st_ctime, UTC)
-    return Found(name, hashlib.sha256(raw).hexdigest(), len(raw), _text(raw), came_at)
+    return ArrivedFile(name, hashlib.sha256(raw).hexdigest(), len(raw), _text(raw), came_at)
 
 
-def arrival(name: str, found: Found) -> Arrival:
+def arrival(name: str, found: ArrivedFile) -> Arrival:
     """A file as what came by its door."""
     body: JsonMap = {
         "kind": "file",
@@ -170,10 +170,10 @@ def refusal(name: str, found: RefusedFile, stamp: _Stamp) -> Arrival:
     }
     whose = hashlib.sha256(os.fsencode(found.name)).hexdigest()[:12]
     ref = f"folder:{name} {whose} refused {'-'.join(map(str, stamp))}"
-    return Arrival(ref=ref, door=f"folder:{name}", body=body, fate=Fate.IGNORED, why=found.why)
+    return Arrival(ref=ref, door=f"folder:{name}", body=body, fate=CueFate.IGNORED, why=found.why)
 
 
-def cue(kept: Kept, folder: Folder) -> Cue:
+def cue(kept: StoredCue, folder: FolderSettings) -> Cue:
     """Work on a file, as the owner says; its words are his own only where he alone writes."""
     body, text = kept.body, str(kept.body.get("text") or "")
     context: JsonMap = {"file": body.get("name"), "sha256": body.get("digest")}

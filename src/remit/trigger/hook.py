@@ -39,7 +39,7 @@ _MOST_FIELDS: Final = 1_000
 _STRUCTURED: Final = "application/cloudevents+json"
 
 
-class Shown(StrEnum):
+class HookProof(StrEnum):
     """How a caller showed that it knows the secret."""
 
     STANDARD = "standard"
@@ -48,7 +48,7 @@ class Shown(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class HookCall:
     """What came over the wire; the names of headers are in small letters."""
 
     headers: Mapping[str, str]
@@ -65,7 +65,7 @@ class Call:
         return self.headers.get(f"{next(made, _MAKERS[0])}-{name}", "")
 
 
-class Event(Struct, frozen=True):
+class HookEvent(Struct, frozen=True):
     """What a call brought: its name, what kind of thing it tells of, and the words of it."""
 
     ref: str
@@ -75,27 +75,27 @@ class Event(Struct, frozen=True):
     greets: bool = False  # it only says that the hook was set up
 
 
-def shown(call: Call, secrets: Sequence[str], now: datetime) -> Shown | None:
+def shown(call: HookCall, secrets: Sequence[str], now: datetime) -> HookProof | None:
     """How the caller is known; None if it is not. Whoever signs is held to his signature."""
     good = [secret for secret in secrets if secret]
     if call.is_standard:
-        return Shown.STANDARD if _is_standard(call, good, now) else None
+        return HookProof.STANDARD if _is_standard(call, good, now) else None
     if "x-hub-signature-256" in call.headers:
-        return Shown.GITHUB if _is_hub(call, good) else None
-    return Shown.BEARER if _is_bearer(call, good) else None
+        return HookProof.GITHUB if _is_hub(call, good) else None
+    return HookProof.BEARER if _is_bearer(call, good) else None
 
 
-def read(call: Call, how: Shown) -> Event:
+def read(call: HookCall, how: HookProof) -> HookEvent:
     """What a call that was believed has to say."""
     content = _parsed(call)
     found = _cloud_event(call, content)
     if found is None:
         kind = words.one_line(call.headers.get("x-github-event", ""))
         text = _text(content, call.body)
-        return Event(_ref(call, how, None), kind, text, content, _is_ping(kind, content))
+        return HookEvent(_ref(call, how, None), kind, text, content, _is_ping(kind, content))
     about, said = found
-    signed = about if how is not Shown.GITHUB or _is_structured(call) else None
-    return Event(_ref(call, how, signed), about["type"], _text(said, call.body), said)
+    signed = about if how is not HookProof.GITHUB or _is_structured(call) else None
+    return HookEvent(_ref(call, how, signed), about["type"], _text(said, call.body), said)
 
 
 def pointed(content: Json, pointer: str) -> str:
@@ -117,7 +117,7 @@ def made(random: bytes) -> str:
 # The secret ---------------------------------------------------------------------------------------
 
 
-def _is_standard(call: Call, secrets: Sequence[str], now: datetime) -> bool:
+def _is_standard(call: HookCall, secrets: Sequence[str], now: datetime) -> bool:
     ident, at = call.standard("id"), call.standard("timestamp")
     if not _ID.fullmatch(ident) or not _SECONDS.fullmatch(at):
         return False
@@ -134,7 +134,7 @@ def _is_standard(call: Call, secrets: Sequence[str], now: datetime) -> bool:
     return known
 
 
-def _is_hub(call: Call, secrets: Sequence[str]) -> bool:
+def _is_hub(call: HookCall, secrets: Sequence[str]) -> bool:
     given = call.headers["x-hub-signature-256"].encode(errors="replace")
     known = False
     for secret in secrets:
@@ -143,7 +143,7 @@ def _is_hub(call: Call, secrets: Sequence[str]) -> bool:
     return known
 
 
-def _is_bearer(call: Call, secrets: Sequence[str]) -> bool:
+def _is_bearer(call: HookCall, secrets: Sequence[str]) -> bool:
     found = _BEARER.fullmatch(call.headers.get("authorization", ""))
     given = found[1].encode(errors="replace") if found else b""
     known = False
@@ -165,19 +165,19 @@ def _key(secret: str) -> bytes:
 # What it says -------------------------------------------------------------------------------------
 
 
-def _ref(call: Call, how: Shown, about: Mapping[str, str] | None) -> str:
+def _ref(call: HookCall, how: HookProof, about: Mapping[str, str] | None) -> str:
     """The name of a call: what was signed of it, and nothing else."""
-    if how is Shown.STANDARD:
+    if how is HookProof.STANDARD:
         return f"wh:{call.standard('id')}"
     if about is not None:
         return f"ce:{_digest(about['source'].encode())[:16]}:{_digest(about['id'].encode())[:32]}"
-    ident = call.standard("id") if how is Shown.BEARER else ""
+    ident = call.standard("id") if how is HookProof.BEARER else ""
     if _ID.fullmatch(ident):
         return f"wh:{ident}"
     return f"body:{_digest(call.body)}"
 
 
-def _cloud_event(call: Call, content: Json) -> tuple[dict[str, str], Json] | None:
+def _cloud_event(call: HookCall, content: Json) -> tuple[dict[str, str], Json] | None:
     """What an event says of itself, and its content; None if it is none."""
     if _is_structured(call):
         if not isinstance(content, dict):
@@ -200,7 +200,7 @@ def _cloud_event(call: Call, content: Json) -> tuple[dict[str, str], Json] | Non
     return {name: words.one_line(str(about[name]), 1000) for name in _REQUIRED}, said
 
 
-def _is_structured(call: Call) -> bool:
+def _is_structured(call: HookCall) -> bool:
     return call.headers.get("content-type", "").lower().replace(" ", "").startswith(_STRUCTURED)
 
 
@@ -211,7 +211,7 @@ def _decoded(text: str) -> str:
         return text
 
 
-def _parsed(call: Call) -> Json:
+def _parsed(call: HookCall) -> Json:
     """The content, if it is JSON, or a form; GitHub puts its JSON into a form's one field."""
     kind = call.headers.get("content-type", "").lower().partition(";")[0].strip()
     if kind != _FORM:

@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from remit.model.codec import Json, JsonMap
 from remit.trigger import mail_auth, mail_body, mail_quotes, mail_shapes, words
-from remit.trigger.mail_auth import Sender
-from remit.trigger.mail_body import Body
+from remit.trigger.mail_auth import VerifiedSender
+from remit.trigger.mail_body import MailBody
 from remit.trigger.mail_quotes import SplitMail
 
 MOST_HEAD: Final = 65_536  # bytes of a head that are fetched
@@ -35,10 +35,10 @@ _ROBOTS: Final = re.compile(r"(?:mailer-daemon|postmaster|no-?reply|do-?not-?rep
 _Mail: TypeAlias = "Message[str, str]"
 
 
-class Head(Struct, frozen=True):
+class MailHead(Struct, frozen=True):
     """What the head of a mail says. `robot` is why nobody is taken to have written it."""
 
-    sender: Sender | None
+    sender: VerifiedSender | None
     message_id: str
     subject: str = ""
     threads: tuple[str, ...] = ()  # the ids of what it goes on with, oldest first, its own last
@@ -50,48 +50,48 @@ class Head(Struct, frozen=True):
         return len(self.threads) > 1 or mail_shapes.has_prefix(self.subject)
 
 
-class Letter(Struct, frozen=True):
+class IncomingMail(Struct, frozen=True):
     """A mail as far as it was read."""
 
-    head: Head
+    head: MailHead
     text: str = ""
     words: SplitMail = field(default_factory=SplitMail)
     attachments: tuple[JsonMap, ...] = ()
 
 
-def head(raw: bytes, authserv_id: str) -> Head:
+def head(raw: bytes, authserv_id: str) -> MailHead:
     """What the head says; `raw` may go on behind it."""
     first, _, _ = raw[:MOST_HEAD].replace(b"\r\n", b"\n").partition(b"\n\n")
     try:
         found = email.message_from_bytes(first + b"\n\n")
         return _head(found, raw, authserv_id)
     except Exception:  # noqa: BLE001 - whatever a stranger wrote there, it is his fault, not ours
-        return Head(None, _named(raw), robot="its head cannot be read")
+        return MailHead(None, _named(raw), robot="its head cannot be read")
 
 
-def letter(raw: bytes, authserv_id: str) -> Letter:
+def letter(raw: bytes, authserv_id: str) -> IncomingMail:
     """The whole of it, as far as it was fetched."""
     top = head(raw, authserv_id)
     if raw[:MOST].lower().count(b"boundary") > _MOST_PARTS:
-        return Letter(top, _TOO_MANY, SplitMail(quoted=_TOO_MANY, certain=False))
+        return IncomingMail(top, _TOO_MANY, SplitMail(quoted=_TOO_MANY, certain=False))
     try:
         found = email.message_from_bytes(raw[:MOST])
         parts = list(_parts(found))
         read = [each for each in parts if _is_read(each)]
         text, split = _words(read, is_answer=top.is_answer)
-        return Letter(top, text, split, tuple(_attachments(parts)))
+        return IncomingMail(top, text, split, tuple(_attachments(parts)))
     except Exception:  # noqa: BLE001 - as above
-        return Letter(top, _UNREADABLE, SplitMail(quoted=_UNREADABLE, certain=False))
+        return IncomingMail(top, _UNREADABLE, SplitMail(quoted=_UNREADABLE, certain=False))
 
 
-def _head(found: _Mail, raw: bytes, authserv_id: str) -> Head:
+def _head(found: _Mail, raw: bytes, authserv_id: str) -> MailHead:
     every = {name: [str(each) for each in found.get_all(name, [])] for name in _READ}
     sender = mail_auth.sender(every["from"], every["authentication-results"], authserv_id)
     own = _ID.findall(" ".join(every["message-id"]))
     before = [each for name in ("references", "in-reply-to") for each in _ids(every[name])]
     ident = own[0] if len(own) == 1 else _named(raw)
     threads = list(dict.fromkeys([*before, ident]))
-    return Head(
+    return MailHead(
         sender=sender,
         message_id=ident,
         subject=_decoded(" ".join(every["subject"])),
@@ -100,7 +100,7 @@ def _head(found: _Mail, raw: bytes, authserv_id: str) -> Head:
     )
 
 
-def _robot(every: dict[str, list[str]], kind: str, sender: Sender | None) -> str:
+def _robot(every: dict[str, list[str]], kind: str, sender: VerifiedSender | None) -> str:
     """Why nobody is taken to have written a mail: an answer to it might go round for ever."""
     said = {name: " ".join(values).strip().lower() for name, values in every.items()}
     marks = (
@@ -162,7 +162,7 @@ def _words(read: list[_Mail], *, is_answer: bool) -> tuple[str, SplitMail]:
     return words.bounded(text), replace(split, own=own, quoted=words.bounded(split.quoted))
 
 
-def _body(part: _Mail) -> Body:
+def _body(part: _Mail) -> MailBody:
     if part.get_content_type() == _HTML:
         return mail_body.read_html(_unpacked(part))
     flowed = str(part.get_param("format", "")).lower() == "flowed"

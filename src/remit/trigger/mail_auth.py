@@ -34,7 +34,7 @@ _UNSET: Final = "authserv_id is not set, so nobody is believed to be who the mai
 _TOO_LONG: Final = "the Authentication-Results are too long to be read"
 
 
-class Sender(Struct, frozen=True):
+class VerifiedSender(Struct, frozen=True):
     """The one address in `From`, in small letters, and whether our server vouches for it.
 
     `why` says why it does not, and what to set if that would help.
@@ -58,13 +58,13 @@ class _Result(Struct, frozen=True):
         return found[0] if len(found) == 1 else ""
 
 
-def sender(froms: Sequence[str], results: Sequence[str], authserv_id: str) -> Sender | None:
+def sender(froms: Sequence[str], results: Sequence[str], authserv_id: str) -> VerifiedSender | None:
     """Who wrote a mail with these headers, in their order; None if nobody can say."""
     found = address(froms[0]) if len(froms) == 1 else None
     if found is None:
         return None
     why = _doubt(results, authserv_id.strip().lower(), found)
-    return Sender(found, verified=not why, why=why)
+    return VerifiedSender(found, verified=not why, why=why)
 
 
 def address(header: str) -> str | None:

@@ -115,7 +115,7 @@ class BodyLine(Struct, frozen=True):
     signature: bool = False
 
 
-class Body(Struct, frozen=True):
+class MailBody(Struct, frozen=True):
     """All lines of a part. `sound` is False if its markup says different things to two readers."""
 
     lines: tuple[BodyLine, ...]
@@ -126,18 +126,18 @@ class Body(Struct, frozen=True):
         return "\n".join(each.text for each in self.lines).strip()
 
 
-def read_plain(text: str, *, flowed: bool = False, delsp: bool = False) -> Body:
+def read_plain(text: str, *, flowed: bool = False, delsp: bool = False) -> MailBody:
     """The lines of a plain part; `flowed` and `delsp` are what its content type says (RFC 3676)."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if flowed:
         lines = list(_unflowed(lines, delsp=delsp))
-    return Body(tuple(_plain_line(line) for line in lines[:MAX_LINES]), len(lines) <= MAX_LINES)
+    return MailBody(tuple(_plain_line(line) for line in lines[:MAX_LINES]), len(lines) <= MAX_LINES)
 
 
-def read_html(html: str) -> Body:
+def read_html(html: str) -> MailBody:
     """The lines of an HTML part, as they are seen."""
     if _depth(html) > _MAX_DEPTH:
-        return Body(
+        return MailBody(
             (BodyLine("[This mail is too deeply nested to be read.]", quoted=True),), sound=False
         )
     reader = _Reader()
@@ -155,7 +155,7 @@ def read_html(html: str) -> Body:
     lower = html.lower()
     balanced = lower.count("<blockquote") == lower.count("</blockquote")
     lines = reader.lines()
-    return Body(tuple(lines[:MAX_LINES]), balanced and len(lines) <= MAX_LINES)
+    return MailBody(tuple(lines[:MAX_LINES]), balanced and len(lines) <= MAX_LINES)
 
 
 def _plain_line(line: str) -> BodyLine:

@@ -26,7 +26,7 @@ _MOST_AGAIN: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
-class Box:
+class MailboxAccount:
     """Where a mailbox is, and what opens it; the password is asked for at each use."""
 
     host: str
@@ -38,7 +38,7 @@ class Box:
     starttls: bool = False
 
 
-class Mark(Struct, frozen=True):
+class FolderMark(Struct, frozen=True):
     """How far a folder was read: up to a number, as long as its age is the same."""
 
     validity: int
@@ -47,21 +47,21 @@ class Mark(Struct, frozen=True):
     looked: datetime
 
 
-class Fresh(Struct, frozen=True):
+class UnreadMail(Struct, frozen=True):
     """The numbers of mails that were not read yet, and the mark behind the last of them.
 
     `again` says that the folder was numbered anew: then no mark between two of them counts.
     """
 
     uids: tuple[int, ...]
-    mark: Mark
+    mark: FolderMark
     again: bool = False
 
 
-class Line:
+class ImapConnection:
     """One connection. Every method waits: none is for the loop's own thread."""
 
-    def __init__(self, box: Box) -> None:
+    def __init__(self, box: MailboxAccount) -> None:
         self._box = box
         self._imap: _Imap | None = None
 
@@ -83,22 +83,22 @@ class Line:
             imap.starttls(box.private)
         imap.login(box.user, password)
 
-    def fresh(self, mark: Mark | None, now: datetime) -> Fresh:
+    def fresh(self, mark: FolderMark | None, now: datetime) -> UnreadMail:
         """What came since a mark. At the first look there is none: what is there stays unread."""
         imap = self._held()
         validity = _number(imap.select_folder(self._box.folder, readonly=True).get(b"UIDVALIDITY"))
         if mark is None:
             last = max(imap.search(["UID", "*"]), default=0)
-            return Fresh((), Mark(validity, last, now, now))
+            return UnreadMail((), FolderMark(validity, last, now, now))
         if mark.validity != validity:
             return self._anew(mark, validity, now)
         # `n:*` always matches the last mail, even if its number is smaller.
         found = imap.search(["UID", f"{mark.uid + 1}:*"])
         uids = tuple(sorted(uid for uid in found if uid > mark.uid))
         last = uids[-1] if uids else mark.uid
-        return Fresh(uids, Mark(validity, last, mark.opened, now))
+        return UnreadMail(uids, FolderMark(validity, last, mark.opened, now))
 
-    def _anew(self, mark: Mark, validity: int, now: datetime) -> Fresh:
+    def _anew(self, mark: FolderMark, validity: int, now: datetime) -> UnreadMail:
         imap = self._held()
         last = max(imap.search(["UID", "*"]), default=0)
         since = max(mark.opened, mark.looked - _MARGIN)
@@ -107,7 +107,7 @@ class Line:
         # By the minute: a server that has no seconds must not hide what came in this one.
         least = since.replace(second=0, microsecond=0)
         uids = [uid for uid in found if uid in dates and _date(dates[uid]) >= least]
-        return Fresh(tuple(uids), Mark(validity, last, mark.opened, now), again=True)
+        return UnreadMail(tuple(uids), FolderMark(validity, last, mark.opened, now), again=True)
 
     def heads(self, uids: Sequence[int]) -> dict[int, bytes]:
         """The beginnings of mails, by number; one that is gone meanwhile is left out."""

@@ -15,7 +15,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.trigger import mail_shapes
-from remit.trigger.mail_body import Body, BodyLine
+from remit.trigger.mail_body import BodyLine, MailBody
 
 _FORWARDED: Final = re.compile(r"\s*(?:fwd?|wg|rv|tr|i|fs|vs|enc)\s*:", re.IGNORECASE)
 _ANSWERED: Final = re.compile(r"\s*(?:(?:re|aw|sv|ref|antw?)\s*:\s*)+", re.IGNORECASE)
@@ -41,7 +41,7 @@ class SplitMail(Struct, frozen=True):
         return "\n\n".join(self.own)
 
 
-def split(plain: Body | None, html: Body | None, *, is_answer: bool) -> SplitMail:
+def split(plain: MailBody | None, html: MailBody | None, *, is_answer: bool) -> SplitMail:
     """Tell the two apart. `is_answer` says that the mail's head names an earlier mail."""
     by_html = _split(html, is_answer=is_answer) if html and html.text else None
     by_plain = _split(plain, is_answer=is_answer) if plain and plain.text else None
@@ -69,7 +69,7 @@ def _words(pieces: Sequence[str]) -> Counter[str]:
     return Counter(_WORD.findall(_LINK.sub(" ", " ".join(pieces)).casefold()))
 
 
-def _split(body: Body, *, is_answer: bool) -> SplitMail:
+def _split(body: MailBody, *, is_answer: bool) -> SplitMail:
     lines = body.lines
     folded = [mail_shapes.folded(each.text) for each in lines]
     cut = _cut(lines, folded, is_answer=is_answer)

@@ -19,14 +19,14 @@ from msgspec.structs import replace
 from remit.errors import BadInput, StoreTrouble
 from remit.model.codec import JsonMap, from_json, moment, to_json
 from remit.ports import Clock
-from remit.settings.doors import Door
+from remit.settings.doors import InboundRule
 from remit.store import cues
 from remit.store.cues import Arrival
 from remit.store.database import Database
 from remit.system.background import Background
 from remit.trigger import mail
-from remit.trigger.mail import Head, Letter
-from remit.trigger.mail_box import Box, Line, Mark
+from remit.trigger.mail import IncomingMail, MailHead
+from remit.trigger.mail_box import FolderMark, ImapConnection, MailboxAccount
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -36,15 +36,15 @@ _PAGE: Final = 50  # mails whose heads are fetched together
 _PAUSES: Final = (5.0, 15.0, 60.0, 300.0)  # seconds before a mailbox is tried again
 
 
-class Plugs(Struct, frozen=True):
+class MailWatchPorts(Struct, frozen=True):
     """What a mailbox is joined to.
 
     `sort` says what a head is worth: an arrival without words, or nothing at all; `told` puts the
     words to it. `take` takes it in.
     """
 
-    sort: Callable[[Head], Arrival | None]
-    told: Callable[[Arrival, Letter], Arrival]
+    sort: Callable[[MailHead], Arrival | None]
+    told: Callable[[Arrival, IncomingMail], Arrival]
     take: Callable[[Arrival], Awaitable[object]]
 
 
@@ -52,9 +52,9 @@ class MailWatch:
     def __init__(  # noqa: PLR0913 - each is another plug
         self,
         name: str,
-        door: Door,
-        box: Box,
-        plugs: Plugs,
+        door: InboundRule,
+        box: MailboxAccount,
+        plugs: MailWatchPorts,
         db: Database,
         clock: Clock,
         *,
@@ -105,7 +105,7 @@ class MailWatch:
 
     async def _read(self, hand: "_Hand") -> int:
         before = await self._db.read(cues.mark, self._door)
-        mark = from_json(Mark, before["mark"]) if before.get("mark") else None
+        mark = from_json(FolderMark, before["mark"]) if before.get("mark") else None
         fresh = await hand.do(hand.line.fresh, mark, self._clock.now())
         # After a restore it is not known which of these were taken in before.
         again = {name: told for name, told in before.items() if name == cues.RESTORED}
@@ -133,7 +133,7 @@ class MailWatch:
 
     async def _is_read(self, arrival: Arrival) -> bool:
         """Whether its words are fetched: of a flood they are not."""
-        if arrival.fate is cues.Fate.WAITING:
+        if arrival.fate is cues.CueFate.WAITING:
             return True
         return not await self._db.read(cues.is_flooded, self._door, self._clock.now())
 
@@ -146,7 +146,7 @@ class MailWatch:
         except Exception:  # noqa: BLE001 - see above; it is logged
             _LOG.exception("A mail that came by %s could not be taken in.", self._door)
 
-    async def _keep(self, mark: Mark, more: JsonMap) -> None:
+    async def _keep(self, mark: FolderMark, more: JsonMap) -> None:
         said: JsonMap = {"mark": to_json(mark), **more}
         await self._db.write(cues.keep_mark, self._door, said)
 
@@ -164,8 +164,8 @@ class MailWatch:
 class _Hand:
     """A line, and the one thread that speaks on it."""
 
-    def __init__(self, box: Box) -> None:
-        self.line = Line(box)
+    def __init__(self, box: MailboxAccount) -> None:
+        self.line = ImapConnection(box)
         self._thread = ThreadPoolExecutor(1, "remit-mail")
 
     async def __aenter__(self) -> Self:

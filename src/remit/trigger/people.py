@@ -12,10 +12,10 @@ from msgspec import Struct
 from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
-from remit.settings.doors import DROP, START, Door
-from remit.store.cues import Arrival, Fate, Kept
+from remit.settings.doors import DROP, START, InboundRule
+from remit.store.cues import Arrival, CueFate, StoredCue
 from remit.trigger import mail_body, mail_quotes, mail_shapes, mail_signature, words
-from remit.trigger.mail import Head, Letter
+from remit.trigger.mail import IncomingMail, MailHead
 from remit.trigger.mail_quotes import SplitMail
 from remit.trigger.mail_signature import Asks
 
@@ -34,7 +34,7 @@ class Person(Struct, frozen=True):
     owner: bool = False
 
 
-def mailed(name: str, door: Door, head: Head, who: Person | None) -> Arrival | None:
+def mailed(name: str, door: InboundRule, head: MailHead, who: Person | None) -> Arrival | None:
     """What a mail's head is worth; None if nothing of it is kept. `who` has its address."""
     sender = head.sender
     verified = sender is not None and sender.verified
@@ -59,7 +59,7 @@ def mailed(name: str, door: Door, head: Head, who: Person | None) -> Arrival | N
     return Arrival(ref=ref, door=name, body=body, sender=address, fate=fate, why=why)
 
 
-def told(arrival: Arrival, letter: Letter) -> Arrival:
+def with_mail_text(arrival: Arrival, letter: IncomingMail) -> Arrival:
     """The same with its words, and what hangs on it, by name alone."""
     more: JsonMap = {"text": letter.text, "attachments": list[Json](letter.attachments)}
     if arrival.body.get("who") == OWNER:
@@ -90,7 +90,7 @@ def words_of(body: JsonMap) -> str:
     return "\n".join(filter(None, (said, f"[{label}, not opened]" if label else "")))
 
 
-def cue(kept: Kept, door: Door, source: Source, about: str | None = None) -> Cue:
+def cue(kept: StoredCue, door: InboundRule, source: Source, about: str | None = None) -> Cue:
     """Work on what somebody wrote: to be done as the owner says, on his dashboard."""
     body = kept.body
     person, sender = str(body.get("person") or ""), str(body.get("sender") or kept.sender)
@@ -127,7 +127,7 @@ class OwnerMail(Struct, frozen=True):
     certain: bool = True
 
 
-def read_owner_mail(kept: Kept, asks: Asks) -> OwnerMail:
+def read_owner_mail(kept: StoredCue, asks: Asks) -> OwnerMail:
     """The owner's words in a mail. What is quoted or forwarded in it is another's.
 
     `asks` says whether a line begins as a request does: then it is no part of a signature.
@@ -178,12 +178,12 @@ def _filled(context: JsonMap) -> JsonMap:
     return {name: value for name, value in context.items() if value not in (None, [], "")}
 
 
-def _judged(door: Door, known: Person | None, why: str) -> tuple[Fate, str]:
+def _judged(door: InboundRule, known: Person | None, why: str) -> tuple[CueFate, str]:
     if known is None:
-        return Fate.IGNORED, why or _UNKNOWN
+        return CueFate.IGNORED, why or _UNKNOWN
     if known.owner or door.contacts == START:
-        return Fate.WAITING, ""
-    return Fate.IGNORED, _KEPT
+        return CueFate.WAITING, ""
+    return CueFate.IGNORED, _KEPT
 
 
 def _sort(known: Person | None) -> str:

@@ -21,14 +21,14 @@ from remit.errors import BadInput, StoreTrouble
 from remit.model import rrule
 from remit.model.codec import from_json, stamp
 from remit.model.ids import Ids, SeriesId
-from remit.model.series import ON_TIME, Fate, Missed, Overlap, Series
+from remit.model.series import ON_TIME, OnMissed, Overlap, Series, SlotFate
 from remit.model.task import Source, Task
 from remit.ports import Clock
-from remit.settings import Schedule
+from remit.settings import ScheduleSettings
 from remit.store import after_restore, occurrences, series, slots
 from remit.store import clock as wrong_clock
 from remit.store.database import Database
-from remit.store.slots import Skipped, Step
+from remit.store.slots import SeriesAdvance, SkippedSlots
 from remit.system.background import Background, wait_at_most
 
 LOOP: Final = "recurring tasks"
@@ -38,7 +38,7 @@ _NEWS_PAUSE: Final = 1.0
 _TROUBLE_PAUSE: Final = 1.0
 _PAGE: Final = 100
 _INSTANT: Final = timedelta(milliseconds=1)
-_PLAIN: Final = Schedule()
+_PLAIN: Final = ScheduleSettings()
 
 
 class Repeater:
@@ -50,7 +50,7 @@ class Repeater:
         clock: Clock,
         ids: Ids,
         background: Background,
-        rules: Schedule = _PLAIN,
+        rules: ScheduleSettings = _PLAIN,
         heed: Callable[[Task], None] | None = None,
     ) -> None:
         self._db = db
@@ -174,10 +174,10 @@ def following(
     each: Series,
     ids: Ids,
     now: datetime,
-    rules: Schedule = _PLAIN,
+    rules: ScheduleSettings = _PLAIN,
     hold: timedelta = timedelta(0),
     restored_at: datetime | None = None,
-) -> Step:
+) -> SeriesAdvance:
     """How a series goes on at a moment; the order of its slots is the only thing that counts.
 
     What is overdue does not begin before `hold` has passed: others are overdue as well. Of what was
@@ -194,8 +194,8 @@ def following(
     if found.coming:
         planned = found.coming + _jitter(each.id, found, rules)
         made.append(occurrence(each, found.coming, ids, now, planned=planned))
-    waits = missed is Missed.RUN_ALL if absent else overlap in (Overlap.QUEUE_ALL, Overlap.SKIP)
-    return Step(
+    waits = missed is OnMissed.RUN_ALL if absent else overlap in (Overlap.QUEUE_ALL, Overlap.SKIP)
+    return SeriesAdvance(
         latest,
         tuple(made),
         found.passed(len(wanted), slots.BEFORE_RESTORE if asks else slots.ASLEEP),
@@ -218,12 +218,12 @@ class _Found(Struct, frozen=True):
     coming: datetime | None
     later: Iterator[datetime]
 
-    def passed(self, wanted: int, why: str) -> Skipped | None:
+    def passed(self, wanted: int, why: str) -> SkippedSlots | None:
         """Those before the ones that are wanted."""
         if self.first is None or self.count == wanted:
             return None
         last = self.due[len(self.due) - wanted - 1]
-        return Skipped(self.first, last, self.count - wanted, why, Fate.MISSED)
+        return SkippedSlots(self.first, last, self.count - wanted, why, SlotFate.MISSED)
 
 
 def _look(each: Series, now: datetime, most: int) -> _Found:
@@ -240,8 +240,8 @@ def _look(each: Series, now: datetime, most: int) -> _Found:
 def chosen(
     due: Sequence[datetime],
     now: datetime,
-    missed: Missed,
-    rules: Schedule,
+    missed: OnMissed,
+    rules: ScheduleSettings,
     restored_at: datetime | None = None,
 ) -> list[datetime]:
     """Which of the slots that are due are run; the others were missed.
@@ -250,19 +250,19 @@ def chosen(
     """
     if not due or not _is_run(missed, now - due[-1], rules):
         return []
-    wanted = list(due[-max(rules.most, 1) if missed is Missed.RUN_ALL else -1 :])
+    wanted = list(due[-max(rules.most, 1) if missed is OnMissed.RUN_ALL else -1 :])
     before = sum(restored_at is not None and slot <= restored_at for slot in wanted)
     return wanted[max(before - 1, 0) :]
 
 
-def _is_run(missed: Missed, age: timedelta, rules: Schedule) -> bool:
+def _is_run(missed: OnMissed, age: timedelta, rules: ScheduleSettings) -> bool:
     """Whether the latest slot that is due is run, as old as it is."""
-    if age <= ON_TIME or missed is Missed.RUN_ALL:
+    if age <= ON_TIME or missed is OnMissed.RUN_ALL:
         return True
-    return missed is Missed.RUN_ONCE and age <= timedelta(hours=rules.catch_up)
+    return missed is OnMissed.RUN_ONCE and age <= timedelta(hours=rules.catch_up)
 
 
-def _jitter(series_id: SeriesId, found: _Found, rules: Schedule) -> timedelta:
+def _jitter(series_id: SeriesId, found: _Found, rules: ScheduleSettings) -> timedelta:
     """How long after its slot an occurrence begins: always the same, and never near the next."""
     if not rules.jitter or found.coming is None:
         return timedelta(0)

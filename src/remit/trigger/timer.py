@@ -16,7 +16,7 @@ _MINUTE: Final = 60
 _STEPS: Final = (("WEEKLY", 604800), ("DAILY", 86400), ("HOURLY", 3600), ("MINUTELY", 60))
 
 
-def after(text: str, now: datetime) -> datetime:
+def parse_delay(text: str, now: datetime) -> datetime:
     """Read `90s`, `2h30m`, `3d` as so much time from now."""
     return now + timedelta(seconds=_seconds(text, "in"))
 
@@ -25,7 +25,7 @@ def is_span(text: str) -> bool:
     return "".join(n + unit for n, unit in _SPAN.findall(text)) == text != ""
 
 
-def every(text: str, zone: str, now: datetime) -> Repeats:
+def parse_interval(text: str, zone: str, now: datetime) -> Repeats:
     """Read `15m`, `2h`, `1d` as so much time between two runs; the first is so much from now."""
     seconds = _seconds(text, "every")
     if seconds < _MINUTE or seconds % _MINUTE:
@@ -46,7 +46,7 @@ def _seconds(text: str, field: str) -> int:
     return seconds
 
 
-def at(text: str, now: datetime) -> datetime:
+def parse_moment(text: str, now: datetime) -> datetime:
     """Read a moment with its offset; one that has passed is refused."""
     planned = moment(text)
     if planned <= now:

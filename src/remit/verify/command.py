@@ -19,13 +19,13 @@ from remit.model.task import Task
 from remit.ports import Check, Clock
 from remit.verify import flaky
 from remit.verify.presets import ACTIVITIES
-from remit.verify.project import Ways
-from remit.verify.runners import Argv, Lacking, Way
+from remit.verify.project import ProjectCommands
+from remit.verify.runners import Argv, CheckCommand, MissingTool
 from remit.verify.said import useful
-from remit.verify.sandbox import Ended, Refused, Sandbox
+from remit.verify.sandbox import Sandbox, SandboxRefusal, SandboxResult
 from remit.verify.suite import Suite
-from remit.verify.suite_runs import ALL, Choice, KeptRuns, SuiteRunner, words
-from remit.verify.suite_terms import Judged, Terms, Work, compare, together
+from remit.verify.suite_runs import ALL, CachedRuns, CaseSelection, SuiteRunner, words
+from remit.verify.suite_terms import CheckOutcome, ComparedWork, SuiteTerms, compare, together
 
 _MAX_NEW: Final = 20  # complaints that are named
 _TESTS: Final = frozenset({"unit-test", "e2e"})
@@ -40,11 +40,11 @@ class CommandCheck:
 
     def __init__(
         self,
-        ways: Ways,
+        ways: ProjectCommands,
         sandbox: Sandbox,
         clock: Clock,
         *,
-        terms: Terms = Terms(),  # noqa: B008 - frozen
+        terms: SuiteTerms = SuiteTerms(),  # noqa: B008 - frozen
         redact: Callable[[str], str] = str,
         kept: Path | None = None,
     ) -> None:
@@ -54,7 +54,7 @@ class CommandCheck:
         self._terms = terms
         self._redact = redact
         self._runs = SuiteRunner(ways, sandbox, redact)
-        self._suite = Suite(self._runs, terms, KeptRuns(kept))
+        self._suite = Suite(self._runs, terms, CachedRuns(kept))
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         demanded = task.contract and task.contract.generated_from is GeneratedFrom.USER
@@ -76,14 +76,14 @@ class CommandCheck:
         """
         started, attempts = self._clock.now(), 1
         if workspace is None:
-            found = Judged(Result.FAIL, "no folder was worked in, so there is nothing to run")
+            found = CheckOutcome(Result.FAIL, "no folder was worked in, so there is nothing to run")
         else:
             try:
                 found, attempts = await self._prove(
                     criterion, Path(workspace), changed, demanded=demanded
                 )
             except (BadInput, OSError) as trouble:
-                found = Judged(Result.FAIL, str(trouble))
+                found = CheckOutcome(Result.FAIL, str(trouble))
         return Finding(
             criterion.activity,
             found.result,
@@ -100,37 +100,37 @@ class CommandCheck:
 
     async def _prove(
         self, criterion: Criterion, workspace: Path, changed: Collection[str], *, demanded: bool
-    ) -> tuple[Judged, int]:
+    ) -> tuple[CheckOutcome, int]:
         way = self._ways.of(criterion.activity)
-        if isinstance(way, Lacking):
+        if isinstance(way, MissingTool):
             idle = self._ways.is_idle(criterion.activity)
-            return Judged(Result.SKIPPED if idle else Result.FAIL, way.why), 1
+            return CheckOutcome(Result.SKIPPED if idle else Result.FAIL, way.why), 1
         pattern, is_flaky = criterion.pattern, criterion.activity in self._ways.flaky
 
-        async def one(each: Way) -> Judged:
+        async def one(each: CheckCommand) -> CheckOutcome:
             if criterion.activity in _TESTS:
                 suite = self._suite
                 return await suite.prove(each, workspace, pattern, changed, demanded=demanded)
             return await self._plain(each, pattern, workspace)
 
-        async def once() -> Judged:
+        async def once() -> CheckOutcome:
             if is_flaky:
                 self._suite.forget()
             return together([await one(each) for each in way.every], way.lacks)
 
         return await flaky.settle(once) if is_flaky else (await once(), 1)
 
-    async def _plain(self, way: Way, pattern: str | None, workspace: Path) -> Judged:
+    async def _plain(self, way: CheckCommand, pattern: str | None, workspace: Path) -> CheckOutcome:
         """Run what names no tests once, with settings as they were; compare it with the base."""
-        work = Work(workspace)
+        work = ComparedWork(workspace)
         if self._terms.base is not None:
             work = await asyncio.to_thread(compare, workspace, self._terms)
-        argv = words(way, Choice(name=pattern) if pattern else ALL)
+        argv = words(way, CaseSelection(name=pattern) if pattern else ALL)
         ended = await self._runs.ended(argv, workspace, work.guard.settings)
-        if isinstance(ended, Refused):
-            return Judged(Result.FAIL, ended.why)
+        if isinstance(ended, SandboxRefusal):
+            return CheckOutcome(Result.FAIL, ended.why)
         if ended.code == 0:
-            return Judged(Result.PASS, note=work.guard.sentence)
+            return CheckOutcome(Result.PASS, note=work.guard.sentence)
         name = way.origin if way.detected else Path(way.argv[0]).name
         if ended.code is None:
             why, new = f"{name} was stopped after {self._seconds:g} seconds", None
@@ -140,13 +140,15 @@ class CommandCheck:
                 await self._new(argv, work, ended),
             )
         if new == ():
-            return Judged(Result.PASS, note=_as_before(name, ended))
+            return CheckOutcome(Result.PASS, note=_as_before(name, ended))
         if new:
             why = "\n".join((*new[:_MAX_NEW], f"{why}; {len(new)} of its complaints are new"))
         text = useful(why, self._redact(ended.output))
-        return Judged(Result.FAIL, "\n".join(filter(None, (text, work.guard.sentence))))
+        return CheckOutcome(Result.FAIL, "\n".join(filter(None, (text, work.guard.sentence))))
 
-    async def _new(self, argv: Argv, work: Work, ended: Ended) -> tuple[str, ...] | None:
+    async def _new(
+        self, argv: Argv, work: ComparedWork, ended: SandboxResult
+    ) -> tuple[str, ...] | None:
         """What a tool complains of now and did not before; None if that cannot be told."""
         if not work.is_compared and self._terms.before is not None:
             work = await asyncio.to_thread(compare, work.folder, self._terms)
@@ -161,9 +163,11 @@ def checks(check: Check) -> Mapping[str, Check]:
     return dict.fromkeys(ACTIVITIES, check)
 
 
-def _new_diagnostics(now: Ended, before: Ended | Refused) -> tuple[str, ...] | None:
+def _new_diagnostics(
+    now: SandboxResult, before: SandboxResult | SandboxRefusal
+) -> tuple[str, ...] | None:
     """What a tool complains of now and did not at the base; None if the two cannot be compared."""
-    if isinstance(before, Refused) or not before.code or before.code != now.code:
+    if isinstance(before, SandboxRefusal) or not before.code or before.code != now.code:
         return None
     was, found = _diagnostics(before.output), _diagnostics(now.output)
     if not found or not was:
@@ -182,6 +186,6 @@ def _diagnostics(output: str) -> list[tuple[tuple[str, ...], str]]:
     return [(tuple(filter(None, match.groups())), line) for match, line in found if match]
 
 
-def _as_before(name: str, ended: Ended) -> str:
+def _as_before(name: str, ended: SandboxResult) -> str:
     count = len(_diagnostics(ended.output))
     return f"{name} complains of {count} things, as it did before the work; none is new."

@@ -17,7 +17,7 @@ from remit.model.codec import from_json
 from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
 from remit.model.task import Task
 from remit.ports import Check
-from remit.verify.exhibit import Sheet, Unshown, sheets, shown
+from remit.verify.exhibit import ExhibitSheet, NotShowable, sheets, shown
 from remit.verify.rubric import Rubric
 
 # What a brain says to a prompt for a task, which pays for it; None if it cannot pay.
@@ -38,7 +38,7 @@ _TO_CRITIC: Final = re.compile(
 )
 
 
-class Point(Struct, frozen=True):
+class CriticPoint(Struct, frozen=True):
     """What a critic says of one rule. Line 0 says that nothing there touches it."""
 
     rule: str
@@ -48,17 +48,19 @@ class Point(Struct, frozen=True):
     says: str
 
 
-class Judged(Struct, frozen=True):
+class CriticOpinion(Struct, frozen=True):
     """What a critic says of one sheet."""
 
     passed: bool
-    points: tuple[Point, ...]
+    points: tuple[CriticPoint, ...]
 
 
 class Critic(Protocol):
     """Reads a sheet of a task by a rubric; None if what it said cannot be believed."""
 
-    async def judge(self, task: Task, rubric: Rubric, sheet: Sheet) -> Judged | None: ...
+    async def judge(
+        self, task: Task, rubric: Rubric, sheet: ExhibitSheet
+    ) -> CriticOpinion | None: ...
 
 
 class BrainCritic:
@@ -68,7 +70,7 @@ class BrainCritic:
         self._ask = ask
         self._nonce = nonce
 
-    async def judge(self, task: Task, rubric: Rubric, sheet: Sheet) -> Judged | None:
+    async def judge(self, task: Task, rubric: Rubric, sheet: ExhibitSheet) -> CriticOpinion | None:
         """Ask once; and once more, if the answer is no judgement."""
         for _ in range(_TRIES):
             fence = self._nonce()
@@ -95,7 +97,7 @@ class CriticCheck:
             why = f"no critic is called {criterion.pattern!r:.60}; there are {known}"
             return Finding("critic", Result.FAIL, why)
         found = sheets(evidence)
-        if isinstance(found, Unshown):
+        if isinstance(found, NotShowable):
             return Finding("critic", Result.FAIL, found.why)
         for sheet in found:
             judged = await self._critic.judge(task, rubric, sheet)
@@ -124,7 +126,7 @@ class CheckWithCritic:
         rubric = _rubric_of_doubt(task, criterion, doubt.removeprefix(NOT_DECIDED))
         pages = sheets(evidence)
         # Only a text that fits on one sheet: of a part nobody can say that something is missing.
-        if isinstance(pages, Unshown) or len(pages) != 1:
+        if isinstance(pages, NotShowable) or len(pages) != 1:
             return found
         judged = await self._critic.judge(task, rubric, pages[0])
         if judged is None:
@@ -146,7 +148,7 @@ def _rubric_of_doubt(task: Task, criterion: Criterion, doubt: str) -> Rubric:
     return Rubric(criterion.activity, reads, rules)
 
 
-def prompt(rubric: Rubric, sheet: Sheet, fence: str) -> str:
+def prompt(rubric: Rubric, sheet: ExhibitSheet, fence: str) -> str:
     """What the brain is told: the rules, the lines as data, and the form of the answer."""
     rules = "\n".join(f"- {name}: {rule}" for name, rule in rubric.rules.items())
     form = {
@@ -173,10 +175,10 @@ piece of that very line; where nothing touches a rule, `holds` is true, `line` 0
 class _Answer(Struct, frozen=True):
     fence: str
     passed: bool
-    rules: tuple[Point, ...]
+    rules: tuple[CriticPoint, ...]
 
 
-def read(said: str, rubric: Rubric, sheet: Sheet, fence: str) -> Judged | None:
+def read(said: str, rubric: Rubric, sheet: ExhibitSheet, fence: str) -> CriticOpinion | None:
     """The judgement in an answer; None if it is not one, or shows no sign of having read."""
     answer = _parsed(said)
     if answer is None or answer.fence != fence:
@@ -188,7 +190,7 @@ def read(said: str, rubric: Rubric, sheet: Sheet, fence: str) -> Judged | None:
         and all(_stands(point, sheet) for point in points)
         and any(point.line for point in points)
     )
-    return Judged(answer.passed, points) if believed else None
+    return CriticOpinion(answer.passed, points) if believed else None
 
 
 def _parsed(said: str) -> _Answer | None:
@@ -202,7 +204,7 @@ def _parsed(said: str) -> _Answer | None:
         return None
 
 
-def _stands(point: Point, sheet: Sheet) -> bool:
+def _stands(point: CriticPoint, sheet: ExhibitSheet) -> bool:
     """Whether what a critic quotes stands where it says; a line that bids it judge is no proof."""
     if point.line == 0:
         return point.holds and not point.quote
@@ -213,7 +215,7 @@ def _stands(point: Point, sheet: Sheet) -> bool:
     return quote in there and len(quote) >= min(_LEAST_QUOTE, len(there)) and bool(there)
 
 
-def _complaint(rubric: Rubric, sheet: Sheet, judged: Judged) -> str:
+def _complaint(rubric: Rubric, sheet: ExhibitSheet, judged: CriticOpinion) -> str:
     """What does not hold, and where."""
     broken = [each for each in judged.points if not each.holds]
     told = "; ".join(

@@ -13,41 +13,41 @@ MOST_SHEETS: Final = 12
 _MOST_BYTES: Final = 1_000_000
 
 
-class Line(Struct, frozen=True):
+class NumberedLine(Struct, frozen=True):
     number: int
     text: str
 
 
-class Sheet(Struct, frozen=True):
+class ExhibitSheet(Struct, frozen=True):
     """A run of lines of one file, as many as can be read at once."""
 
     name: str
-    lines: tuple[Line, ...]
+    lines: tuple[NumberedLine, ...]
 
     def says(self, number: int) -> str | None:
         return next((line.text for line in self.lines if line.number == number), None)
 
 
-class Unshown(Struct, frozen=True):
+class NotShowable(Struct, frozen=True):
     """Why something cannot be shown to a critic."""
 
     why: str
 
 
-def sheets(evidence: Evidence) -> tuple[Sheet, ...] | Unshown:
+def sheets(evidence: Evidence) -> tuple[ExhibitSheet, ...] | NotShowable:
     """All that is to be judged, or why it cannot be shown. What is left out is never passed."""
-    made: list[Sheet] = []
+    made: list[ExhibitSheet] = []
     for name, text in _texts(evidence):
-        if isinstance(text, Unshown):
+        if isinstance(text, NotShowable):
             return text
         made += _cut(name, text)
     if len(made) > MOST_SHEETS:
         most = MOST * MOST_SHEETS
-        return Unshown(f"it is too long for a critic, who reads at most {most} characters")
+        return NotShowable(f"it is too long for a critic, who reads at most {most} characters")
     return tuple(made)
 
 
-def _texts(evidence: Evidence) -> Iterator[tuple[str, str | Unshown]]:
+def _texts(evidence: Evidence) -> Iterator[tuple[str, str | NotShowable]]:
     if evidence.workspace is None:
         yield "the text", evidence.text
         return
@@ -58,31 +58,31 @@ def _texts(evidence: Evidence) -> Iterator[tuple[str, str | Unshown]]:
             yield name, _read(folder, file, name)
 
 
-def _read(folder: Path, file: Path, name: str) -> str | Unshown:
+def _read(folder: Path, file: Path, name: str) -> str | NotShowable:
     """A file of the workspace; a link that leads out of it is not followed."""
     if not file.resolve().is_relative_to(folder) or not file.is_file():
-        return Unshown(f"{name} is no file of the workspace")
+        return NotShowable(f"{name} is no file of the workspace")
     if file.stat().st_size > _MOST_BYTES:
-        return Unshown(f"{name} is too large for a critic")
+        return NotShowable(f"{name} is too large for a critic")
     try:
         return file.read_text(encoding="utf-8")
     except UnicodeDecodeError:
         return ""  # a picture has no lines
 
 
-def _cut(name: str, text: str) -> Iterator[Sheet]:
-    lines: list[Line] = []
+def _cut(name: str, text: str) -> Iterator[ExhibitSheet]:
+    lines: list[NumberedLine] = []
     size = 0
     for number, line in enumerate(text.splitlines(), 1):
         if lines and size + len(line) > MOST:
-            yield Sheet(name, tuple(lines))
+            yield ExhibitSheet(name, tuple(lines))
             lines, size = [], 0
-        lines.append(Line(number, line[:MOST]))
+        lines.append(NumberedLine(number, line[:MOST]))
         size += len(line)
     if lines:
-        yield Sheet(name, tuple(lines))
+        yield ExhibitSheet(name, tuple(lines))
 
 
-def shown(sheet: Sheet) -> str:
+def shown(sheet: ExhibitSheet) -> str:
     """The lines with their numbers."""
     return "\n".join(f"{line.number:>5}| {line.text}" for line in sheet.lines)

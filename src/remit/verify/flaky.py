@@ -6,12 +6,12 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.model.contract import Result
-from remit.verify.suite_terms import Judged
+from remit.verify.suite_terms import CheckOutcome
 
 IN_A_ROW: Final = 3
 
 
-async def settle(once: Callable[[], Awaitable[Judged]]) -> tuple[Judged, int]:
+async def settle(once: Callable[[], Awaitable[CheckOutcome]]) -> tuple[CheckOutcome, int]:
     """What a wavering check comes to, and after how many runs; one failure decides."""
     for run in range(1, IN_A_ROW + 1):
         found = await once()

@@ -62,7 +62,7 @@ _REACHES: Final = {
 _ENDINGS: Final = {".mjs": ".js", ".cjs": ".js", ".ts": ".js", ".tsx": ".js", ".jsx": ".js"}
 
 
-class Guard(Struct, frozen=True):
+class GuardedTests(Struct, frozen=True):
     """What of the judging files was changed, in words, and what is used in its place."""
 
     told: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ def compare(
     may_change: Sequence[str] = (),
     also: Sequence[str] = (),
     intended: Mapping[str, str] | None = None,
-) -> Guard:
+) -> GuardedTests:
     """Sort the files that are not as they were by how they judge.
 
     `base` has the names of all files there, `original` what each file that differs held.
@@ -107,7 +107,7 @@ def compare(
         found.add(name, was, now, base, also)
     weaker = any(" fewer" in each or " more" in each for each in found.told)
     refused = tuple(found.refused)
-    return Guard(
+    return GuardedTests(
         tuple(found.told), found.settings, found.tests, refused, found.changed, is_weaker=weaker
     )
 

@@ -9,7 +9,7 @@ _CORE: Final = 0  # a dump would hold what was in memory
 _OPEN: Final = 4096
 
 
-class Limits(Struct, frozen=True):
+class SandboxLimits(Struct, frozen=True):
     seconds: float = 600  # on the wall, for the whole of it
     cpu: int = 600  # seconds, of each process
     memory: int = 2048  # MB that one process may hold of its own

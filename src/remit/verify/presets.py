@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from remit.verify.project_files import ProjectFiles
 from remit.verify.runners import (
     Argv,
-    Lacking,
-    Way,
+    CheckCommand,
+    MissingTool,
     program_tests,
     python_tests,
     script_tests,
@@ -21,7 +21,7 @@ from remit.verify.toolchain import Toolchain
 
 ACTIVITIES: Final = ("typecheck", "lint", "unit-test", "e2e", "build")
 SEVERAL: Final = frozenset({"typecheck", "lint"})  # a project may use several programs for these
-Found: TypeAlias = Mapping[str, Way | Lacking]
+Found: TypeAlias = Mapping[str, CheckCommand | MissingTool]
 
 
 def detect(files: ProjectFiles, tools: Toolchain) -> Found:
@@ -30,20 +30,22 @@ def detect(files: ProjectFiles, tools: Toolchain) -> Found:
     All type checkers and linters that are installed count; of the rest, the first that is found.
     """
     seen = _Seen(files, tools)
-    every: dict[str, list[Way | Lacking]] = {}
+    every: dict[str, list[CheckCommand | MissingTool]] = {}
     for detector in (_python, _node, _go, _rust):
         for activity, way in detector(seen):
             every.setdefault(activity, []).append(way)
     return {activity: _together(activity, found) for activity, found in every.items()}
 
 
-def _together(activity: str, found: Sequence[Way | Lacking]) -> Way | Lacking:
-    ways = [each for each in found if isinstance(each, Way)]
+def _together(
+    activity: str, found: Sequence[CheckCommand | MissingTool]
+) -> CheckCommand | MissingTool:
+    ways = [each for each in found if isinstance(each, CheckCommand)]
     if not ways:
         return found[0]
     if activity not in SEVERAL:
         return ways[0]
-    lacks = tuple(each.why for each in found if isinstance(each, Lacking))
+    lacks = tuple(each.why for each in found if isinstance(each, MissingTool))
     return replace(ways[0], also=tuple(ways[1:]), lacks=lacks)
 
 
@@ -72,11 +74,11 @@ class _Seen:
             return False
         return parser.has_section(name)
 
-    def way(self, program: str, *words: str) -> Way | Lacking:
+    def way(self, program: str, *words: str) -> CheckCommand | MissingTool:
         found = self.tools.find(program)
         if found is None:
-            return Lacking(f"the project uses {program}, which is not installed")
-        return Way((str(found), *words), program, detected=True)
+            return MissingTool(f"the project uses {program}, which is not installed")
+        return CheckCommand((str(found), *words), program, detected=True)
 
     def _toml(self, name: str) -> Mapping[str, object]:
         try:
@@ -91,7 +93,7 @@ class _Seen:
             return {}
 
 
-_Ways: TypeAlias = Iterator[tuple[str, Way | Lacking]]
+_Ways: TypeAlias = Iterator[tuple[str, CheckCommand | MissingTool]]
 
 
 def _python(seen: _Seen) -> _Ways:

@@ -21,8 +21,8 @@ from remit.errors import BadInput
 from remit.verify import presets, project_files, repository, toolchain
 from remit.verify.ground import INSTALLED
 from remit.verify.presets import ACTIVITIES
-from remit.verify.runners import Argv, Lacking, Way, reader_of
-from remit.verify.sandbox import Shown
+from remit.verify.runners import Argv, CheckCommand, MissingTool, reader_of
+from remit.verify.sandbox import ReadOnlyFolder
 from remit.verify.toolchain import Toolchain
 
 Commands: TypeAlias = tuple[Argv, ...]  # for one activity
@@ -32,7 +32,7 @@ _MOST: Final = 1_000_000  # characters
 _SHELL: Final = re.compile(r"[|&;<>`$(){}*?\n]")
 
 
-class Said(Struct, frozen=True):
+class ProjectFile(Struct, frozen=True):
     """What project.json says."""
 
     commands: Mapping[str, Commands] = field(default_factory=dict)
@@ -40,26 +40,26 @@ class Said(Struct, frozen=True):
     prompt_for_advisory: bool = False
 
 
-class Ways(Struct, frozen=True):
+class ProjectCommands(Struct, frozen=True):
     place: Path  # where the project lies, and where its copy is seen inside
     found: presets.Found
     flaky: frozenset[str] = frozenset()
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[ReadOnlyFolder, ...] = ()
     programs: tuple[Path, ...] = ()
     prompt_for_advisory: bool = False
 
-    def of(self, activity: str) -> Way | Lacking:
+    def of(self, activity: str) -> CheckCommand | MissingTool:
         """How an activity is checked, or why it cannot be and what to configure."""
         way = self.found.get(activity)
-        if isinstance(way, Way):
+        if isinstance(way, CheckCommand):
             return way
         why = way.why if way else f"nothing in {self.place.name} says how to do {activity}"
-        return Lacking(f'{why}; set commands.{activity} = ["program", "word"] for this project')
+        return MissingTool(f'{why}; set commands.{activity} = ["program", "word"] for this project')
 
     def lacks(self, activity: str) -> str | None:
         """Why an activity cannot be checked; None if it can, or if no program checks it."""
         way = self.of(activity) if activity in ACTIVITIES else None
-        return way.why if isinstance(way, Lacking) else None
+        return way.why if isinstance(way, MissingTool) else None
 
     def is_idle(self, activity: str) -> bool:
         """Whether the project has no tool for something that is asked of every change."""
@@ -74,7 +74,7 @@ def read(
     flaky: Sequence[str] = (),
     base: str | None = None,
     workspace: Path | None = None,
-) -> Ways:
+) -> ProjectCommands:
     """Look at a project once; what its files say of how to check it is taken from `base`.
 
     What the work brought along in its `workspace` counts only where the project itself has nothing.
@@ -88,7 +88,7 @@ def read(
     for origin, commands in ((FILE, said.commands), ("the settings", given or {})):
         found |= {name: _ways(every, origin) for name, every in commands.items()}
     own = toolchain.installed(place, INSTALLED)
-    used = (each for way in found.values() if isinstance(way, Way) for each in way.every)
+    used = (each for way in found.values() if isinstance(way, CheckCommand) for each in way.every)
     starts = set(map(_program, used))
     if any("node_modules" in each or Path(each).name == "npm" for each in starts):
         starts.add("node")  # what such a program is started with
@@ -96,7 +96,7 @@ def read(
     seen = [each for program in programs if program for each in tools.sees(program)]
     inside = {each.place for each in own}
     shown = (*own, *(each for each in dict.fromkeys(seen) if each.place not in inside))
-    return Ways(
+    return ProjectCommands(
         place,
         found,
         said.flaky | frozenset(flaky),
@@ -106,20 +106,20 @@ def read(
     )
 
 
-def _ways(commands: Commands, origin: str) -> Way:
-    first, *more = (Way(argv, origin, reader=reader_of(argv)) for argv in commands)
+def _ways(commands: Commands, origin: str) -> CheckCommand:
+    first, *more = (CheckCommand(argv, origin, reader=reader_of(argv)) for argv in commands)
     return replace(first, also=tuple(more))
 
 
-def _program(way: Way) -> str:
+def _program(way: CheckCommand) -> str:
     """The program that is started, behind `env NAME=value`."""
     return next((w for w in way.argv if w != "env" and "=" not in w), way.argv[0])
 
 
-def parse(text: str) -> Said:
+def parse(text: str) -> ProjectFile:
     """Read project.json; what it says besides is somebody else's."""
     if not text:
-        return Said()
+        return ProjectFile()
     try:
         whole = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -137,7 +137,7 @@ def parse(text: str) -> Said:
     if not isinstance(flaky, list) or not all(isinstance(each, str) for each in flaky):
         raise BadInput(f"flaky in {FILE} must be a list of activities.")
     ways = {name: _commands(name, said) for name, said in mine.items()}
-    return Said(ways, frozenset(flaky), prompts)
+    return ProjectFile(ways, frozenset(flaky), prompts)
 
 
 def _commands(name: str, value: object) -> Commands:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 MAX_MESSAGE: Final = 600  # characters of what a test says
 
 
-class Outcome(StrEnum):
+class CaseOutcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     SKIPPED = "skipped"
@@ -24,7 +24,7 @@ class Outcome(StrEnum):
 
 class CaseResult(Struct, frozen=True):
     name: str
-    outcome: Outcome = Outcome.PASSED
+    outcome: CaseOutcome = CaseOutcome.PASSED
     file: str = ""  # relative to the project, where it is known
     line: int = 0
     message: str = ""
@@ -83,7 +83,7 @@ def _placed(case: CaseResult, root: str) -> CaseResult:
         line = (own[-1] if file.endswith(".py") else own[0]) if own else line
     else:
         inside = [each for each in named if not each[0].startswith(("/", "node:", "<"))]
-        file, line = inside[0] if inside and case.outcome is Outcome.FAILED else (file, line)
+        file, line = inside[0] if inside and case.outcome is CaseOutcome.FAILED else (file, line)
     return replace(case, file=file, line=line, message=text.strip()[:MAX_MESSAGE])
 
 
@@ -136,9 +136,9 @@ def _junit_case(case: Element, suites: tuple[str, ...]) -> CaseResult:
     place = case.get("file", ""), int(line) + 1 if line.isdecimal() else 0
     wrong = next((each for each in case if each.tag in ("failure", "error")), None)
     if wrong is not None:
-        return CaseResult(name, Outcome.FAILED, *place, _junit_message(wrong))
+        return CaseResult(name, CaseOutcome.FAILED, *place, _junit_message(wrong))
     skipped = case.find("skipped") is not None
-    return CaseResult(name, Outcome.SKIPPED if skipped else Outcome.PASSED, *place)
+    return CaseResult(name, CaseOutcome.SKIPPED if skipped else CaseOutcome.PASSED, *place)
 
 
 def _junit_message(wrong: Element) -> str:
@@ -158,13 +158,15 @@ def _jest(said: Mapping[str, object]) -> list[CaseResult]:
         cases = _objects(file.get("assertionResults"))
         found += (_jest_case(case, name) for case in cases)
         if not cases and file.get("status") == "failed":  # it could not even be read
-            found.append(CaseResult(name, Outcome.FAILED, name, 0, str(file.get("message", ""))))
+            found.append(
+                CaseResult(name, CaseOutcome.FAILED, name, 0, str(file.get("message", "")))
+            )
     return found
 
 
 def _jest_case(case: Mapping[str, object], file: str) -> CaseResult:
-    wanted = {"passed": Outcome.PASSED, "failed": Outcome.FAILED}
-    outcome = wanted.get(str(case.get("status")), Outcome.SKIPPED)
+    wanted = {"passed": CaseOutcome.PASSED, "failed": CaseOutcome.FAILED}
+    outcome = wanted.get(str(case.get("status")), CaseOutcome.SKIPPED)
     said = case.get("failureMessages")
     message = _plain("\n".join(map(str, said))) if isinstance(said, list) else ""
     name = case.get("fullName") or case.get("title") or ""
@@ -177,16 +179,16 @@ def _mocha(said: Mapping[str, object]) -> list[CaseResult] | None:
     if not isinstance(said.get("stats"), dict):
         return None
     lists = (
-        ("passes", Outcome.PASSED),
-        ("failures", Outcome.FAILED),
-        ("pending", Outcome.SKIPPED),
+        ("passes", CaseOutcome.PASSED),
+        ("failures", CaseOutcome.FAILED),
+        ("pending", CaseOutcome.SKIPPED),
     )
     return [
         _mocha_case(case, outcome) for name, outcome in lists for case in _objects(said.get(name))
     ]
 
 
-def _mocha_case(case: Mapping[str, object], outcome: Outcome) -> CaseResult:
+def _mocha_case(case: Mapping[str, object], outcome: CaseOutcome) -> CaseResult:
     wrong = case.get("err")
     told = wrong if isinstance(wrong, dict) else {}
     said = [str(told.get(each) or "") for each in ("message", "stack")]
@@ -222,10 +224,10 @@ def _go(report: bytes, output: str) -> list[CaseResult]:
 
 
 def _go_case(package: str, test: str, end: str, text: str) -> CaseResult:
-    outcome = {"pass": Outcome.PASSED, "fail": Outcome.FAILED}.get(end, Outcome.SKIPPED)
+    outcome = {"pass": CaseOutcome.PASSED, "fail": CaseOutcome.FAILED}.get(end, CaseOutcome.SKIPPED)
     lines = [line.strip() for line in text.splitlines()]
     told = [line for line in lines if line and not line.startswith(("=== ", "--- "))]
-    message = "\n".join(told) if outcome is Outcome.FAILED else ""
+    message = "\n".join(told) if outcome is CaseOutcome.FAILED else ""
     return CaseResult(f"{package}.{test}".strip("."), outcome, "", 0, message)
 
 
@@ -240,7 +242,7 @@ def _cargo(report: bytes, output: str) -> list[CaseResult] | None:
             target = re.sub(r"-[0-9a-f]{16}$", "", running[1])
         elif case := _CARGO_CASE.match(line):
             outcome = _CARGO_ENDS[case[2]]
-            said = _panic(case[1], output) if outcome is Outcome.FAILED else ""
+            said = _panic(case[1], output) if outcome is CaseOutcome.FAILED else ""
             found.append(CaseResult(f"{target} {case[1]}".strip(), outcome, "", 0, said))
     return found
 
@@ -248,9 +250,9 @@ def _cargo(report: bytes, output: str) -> list[CaseResult] | None:
 _CARGO_TARGET: Final = re.compile(r"\s*(?:Running|Doc-tests) (?:unittests )?([\w./:-]+)")
 _CARGO_CASE: Final = re.compile(r"test (.+?) \.\.\. (ok|FAILED|ignored)\b")
 _CARGO_ENDS: Final = {
-    "ok": Outcome.PASSED,
-    "FAILED": Outcome.FAILED,
-    "ignored": Outcome.SKIPPED,
+    "ok": CaseOutcome.PASSED,
+    "FAILED": CaseOutcome.FAILED,
+    "ignored": CaseOutcome.SKIPPED,
 }
 
 
@@ -281,15 +283,21 @@ _UNITTEST_CASE: Final = re.compile(
 def _unittest_case(found: re.Match[str], output: str) -> CaseResult:
     test, owner, end = found.groups()
     owner = owner.removesuffix(f".{test}")
-    outcome = {"ok": Outcome.PASSED, "FAIL": Outcome.FAILED, "ERROR": Outcome.FAILED}.get(end)
+    outcome = {
+        "ok": CaseOutcome.PASSED,
+        "FAIL": CaseOutcome.FAILED,
+        "ERROR": CaseOutcome.FAILED,
+    }.get(end)
     head = (
         rf"^(?:FAIL|ERROR): {re.escape(test)} \({re.escape(owner)}[\w.]*\)\n(.*?)(?:\n\n|\n=====)"
     )
-    said = re.search(head, output, re.MULTILINE | re.DOTALL) if outcome is Outcome.FAILED else None
+    said = (
+        re.search(head, output, re.MULTILINE | re.DOTALL) if outcome is CaseOutcome.FAILED else None
+    )
     text = re.sub(r'File "([^"]+)", line (\d+)', r"\1:\2", said[1]) if said else ""
     last = text.strip().rpartition("\n")[2]
     return CaseResult(
-        f"{owner}.{test}", outcome or Outcome.SKIPPED, "", 0, f"{last}\n{text}".strip()
+        f"{owner}.{test}", outcome or CaseOutcome.SKIPPED, "", 0, f"{last}\n{text}".strip()
     )
 
 

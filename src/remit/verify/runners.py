@@ -21,7 +21,7 @@ Argv: TypeAlias = tuple[str, ...]
 FILES: Final = "{files}"
 
 
-class Way(Struct, frozen=True):
+class CheckCommand(Struct, frozen=True):
     """How one activity is checked, and who says so."""
 
     argv: Argv
@@ -31,11 +31,11 @@ class Way(Struct, frozen=True):
     reader: str = ""  # how single tests are read from a run; nothing: only a count may be found
     everything: Argv = ()  # what `{files}` stands for where no files are chosen
     by_folder: bool = False  # it takes the folders of the files
-    also: "tuple[Way, ...]" = ()  # more commands for the same activity; each has to pass
+    also: "tuple[CheckCommand, ...]" = ()  # more commands for the same activity; each has to pass
     lacks: Argv = ()  # why others that the project speaks of are not run
 
     @property
-    def every(self) -> "tuple[Way, ...]":
+    def every(self) -> "tuple[CheckCommand, ...]":
         return (self, *self.also)
 
     @property
@@ -43,13 +43,13 @@ class Way(Struct, frozen=True):
         return FILES in self.argv
 
 
-class Lacking(Struct, frozen=True):
+class MissingTool(Struct, frozen=True):
     """The project speaks of a tool that is not installed."""
 
     why: str
 
 
-class Runner(Struct, frozen=True):
+class RunnerProgram(Struct, frozen=True):
     """A program that runs tests. `options` may be followed by a value of their own."""
 
     name: str
@@ -81,24 +81,24 @@ _MOCHA_OPTIONS: Final = frozenset(
     }
 )
 
-RUNNERS: Final[Mapping[str, Runner]] = {
+RUNNERS: Final[Mapping[str, RunnerProgram]] = {
     each.name: each
     for each in (
-        Runner(
+        RunnerProgram(
             "vitest",
             ("--reporter=json", "--outputFile={report}", "--testNamePattern={regex}", FILES),
             start=("run",),
         ),
-        Runner(
+        RunnerProgram(
             "jest",
             ("--ci", "--json", "--outputFile={report}", "--testNamePattern={regex}", FILES),
         ),
-        Runner(
+        RunnerProgram(
             "mocha",
             ("--reporter=json", "--reporter-option=output={report}", "--grep={regex}", FILES),
             options=_MOCHA_OPTIONS,
         ),
-        Runner(
+        RunnerProgram(
             "node",
             (
                 *("--test-reporter=junit", "--test-reporter-destination={report}"),
@@ -106,21 +106,21 @@ RUNNERS: Final[Mapping[str, Runner]] = {
             ),
             start=("--test",),
         ),
-        Runner(
+        RunnerProgram(
             "go",
             ("test", "-json", "-count=1", "-run={regex}", FILES),
             "go",
             everything=("./...",),
             by_folder=True,
         ),
-        Runner("cargo", ("test", "--offline", "--no-fail-fast", "{pattern}"), "cargo"),
+        RunnerProgram("cargo", ("test", "--offline", "--no-fail-fast", "{pattern}"), "cargo"),
     )
 }
 _WRAPPERS: Final = frozenset({"npx", "cross-env", "c8", "nyc", "env", "dotenv", "--"})
 _ASSIGNMENT: Final = re.compile(r"[A-Z_][A-Z0-9_]*=.*")
 
 
-def python_tests(files: ProjectFiles, tools: Toolchain, *words: str) -> Way | Lacking:
+def python_tests(files: ProjectFiles, tools: Toolchain, *words: str) -> CheckCommand | MissingTool:
     """pytest; or unittest, where pytest is not installed and the tests do not ask for it."""
     found = tools.find("pytest")
     if found is not None:
@@ -128,15 +128,15 @@ def python_tests(files: ProjectFiles, tools: Toolchain, *words: str) -> Way | La
         safe = (str(python), "-I", "-c", _PYTEST_MAIN) if python.is_file() else (str(found),)
         argv = (*safe, *_PYTEST, *(w for w in words if w.startswith("-")), FILES)
         everything = tuple(w for w in words if not w.startswith("-"))
-        return Way(argv, "pytest", True, True, "report", everything)
+        return CheckCommand(argv, "pytest", True, True, "report", everything)
     python3 = tools.find("python") or tools.find("python3")
     if python3 is None or not _is_unittest(files):
-        return Lacking("the project has tests for pytest, which is not installed")
+        return MissingTool("the project has tests for pytest, which is not installed")
     folder = next((each for each in ("tests", "test") if files.any(f"{each}/*.py")), ".")
     apart = folder != "." and not files.has(f"{folder}/__init__.py")
     top = folder if apart else "."
     argv = (str(python3), "-I", "-c", _UNITTEST_MAIN, "discover", "-v", "-s", folder, "-t", top)
-    return Way(argv, "unittest", detected=True, reader="unittest")
+    return CheckCommand(argv, "unittest", detected=True, reader="unittest")
 
 
 def _is_unittest(files: ProjectFiles) -> bool:
@@ -147,7 +147,7 @@ def _is_unittest(files: ProjectFiles) -> bool:
 
 def script_tests(
     script: str, needs: Mapping[str, object], tools: Toolchain
-) -> Way | Lacking | None:
+) -> CheckCommand | MissingTool | None:
     """The runner that the test script of package.json starts, with the words that it gives it.
 
     Without a script it is a runner that the project needs; None if there is none.
@@ -162,7 +162,7 @@ def script_tests(
     return _way(RUNNERS[needed], (), (), tools) if needed else None
 
 
-def _in_script(piece: str, tools: Toolchain) -> Way | Lacking | None:
+def _in_script(piece: str, tools: Toolchain) -> CheckCommand | MissingTool | None:
     try:
         words = shlex.split(piece)
     except ValueError:
@@ -182,17 +182,17 @@ def _in_script(piece: str, tools: Toolchain) -> Way | Lacking | None:
 
 
 def _way(
-    runner: Runner, words: Sequence[str], environ: Sequence[str], tools: Toolchain
-) -> Way | Lacking:
+    runner: RunnerProgram, words: Sequence[str], environ: Sequence[str], tools: Toolchain
+) -> CheckCommand | MissingTool:
     found = tools.find(runner.name)
     if found is None:
-        return Lacking(f"the project's tests run with {runner.name}, which is not installed")
+        return MissingTool(f"the project's tests run with {runner.name}, which is not installed")
     options, places = _sorted(words, runner.options)
     program = ("env", *environ, str(found)) if environ else (str(found),)
     argv = (*program, *runner.start, *options, *runner.words)
     everything = (*places, *runner.everything)
     reader = runner.reader
-    return Way(argv, runner.name, True, False, reader, everything, runner.by_folder)
+    return CheckCommand(argv, runner.name, True, False, reader, everything, runner.by_folder)
 
 
 def _sorted(words: Sequence[str], valued: frozenset[str]) -> tuple[Argv, Argv]:
@@ -207,22 +207,22 @@ def _sorted(words: Sequence[str], valued: frozenset[str]) -> tuple[Argv, Argv]:
     return tuple(options), tuple(places)
 
 
-def program_tests(name: str, tools: Toolchain) -> Way | Lacking:
+def program_tests(name: str, tools: Toolchain) -> CheckCommand | MissingTool:
     """Go's and Rust's own runners."""
     runner = RUNNERS[name]
     found = tools.find(name)
     if found is None:
-        return Lacking(f"the project uses {name}, which is not installed")
+        return MissingTool(f"the project uses {name}, which is not installed")
     words = (str(found), *runner.words)
     everything = runner.everything
-    return Way(words, name, True, False, runner.reader, everything, runner.by_folder)
+    return CheckCommand(words, name, True, False, runner.reader, everything, runner.by_folder)
 
 
-def _found(tools: Toolchain, program: str, *words: str) -> Way | Lacking:
+def _found(tools: Toolchain, program: str, *words: str) -> CheckCommand | MissingTool:
     found = tools.find(program)
     if found is None:
-        return Lacking(f"the project uses {program}, which is not installed")
-    return Way((str(found), *words), program, detected=True)
+        return MissingTool(f"the project uses {program}, which is not installed")
+    return CheckCommand((str(found), *words), program, detected=True)
 
 
 def reader_of(argv: Sequence[str]) -> str:

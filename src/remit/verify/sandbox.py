@@ -8,7 +8,7 @@
 Inside there is no network, no home, no environment but a fixed few names, and a system that is only
 read. The workspace is a copy in memory: it is laid out anew for each run and is gone with it, so
 nothing that runs can change the owner's files, leave something behind, or prepare the ground for
-the next check. Where no sandbox can be had the answer is `Refused`, never a run without one.
+the next check. Where no sandbox can be had the answer is `SandboxRefusal`, never a run without one.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from typing import BinaryIO, Final
 from msgspec import Struct, field
 
 from remit.bubblewrap import PLACES, find, is_root, system
-from remit.verify.limits import MB, Limits
+from remit.verify.limits import MB, SandboxLimits
 
 REPORT: Final = "/tmp/report"  # noqa: S108 - inside, where nobody else is
 HOME: Final = "/tmp/home"  # noqa: S108 - as above
@@ -50,73 +50,79 @@ exit $code
 """
 
 
-class Shown(Struct, frozen=True):
+class ReadOnlyFolder(Struct, frozen=True):
     """A folder of this machine that is seen inside, and never written."""
 
     folder: Path
     place: Path  # where it is seen
 
 
-class Ground(Struct, frozen=True):
+class SandboxFiles(Struct, frozen=True):
     """What lies in the sandbox: the files of the workspace, packed, and the place they get."""
 
     files: Path
     place: Path
-    shown: tuple[Shown, ...] = ()
+    shown: tuple[ReadOnlyFolder, ...] = ()
     programs: tuple[Path, ...] = ()  # folders that are looked through before the system's
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
-class Ended(Struct, frozen=True):
+class SandboxResult(Struct, frozen=True):
     code: int | None  # None: it took too long and was stopped
     output: str
     report: bytes = b""
 
 
-class Refused(Struct, frozen=True):
+class SandboxRefusal(Struct, frozen=True):
     why: str
 
 
 class Sandbox:
-    def __init__(self, limits: Limits = Limits(), places: Sequence[Path] = PLACES) -> None:  # noqa: B008 - frozen
+    def __init__(
+        self,
+        limits: SandboxLimits = SandboxLimits(),  # noqa: B008 - frozen
+        places: Sequence[Path] = PLACES,
+    ) -> None:
         self.limits = limits
         self._places = places
 
-    async def run(self, argv: Sequence[str], ground: Ground) -> Ended | Refused:
+    async def run(
+        self, argv: Sequence[str], ground: SandboxFiles
+    ) -> SandboxResult | SandboxRefusal:
         """Run a command on a fresh copy of the ground; nothing of it is left when this returns."""
         tools = self._tools()
-        if isinstance(tools, Refused):
+        if isinstance(tools, SandboxRefusal):
             return tools
         try:
             with ground.files.open("rb") as files:
                 words = (*tools.around(self.limits, ground), *argv)
                 return await self._run(words, files)
         except OSError as error:
-            return Refused(f"The sandbox could not be started: {error.strerror or error}.")
+            return SandboxRefusal(f"The sandbox could not be started: {error.strerror or error}.")
 
     async def trouble(self) -> str | None:
         """Why nothing could be run on this machine; None if it can."""
         with tempfile.TemporaryDirectory(prefix="remit-verify-") as folder:
             files = Path(folder) / "files.tar"
             files.write_bytes(_NO_FILES)
-            found = await self.run(("true",), Ground(files, Path("/nowhere")))
-        if isinstance(found, Refused):
+            found = await self.run(("true",), SandboxFiles(files, Path("/nowhere")))
+        if isinstance(found, SandboxRefusal):
             return found.why
         return None if found.code == 0 else f"A sandbox ran, and ended with {found.code}."
 
-    def _tools(self) -> "_Tools | Refused":
+    def _tools(self) -> "_Tools | SandboxRefusal":
         names = ("bwrap", "prlimit", "setpriv", "tar", "sh")
         found = {name: find(name, self._places) for name in names}
         for name, path in found.items():
             if path is None and (name != "setpriv" or is_root()):
                 package = "bubblewrap" if name == "bwrap" else f"what brings {name}"
-                return Refused(
+                return SandboxRefusal(
                     f"There is no {name} on this machine, and without a sandbox nothing is run; "
                     f"install {package} (apt install bubblewrap)."
                 )
         return _Tools(**{name: str(path) for name, path in found.items()})
 
-    async def _run(self, words: Sequence[str], files: BinaryIO) -> Ended | Refused:
+    async def _run(self, words: Sequence[str], files: BinaryIO) -> SandboxResult | SandboxRefusal:
         with _pipe() as (ear, mouth):
             process = await asyncio.create_subprocess_exec(
                 *(words[0], "--info-fd", str(mouth.fileno()), *words[1:]),
@@ -134,7 +140,7 @@ class Sandbox:
 
     async def _heard(
         self, process: asyncio.subprocess.Process, first: asyncio.Task[int | None]
-    ) -> Ended | Refused:
+    ) -> SandboxResult | SandboxRefusal:
         assert process.stdout is not None  # noqa: S101 - a pipe was asked for
         assert process.stderr is not None  # noqa: S101 - as above
         said, aside = bytearray(), bytearray()
@@ -164,7 +170,7 @@ class _Tools(Struct, frozen=True):
     tar: str  # the driver finds it in the same places
     sh: str
 
-    def around(self, limits: Limits, ground: Ground) -> tuple[str, ...]:
+    def around(self, limits: SandboxLimits, ground: SandboxFiles) -> tuple[str, ...]:
         """The words before a command that put it into the sandbox."""
         shown = ground.shown
         outside: tuple[str, ...] = ()
@@ -185,9 +191,14 @@ class _Tools(Struct, frozen=True):
             *(self.sh, "-c", _DRIVER, "sandbox", str(ground.place), _path(ground)),
         )
 
-    def _as_nobody(self, shown: Sequence[Shown]) -> tuple[tuple[str, ...], tuple[Shown, ...]]:
+    def _as_nobody(
+        self, shown: Sequence[ReadOnlyFolder]
+    ) -> tuple[tuple[str, ...], tuple[ReadOnlyFolder, ...]]:
         """A first shell, where folders that only root can reach are put where nobody can."""
-        staged = tuple(Shown(Path(f"/tmp/{n}"), each.place) for n, each in enumerate(shown))  # noqa: S108
+        staged = tuple(
+            ReadOnlyFolder(Path(f"/tmp/{n}"), each.place)  # noqa: S108
+            for n, each in enumerate(shown)
+        )
         pairs = zip(shown, staged, strict=True)
         binds = (("--ro-bind", str(each.folder), str(stage.folder)) for each, stage in pairs)
         nobody = (f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--")
@@ -208,7 +219,7 @@ _NAMESPACES: Final = (
 )
 
 
-def _rooms(limits: Limits) -> tuple[str, ...]:
+def _rooms(limits: SandboxLimits) -> tuple[str, ...]:
     """Where may be written besides the workspace, and how much."""
     return (
         *("--proc", "/proc", "--dev", "/dev"),
@@ -217,21 +228,21 @@ def _rooms(limits: Limits) -> tuple[str, ...]:
     )
 
 
-def _binds(shown: Iterable[Shown]) -> Iterator[str]:
+def _binds(shown: Iterable[ReadOnlyFolder]) -> Iterator[str]:
     for each in shown:
         yield from ("--ro-bind", str(each.folder), str(each.place))
 
 
-def _within(shown: Shown, ground: Ground) -> bool:
+def _within(shown: ReadOnlyFolder, ground: SandboxFiles) -> bool:
     return shown.place.is_relative_to(ground.place)
 
 
-def _path(ground: Ground) -> str:
+def _path(ground: SandboxFiles) -> str:
     """Where the command's programs are looked for; its own folders count for it alone."""
     return ":".join((*map(str, ground.programs), _PATH))
 
 
-def _environ(ground: Ground) -> Mapping[str, str]:
+def _environ(ground: SandboxFiles) -> Mapping[str, str]:
     return {
         "PATH": _PATH,
         "HOME": HOME,
@@ -247,12 +258,14 @@ def _environ(ground: Ground) -> Mapping[str, str]:
     }
 
 
-def _ended(code: int | None, said: bytes, aside: bytes) -> Ended | Refused:
+def _ended(code: int | None, said: bytes, aside: bytes) -> SandboxResult | SandboxRefusal:
     before, ready, report = aside.partition(_READY)
     if not ready:
         why = " ".join(before.decode("utf-8", "replace").split())[:300] or "it said nothing"
-        return Refused(f"The sandbox could not be set up ({why}), and without it nothing is run.")
-    return Ended(code, said.decode("utf-8", "replace"), report)
+        return SandboxRefusal(
+            f"The sandbox could not be set up ({why}), and without it nothing is run."
+        )
+    return SandboxResult(code, said.decode("utf-8", "replace"), report)
 
 
 async def _read_last(stream: asyncio.StreamReader, into: bytearray, most: int) -> None:

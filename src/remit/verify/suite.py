@@ -19,38 +19,38 @@ from msgspec.structs import replace
 
 from remit.model.contract import Result
 from remit.verify import ground, project_files
-from remit.verify.runners import Way
+from remit.verify.runners import CheckCommand
 from remit.verify.selection import Selection, select
 from remit.verify.suite_judge import SuiteJudge
-from remit.verify.suite_runs import KeptRuns, SuiteRunner
-from remit.verify.suite_terms import Judged, Terms, Work, compare
+from remit.verify.suite_runs import CachedRuns, SuiteRunner
+from remit.verify.suite_terms import CheckOutcome, ComparedWork, SuiteTerms, compare
 
 
 class Suite:
     """Judges tests. The whole suite is run once for all criteria that ask about the same files."""
 
-    def __init__(self, runner: SuiteRunner, terms: Terms, kept: KeptRuns) -> None:
+    def __init__(self, runner: SuiteRunner, terms: SuiteTerms, kept: CachedRuns) -> None:
         self._runner = runner
         self._terms = terms
         self._kept = kept
-        self._wholes: dict[object, Judged] = {}
+        self._wholes: dict[object, CheckOutcome] = {}
 
     async def prove(
         self,
-        way: Way,
+        way: CheckCommand,
         workspace: Path,
         pattern: str | None,
         changed: Collection[str] = (),
         *,
         demanded: bool = False,
-    ) -> Judged:
+    ) -> CheckOutcome:
         """Whether the tests prove the work; `demanded`: a test of the pattern's name must be."""
         work = await asyncio.to_thread(compare, workspace, self._terms)
         if work.guard.refused:
-            return Judged(Result.FAIL, f"{'. '.join(work.guard.refused)}. No test was run.")
+            return CheckOutcome(Result.FAIL, f"{'. '.join(work.guard.refused)}. No test was run.")
         judge = SuiteJudge(self._runner, self._terms, self._kept, work, way)
         about = files_called(pattern, changed or tuple(work.original))
-        first, sentence = Judged(Result.SKIPPED), ""
+        first, sentence = CheckOutcome(Result.SKIPPED), ""
         if pattern is not None and not about:
             first = await judge.named(pattern, demanded=demanded)
             sentence = first.note if first.result is Result.SKIPPED else ""
@@ -67,14 +67,16 @@ class Suite:
         """Run the whole suite again when it is asked about next."""
         self._wholes.clear()
 
-    async def _whole(self, judge: SuiteJudge, work: Work, way: Way) -> Judged:
+    async def _whole(
+        self, judge: SuiteJudge, work: ComparedWork, way: CheckCommand
+    ) -> CheckOutcome:
         key = await asyncio.to_thread(_stamp, work, way)
         if key not in self._wholes:
             self._wholes[key] = await judge.whole()
         return self._wholes[key]
 
 
-def _joined(whole: Judged, first: Judged, sentence: str) -> Judged:
+def _joined(whole: CheckOutcome, first: CheckOutcome, sentence: str) -> CheckOutcome:
     """What the whole suite came to; one that cannot end leaves what was run before it."""
     if whole.result is not Result.SKIPPED:
         return replace(whole, note=" ".join(filter(None, (whole.note, sentence))))
@@ -102,12 +104,12 @@ def _letters(text: str) -> str:
     return re.sub(r"[\W_]", "", text).casefold()
 
 
-def _select(work: Work, about: Collection[str]) -> Selection:
+def _select(work: ComparedWork, about: Collection[str]) -> Selection:
     files = project_files.in_folder(work.folder)
     return select(files.names, files.text, about)
 
 
-def _stamp(work: Work, way: Way) -> object:
+def _stamp(work: ComparedWork, way: CheckCommand) -> object:
     """What a whole run depends on, as long as nothing outside the workspace changes."""
     paths = (work.folder / name for name in ground.names(work.folder))
     seen = (

@@ -10,69 +10,76 @@ from remit.model.contract import Result
 from remit.verify import repository
 from remit.verify.guarded import Contents
 from remit.verify.reports import CaseResult
-from remit.verify.runners import Way
+from remit.verify.runners import CheckCommand
 from remit.verify.said import MOST, useful
-from remit.verify.sandbox import Refused
+from remit.verify.sandbox import SandboxRefusal
 from remit.verify.selection import Selection
 from remit.verify.suite_runs import (
     ALL,
-    Choice,
-    KeptRuns,
+    CachedRuns,
+    CaseSelection,
     SuiteRun,
     SuiteRunner,
     run_key,
     takes_names,
     words,
 )
-from remit.verify.suite_terms import Judged, Terms, Work
-from remit.verify.suite_words import Blame, broken, counted, missing, missing_sentence
+from remit.verify.suite_terms import CheckOutcome, ComparedWork, SuiteTerms
+from remit.verify.suite_words import FailedTests, broken, counted, missing, missing_sentence
 
 
 class SuiteJudge:
     def __init__(
-        self, runner: SuiteRunner, terms: Terms, kept: KeptRuns, work: Work, way: Way
+        self,
+        runner: SuiteRunner,
+        terms: SuiteTerms,
+        kept: CachedRuns,
+        work: ComparedWork,
+        way: CheckCommand,
     ) -> None:
         self._runner = runner
         self._terms = terms
         self._kept = kept
         self._work = work
         self._way = way
-        self._runs: list[tuple[Contents, Choice, SuiteRun | Refused]] = []  # so far
+        self._runs: list[tuple[Contents, CaseSelection, SuiteRun | SandboxRefusal]] = []  # so far
 
-    async def named(self, pattern: str, *, demanded: bool) -> Judged:
+    async def named(self, pattern: str, *, demanded: bool) -> CheckOutcome:
         """Run the tests with a name. If there are none, that fails only where they are demanded."""
         settings = self._work.guard.settings
-        nothing = Judged(Result.SKIPPED, note=f"No test is called {pattern}, so all tests ran.")
+        nothing = CheckOutcome(
+            Result.SKIPPED, note=f"No test is called {pattern}, so all tests ran."
+        )
         by_words = takes_names(self._way)
         if not by_words and not (demanded and self._way.reader):
             return nothing
-        run = await self._run_once(settings, Choice(name=pattern) if by_words else ALL)
+        run = await self._run_once(settings, CaseSelection(name=pattern) if by_words else ALL)
         if isinstance(run, SuiteRun) and run.code is not None and not _has(run, pattern, by_words):
             return self._fail(f"no test matches {pattern}", run) if demanded else nothing
         about = f"tests called {pattern}" if by_words else ""
         return await self._judged(run, None, settings, about)
 
-    async def selected(self, chosen: Selection) -> Judged:
+    async def selected(self, chosen: Selection) -> CheckOutcome:
         """Run the chosen test files as they were before the work."""
         instead = self._work.guard.as_before
         files = tuple(name for name in chosen.files if instead.get(name, b"") is not None)
         if not files:
-            return Judged(Result.SKIPPED)
-        run = await self._run_once(instead, Choice(files))
+            return CheckOutcome(Result.SKIPPED)
+        run = await self._run_once(instead, CaseSelection(files))
         if isinstance(run, SuiteRun) and run.code is not None and not run.count:
-            return Judged(Result.SKIPPED)  # they are helpers of other tests
+            return CheckOutcome(Result.SKIPPED)  # they are helpers of other tests
         return await self._judged(run, None, instead, replace(chosen, files=files).sentence)
 
-    async def whole(self) -> Judged:
+    async def whole(self) -> CheckOutcome:
         """Run all tests as they were before the work, then as it left them."""
         guard = self._work.guard
         base = await self._baseline() if self._terms.base is not None else None
-        if isinstance(base, Refused):
-            return Judged(Result.FAIL, base.why)
+        if isinstance(base, SandboxRefusal):
+            return CheckOutcome(Result.FAIL, base.why)
         run = await self._run_once(guard.as_before, ALL)
         if isinstance(run, SuiteRun) and run.code is None and (base is None or base.code is None):
             note = f"The whole suite did not end within {self._runner.seconds:g} seconds."
-            return Judged(Result.SKIPPED, note=note, of=base.count if base else None)
+            return CheckOutcome(Result.SKIPPED, note=note, of=base.count if base else None)
         judged = await self._judged(run, base, guard.as_before, "", self._work.named)
         if judged.result is Result.FAIL:
             return await self.maybe_intended(judged)
@@ -84,7 +91,7 @@ class SuiteJudge:
             return replace(judged, note=f"{judged.note} {guard.sentence}")
         return judged
 
-    async def _as_left(self, before: Judged, base: SuiteRun | None) -> Judged:
+    async def _as_left(self, before: CheckOutcome, base: SuiteRun | None) -> CheckOutcome:
         guard = self._work.guard
         run = await self._run_once(guard.settings, ALL)
         self._remember(run)
@@ -95,7 +102,7 @@ class SuiteJudge:
         old = f"{before.ran or 0:,} of them ran without what the work changed in tests."
         return replace(judged, note=f"{judged.note} {old}")
 
-    async def maybe_intended(self, judged: Judged) -> Judged:
+    async def maybe_intended(self, judged: CheckOutcome) -> CheckOutcome:
         """Where tests fail as they were and pass as they are, the owner may agree to them.
 
         Tests that only became weaker are nothing to agree to: the work goes back.
@@ -110,10 +117,12 @@ class SuiteJudge:
 
     # Runs -----------------------------------------------------------------------------------------
 
-    async def _run(self, instead: Contents, choice: Choice) -> SuiteRun | Refused:
+    async def _run(self, instead: Contents, choice: CaseSelection) -> SuiteRun | SandboxRefusal:
         return await self._runner.run(self._way, self._work.folder, instead, choice)
 
-    async def _run_once(self, instead: Contents, choice: Choice) -> SuiteRun | Refused:
+    async def _run_once(
+        self, instead: Contents, choice: CaseSelection
+    ) -> SuiteRun | SandboxRefusal:
         """Run tests, unless the very same files and tests were run before."""
         for held, chosen, run in self._runs:
             if (held, chosen) == (instead, choice):
@@ -122,7 +131,7 @@ class SuiteJudge:
         self._runs.append((instead, choice, found))
         return found
 
-    async def _baseline(self) -> SuiteRun | Refused:
+    async def _baseline(self) -> SuiteRun | SandboxRefusal:
         """The whole suite at the base, from what is kept if it was run before."""
         work, argv = self._work, words(self._way)
         key = await asyncio.to_thread(run_key, work.tree, argv, self._runner.ways)
@@ -136,10 +145,10 @@ class SuiteJudge:
             await asyncio.to_thread(self._kept.save, key, run)
         return run
 
-    def _remember(self, run: SuiteRun | Refused) -> None:
+    def _remember(self, run: SuiteRun | SandboxRefusal) -> None:
         """What was run now is the base of what comes after it."""
         work = self._work
-        if isinstance(run, Refused) or not work.is_compared or work.guard.settings:
+        if isinstance(run, SandboxRefusal) or not work.is_compared or work.guard.settings:
             return
         like = next(iter(work.tree.values()), "")
         tree = {name: held for name, held in work.tree.items() if name not in work.original}
@@ -151,15 +160,15 @@ class SuiteJudge:
 
     async def _judged(
         self,
-        run: SuiteRun | Refused,
+        run: SuiteRun | SandboxRefusal,
         base: SuiteRun | None,
         instead: Contents,
         about: str,
         free: Collection[str] = frozenset(),
-    ) -> Judged:
+    ) -> CheckOutcome:
         """What one run proves. Tests in the files of `free` may be others than before."""
-        if isinstance(run, Refused):
-            return Judged(Result.FAIL, run.why)
+        if isinstance(run, SandboxRefusal):
+            return CheckOutcome(Result.FAIL, run.why)
         if wrong := self._unreadable(run) or self._unlike(run, base):
             return self._fail(wrong, run)
         blame = await self._blame(run, base, instead)
@@ -171,7 +180,7 @@ class SuiteJudge:
         note = f"{counted(run, base, about)}{blame.sentence}"
         still = len(blame.before)
         of = None if about else run.count
-        return Judged(Result.PASS, note=note, ran=run.count, of=of, still_failing=still)
+        return CheckOutcome(Result.PASS, note=note, ran=run.count, of=of, still_failing=still)
 
     def _unreadable(self, run: SuiteRun) -> str:
         """Why a run says nothing that could be judged."""
@@ -200,28 +209,30 @@ class SuiteJudge:
     def _name(self) -> str:
         return self._way.origin if self._way.detected else Path(self._way.argv[0]).name
 
-    def _fail(self, why: str, run: SuiteRun, *, log: bool = True) -> Judged:
+    def _fail(self, why: str, run: SuiteRun, *, log: bool = True) -> CheckOutcome:
         text = useful(why, run.output if log else "")
         guard = self._work.guard.sentence
-        return Judged(Result.FAIL, "\n".join(filter(None, (text, guard))), ran=run.count)
+        return CheckOutcome(Result.FAIL, "\n".join(filter(None, (text, guard))), ran=run.count)
 
-    def _broken(self, blame: Blame, run: SuiteRun, base: SuiteRun | None, about: str) -> Judged:
+    def _broken(
+        self, blame: FailedTests, run: SuiteRun, base: SuiteRun | None, about: str
+    ) -> CheckOutcome:
         """The failing tests, how many, what is used as it was; then what the first one says."""
         lines = (broken(blame, run, base, about), self._work.guard.sentence)
         text = "\n".join(filter(None, lines))[:MOST]
         details = useful("", blame.broke[0].message.partition("\n")[2])
         details = details[: max(MOST - len(text) - 2, 0)]
         error = "\n\n".join(filter(None, (text, details)))
-        return Judged(Result.FAIL, error, ran=run.count, of=base.count if base else None)
+        return CheckOutcome(Result.FAIL, error, ran=run.count, of=base.count if base else None)
 
-    async def _blame(self, run: SuiteRun, base: SuiteRun | None, instead: Contents) -> Blame:
+    async def _blame(self, run: SuiteRun, base: SuiteRun | None, instead: Contents) -> FailedTests:
         """Who broke the tests that failed: each is run once more, here and at the base."""
         excuses = self._terms.excuses
         known = {case.key for case in base.failed} if base is not None and excuses else set[str]()
         before = [case for case in run.failed if case.key in known]
         new = [case for case in run.failed if case.key not in known]
         if not new or not self._work.is_compared:
-            return Blame(tuple(new), tuple(before))
+            return FailedTests(tuple(new), tuple(before))
         passed = _passed(await self._run(instead, self._files_of(new)))
         left = [case for case in new if case.key not in passed]
         if left and excuses:
@@ -229,13 +240,15 @@ class SuiteJudge:
             failed = {case.key for case in old.failed} if isinstance(old, SuiteRun) else set[str]()
             before += [case for case in left if case.key in failed]
         unsteady = tuple(case for case in new if case.key in passed)
-        return Blame(tuple(case for case in left if case not in before), tuple(before), unsteady)
+        return FailedTests(
+            tuple(case for case in left if case not in before), tuple(before), unsteady
+        )
 
-    def _files_of(self, cases: Sequence[CaseResult], *, at_base: bool = False) -> Choice:
+    def _files_of(self, cases: Sequence[CaseResult], *, at_base: bool = False) -> CaseSelection:
         files = {case.file for case in cases}
         gone = at_base and not files <= self._work.tree.keys()
         whole = "" in files or gone or not self._way.selects
-        return ALL if whole else Choice(tuple(sorted(files)))
+        return ALL if whole else CaseSelection(tuple(sorted(files)))
 
 
 def _has(run: SuiteRun, pattern: str, by_words: bool) -> bool:
@@ -245,7 +258,7 @@ def _has(run: SuiteRun, pattern: str, by_words: bool) -> bool:
     return any(pattern.casefold() in case.name.casefold() for case in run.ran)
 
 
-def _passed(run: SuiteRun | Refused) -> set[str]:
-    if isinstance(run, Refused):
+def _passed(run: SuiteRun | SandboxRefusal) -> set[str]:
+    if isinstance(run, SandboxRefusal):
         return set()
     return {case.key for case in run.ran} - {case.key for case in run.failed}

@@ -17,10 +17,10 @@ from remit.errors import BadInput
 from remit.system.files import write_atomic
 from remit.verify import ground, toolchain
 from remit.verify.guarded import Contents
-from remit.verify.project import Ways
-from remit.verify.reports import CaseResult, Cases, Outcome, read_cases, read_count
-from remit.verify.runners import FILES, Argv, Way
-from remit.verify.sandbox import REPORT, Ended, Ground, Refused, Sandbox
+from remit.verify.project import ProjectCommands
+from remit.verify.reports import CaseOutcome, CaseResult, Cases, read_cases, read_count
+from remit.verify.runners import FILES, Argv, CheckCommand
+from remit.verify.sandbox import REPORT, Sandbox, SandboxFiles, SandboxRefusal, SandboxResult
 
 KEPT_RUNS: Final = "cache/test-runs"  # in Remit's directory
 _PATTERN: Final = re.compile(r"\{(pattern|regex)\}")
@@ -31,14 +31,14 @@ _MAX_FILES: Final = 200  # test files that are named in one run; more are all of
 _MAX_KEPT: Final = 40  # runs that are kept for comparison
 
 
-class Choice(Struct, frozen=True):
+class CaseSelection(Struct, frozen=True):
     """Which tests of a suite are run: all, those in some files, or those with a name."""
 
     files: tuple[str, ...] = ()
     name: str | None = None
 
 
-ALL: Final = Choice()
+ALL: Final = CaseSelection()
 
 
 class SuiteRun(Struct, frozen=True):
@@ -51,51 +51,55 @@ class SuiteRun(Struct, frozen=True):
 
     @property
     def failed(self) -> Cases:
-        return self._with(Outcome.FAILED)
+        return self._with(CaseOutcome.FAILED)
 
     @property
     def skipped(self) -> Cases:
-        return self._with(Outcome.SKIPPED)
+        return self._with(CaseOutcome.SKIPPED)
 
     @property
     def ran(self) -> Cases:
-        return tuple(case for case in self.cases or () if case.outcome is not Outcome.SKIPPED)
+        return tuple(case for case in self.cases or () if case.outcome is not CaseOutcome.SKIPPED)
 
-    def _with(self, outcome: Outcome) -> Cases:
+    def _with(self, outcome: CaseOutcome) -> Cases:
         return tuple(case for case in self.cases or () if case.outcome is outcome)
 
 
 class SuiteRunner:
     """Runs words on fresh copies of a workspace."""
 
-    def __init__(self, ways: Ways, sandbox: Sandbox, redact: Callable[[str], str]) -> None:
+    def __init__(
+        self, ways: ProjectCommands, sandbox: Sandbox, redact: Callable[[str], str]
+    ) -> None:
         self.ways = ways
         self.seconds = sandbox.limits.seconds
         self._sandbox = sandbox
         self._redact = redact
 
     async def run(
-        self, way: Way, workspace: Path, instead: Contents, choice: Choice = ALL
-    ) -> SuiteRun | Refused:
+        self, way: CheckCommand, workspace: Path, instead: Contents, choice: CaseSelection = ALL
+    ) -> SuiteRun | SandboxRefusal:
         """Run tests on a copy in which some files have another content."""
         ended = await self.ended(words(way, choice), workspace, instead)
-        if isinstance(ended, Refused):
+        if isinstance(ended, SandboxRefusal):
             return ended
         cases = read_cases(way.reader, ended.report, ended.output, str(self.ways.place))
         if cases is not None:
             cases = tuple(map(self._hidden, cases))
-            count: int | None = sum(case.outcome is not Outcome.SKIPPED for case in cases)
+            count: int | None = sum(case.outcome is not CaseOutcome.SKIPPED for case in cases)
         else:
             count = read_count(ended.output)
         return SuiteRun(ended.code, cases, count, self._redact(ended.output))
 
-    async def ended(self, argv: Argv, workspace: Path, instead: Contents) -> Ended | Refused:
+    async def ended(
+        self, argv: Argv, workspace: Path, instead: Contents
+    ) -> SandboxResult | SandboxRefusal:
         """Run any words on such a copy."""
         with tempfile.TemporaryDirectory(prefix="remit-verify-") as folder:
             files = Path(folder) / "files.tar"
             await asyncio.to_thread(self._pack, workspace, files, instead)
             ways = self.ways
-            laid = Ground(files, ways.place, ways.shown, ways.programs, toolchain.ENVIRON)
+            laid = SandboxFiles(files, ways.place, ways.shown, ways.programs, toolchain.ENVIRON)
             return await self._sandbox.run(argv, laid)
 
     def _pack(self, workspace: Path, into: Path, instead: Contents) -> None:
@@ -108,7 +112,7 @@ class SuiteRunner:
         return CaseResult(case.name, case.outcome, case.file, case.line, self._redact(case.message))
 
 
-def words(way: Way, choice: Choice = ALL) -> Argv:
+def words(way: CheckCommand, choice: CaseSelection = ALL) -> Argv:
     """The words that are run: a name is part of one word or left out; files stand for `{files}`."""
     name = choice.name
     if name is not None:
@@ -125,7 +129,7 @@ def words(way: Way, choice: Choice = ALL) -> Argv:
     )
 
 
-def _as_words(way: Way, files: Sequence[str]) -> Argv:
+def _as_words(way: CheckCommand, files: Sequence[str]) -> Argv:
     if not files or len(files) > _MAX_FILES:
         return way.everything
     if way.by_folder:
@@ -133,11 +137,11 @@ def _as_words(way: Way, files: Sequence[str]) -> Argv:
     return tuple(f"./{name}" if name.startswith("-") else name for name in files)
 
 
-def takes_names(way: Way) -> bool:
+def takes_names(way: CheckCommand) -> bool:
     return any(_PATTERN.search(word) for word in way.argv)
 
 
-def _check_name(way: Way, name: str) -> None:
+def _check_name(way: CheckCommand, name: str) -> None:
     bare = any(_PATTERN.fullmatch(word) for word in way.argv)
     wrong = (
         (not name.strip(), "is empty"),
@@ -154,7 +158,7 @@ def _check_name(way: Way, name: str) -> None:
 # What is kept -------------------------------------------------------------------------------------
 
 
-class KeptRuns:
+class CachedRuns:
     """Runs of whole suites, kept by what was run, so that a base is run once."""
 
     def __init__(self, folder: Path | None) -> None:
@@ -195,20 +199,20 @@ def _row(case: CaseResult) -> list[str | int]:
 
 def _case(row: Sequence[str]) -> CaseResult:
     name, outcome, file, line = row
-    return CaseResult(name, Outcome(outcome), file, int(line))
+    return CaseResult(name, CaseOutcome(outcome), file, int(line))
 
 
 def _age(path: Path) -> float:
     return path.stat().st_mtime
 
 
-def run_key(tree: Mapping[str, str], argv: Iterable[str], ways: Ways) -> str:
+def run_key(tree: Mapping[str, str], argv: Iterable[str], ways: ProjectCommands) -> str:
     """What a run depends on: every file, the words that are run, and what is installed."""
     parts = (*sorted(f"{name}\0{held}" for name, held in tree.items()), *argv, *_installed(ways))
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 
 
-def _installed(ways: Ways) -> Iterator[str]:
+def _installed(ways: ProjectCommands) -> Iterator[str]:
     for shown in ways.shown:
         yield str(shown.folder)
         packages = shown.folder.glob("lib*/python*/site-packages/*.dist-info")

@@ -7,10 +7,10 @@ from msgspec import Struct, field
 
 from remit.model.contract import Result
 from remit.verify import guarded, repository
-from remit.verify.guarded import Contents, Guard
+from remit.verify.guarded import Contents, GuardedTests
 
 
-class Terms(Struct, frozen=True):
+class SuiteTerms(Struct, frozen=True):
     """What the work of one task is held to, besides its contract."""
 
     base: str | None = None  # the commit it began from; None: nobody else did it
@@ -22,7 +22,7 @@ class Terms(Struct, frozen=True):
     excuses: bool = True  # whether what failed before may fail still
 
 
-class Judged(Struct, frozen=True):
+class CheckOutcome(Struct, frozen=True):
     """What a check came to. `ran` of `of` tests were run, as far as that is known."""
 
     result: Result
@@ -34,7 +34,7 @@ class Judged(Struct, frozen=True):
     still_failing: int = 0  # tests that failed before the work and fail still
 
 
-def together(found: Sequence[Judged], lacks: Sequence[str] = ()) -> Judged:
+def together(found: Sequence[CheckOutcome], lacks: Sequence[str] = ()) -> CheckOutcome:
     """What several commands for one activity come to: each has to pass; `lacks`: not run, and why.
 
     A result that is not a pass leads, and what each says is kept.
@@ -45,7 +45,7 @@ def together(found: Sequence[Judged], lacks: Sequence[str] = ()) -> Judged:
     errors = dict.fromkeys(each.error for each in found if each.error)
     notes = dict.fromkeys(each.note for each in found if each.note)
     left_out = (f"Not run: {why}." for why in lacks)
-    return Judged(
+    return CheckOutcome(
         worst.result,
         "\n".join(errors),
         " ".join((*notes, *left_out)),
@@ -61,29 +61,29 @@ def _sum(counts: Iterable[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-class Work(Struct, frozen=True):
+class ComparedWork(Struct, frozen=True):
     """A workspace, compared with the commit before it."""
 
     folder: Path
     tree: Mapping[str, str] = field(default_factory=dict)  # the base, by name
     original: Contents = field(default_factory=dict)  # what each file that differs held there
-    guard: Guard = field(default_factory=Guard)
+    guard: GuardedTests = field(default_factory=GuardedTests)
     is_compared: bool = False
     named: frozenset[str] = frozenset()  # judging files that differ, as the owner wants them
 
 
-def compare(workspace: Path, terms: Terms) -> Work:
+def compare(workspace: Path, terms: SuiteTerms) -> ComparedWork:
     """Compare a workspace with its base, or with what its failures are only compared with."""
     commit = terms.base or terms.before
     if commit is None:
-        return Work(workspace)
+        return ComparedWork(workspace)
     tree = repository.tree(workspace, commit)
     original = {
         name: repository.blob(workspace, tree[name]) if name in tree else None
         for name in repository.changed(workspace, tree)
     }
     if terms.base is None:
-        return Work(workspace, tree, original, is_compared=True)
+        return ComparedWork(workspace, tree, original, is_compared=True)
     guard = guarded.compare(
         workspace,
         tree,
@@ -94,4 +94,4 @@ def compare(workspace: Path, terms: Terms) -> Work:
     )
     asked = terms.may_change or terms.intended
     named = frozenset(original) - guard.as_before.keys() if asked else frozenset[str]()
-    return Work(workspace, tree, original, guard, is_compared=True, named=named)
+    return ComparedWork(workspace, tree, original, guard, is_compared=True, named=named)

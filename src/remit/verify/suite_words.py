@@ -12,7 +12,7 @@ from remit.verify.suite_runs import SuiteRun
 MAX_NAMED: Final = 8  # tests that are named one by one
 
 
-class Blame(Struct, frozen=True):
+class FailedTests(Struct, frozen=True):
     """Tests that failed, by who broke them."""
 
     broke: Cases = ()
@@ -36,7 +36,7 @@ def counted(run: SuiteRun, base: SuiteRun | None, about: str, verb: str = "passe
     return f"{count:,} test{'s' * (count != 1)} {verb}{ran}{was}{skipped}."
 
 
-def broken(blame: Blame, run: SuiteRun, base: SuiteRun | None, about: str) -> str:
+def broken(blame: FailedTests, run: SuiteRun, base: SuiteRun | None, about: str) -> str:
     """The failing tests first, then how many there are."""
     named = [headline(case) for case in blame.broke[:MAX_NAMED]]
     more = len(blame.broke) - MAX_NAMED

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from remit.verify.sandbox import HOME, Shown
+from remit.verify.sandbox import HOME, ReadOnlyFolder
 
 _OWN: Final = (".venv/bin", "venv/bin", "node_modules/.bin")
 _SYSTEM: Final = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")))
@@ -45,12 +45,12 @@ class Toolchain:
                 return path
         return None
 
-    def sees(self, program: Path) -> tuple[Shown, ...]:
+    def sees(self, program: Path) -> tuple[ReadOnlyFolder, ...]:
         """The folders that a program needs to be shown."""
-        own = (Shown(each, each) for each in self._sees(program) if self._may_show(each))
+        own = (ReadOnlyFolder(each, each) for each in self._sees(program) if self._may_show(each))
         # What was fetched before is found where the tool looks for it; keys beside it are not.
         fetched = (
-            Shown(self._home / each, Path(HOME) / each)
+            ReadOnlyFolder(self._home / each, Path(HOME) / each)
             for each in _FETCHED.get(program.name, ())
             if (self._home / each).is_dir()
         )
@@ -78,10 +78,12 @@ class Toolchain:
         return not any(above.is_relative_to(folder) for above in (*self._homes, Path("/etc")))
 
 
-def installed(place: Path, folders: tuple[str, ...]) -> tuple[Shown, ...]:
+def installed(place: Path, folders: tuple[str, ...]) -> tuple[ReadOnlyFolder, ...]:
     """What the project installed beside its files; a link may lead anywhere and is not shown."""
     paths = (place / each for each in folders)
-    return tuple(Shown(each, each) for each in paths if each.is_dir() and not each.is_symlink())
+    return tuple(
+        ReadOnlyFolder(each, each) for each in paths if each.is_dir() and not each.is_symlink()
+    )
 
 
 def _made_from(root: Path) -> Iterator[Path]:

@@ -1,8 +1,8 @@
 """Builds the whole from settings. The only room that knows every concrete class."""
 
-from remit.wiring.ground import WallClock
-from remit.wiring.house import CHANNELS, House, opened
+from remit.wiring.app import CHANNELS, App, opened
+from remit.wiring.app_context import WallClock
 from remit.wiring.minds import brain_of
 from remit.wiring.running import start, watch
 
-__all__ = ["CHANNELS", "House", "WallClock", "brain_of", "opened", "start", "watch"]
+__all__ = ["CHANNELS", "App", "WallClock", "brain_of", "opened", "start", "watch"]

@@ -8,17 +8,17 @@ from typing import Final
 
 from remit.errors import BadInput, NotFound, RemitError
 from remit.intake.book import Contacts
-from remit.intake.noted import Noted
+from remit.intake.calendar_intake import CalendarIntake
 from remit.settings import Settings
 from remit.settings.calendar import OWN, CalendarServer
 from remit.store.secrets import Secrets, machine_ring
-from remit.trigger.calendar import client, marks, own
-from remit.trigger.calendar.client import Place
-from remit.trigger.calendar.expand import Reader
-from remit.trigger.calendar.own import Child, Own
-from remit.trigger.calendar.todo import Mirror
-from remit.trigger.calendar.watch import Account, Plugs, Watch
-from remit.wiring.joined import Joined
+from remit.trigger.calendar import client, marks, own_server
+from remit.trigger.calendar.client import CalendarLocation
+from remit.trigger.calendar.expand import CalendarReader
+from remit.trigger.calendar.own_server import OwnServer, RadicaleProcess
+from remit.trigger.calendar.todo import TodoSync
+from remit.trigger.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPorts
+from remit.wiring.calendar_ports import IntakeParts
 
 LOOP: Final = "own calendar"
 PASSWORD: Final = "calendar_own"  # noqa: S105 - the name of a secret
@@ -28,17 +28,17 @@ _AGAIN: Final = 60.0  # seconds before an own calendar that ended is started aga
 _LOG: Final = logging.getLogger("remit.calendar")
 
 
-class Watched:
+class CalendarWatches:
     """All of them, watched from `start` to `close`."""
 
-    def __init__(self, joined: Joined) -> None:
+    def __init__(self, joined: IntakeParts) -> None:
         self._joined = joined
         self._settings: Settings = joined.ground.settings
         self._background = joined.ground.background
-        self._child: Child | None = None
-        self._mine: Own | None = None
-        self._watch: Watch | None = None
-        self._mirror: Mirror | None = None
+        self._child: RadicaleProcess | None = None
+        self._mine: OwnServer | None = None
+        self._watch: CalendarWatch | None = None
+        self._mirror: TodoSync | None = None
 
     def start(self) -> None:
         self._background.start(LOOP, self._run)
@@ -72,8 +72,8 @@ class Watched:
             return
         if self._mirror is None:
             ground = self._joined.ground
-            self._mirror = Mirror(
-                self._mine.place, own.TASKS, ground.db, ground.clock, self._background
+            self._mirror = TodoSync(
+                self._mine.place, own_server.TASKS, ground.db, ground.clock, self._background
             )
             self._mirror.start()
         await self._keep_up(self._mine)
@@ -82,7 +82,7 @@ class Watched:
         accounts = self._settings.calendars.items()
         return [place_of(name, each, kept).password() for name, each in accounts]
 
-    async def _own(self, kept: Secrets) -> Own | None:
+    async def _own(self, kept: Secrets) -> OwnServer | None:
         """The own calendar, started; None, and a sentence, if it cannot be."""
         if not self._settings.calendar.own:
             return None
@@ -94,29 +94,31 @@ class Watched:
         self._joined.learn((mine.password(),))
         if self._child is not None:
             await self._child.stop()  # of a start that was cut short
-        self._child = Child(mine)
+        self._child = RadicaleProcess(mine)
         if await self._child.start():
             return mine
         _LOG.warning("%s Everything else works.", self._child.why)
         return None
 
-    async def _keep_up(self, mine: Own) -> None:
+    async def _keep_up(self, mine: OwnServer) -> None:
         """Start it again if it ends by itself."""
         while True:
             await self._joined.ground.clock.sleep(_AGAIN)
             if self._child is not None and not self._child.alive:
-                self._child = Child(mine)
+                self._child = RadicaleProcess(mine)
                 await self._child.start()
 
-    def _made(self, kept: Secrets, mine: Own | None) -> Watch:
+    def _made(self, kept: Secrets, mine: OwnServer | None) -> CalendarWatch:
         ground, turn = self._joined.ground, self._settings.calendar
         accounts = [
             self._account(name, each, kept) for name, each in self._settings.calendars.items()
         ]
         if mine is not None:
-            accounts.append(Account(mine.place, partial(self._is_marked, OWN, (AGENDA,)), True))
+            accounts.append(
+                CalendarAccount(mine.place, partial(self._is_marked, OWN, (AGENDA,)), True)
+            )
         users = (each.user for each in self._settings.calendars.values())
-        reader = Reader(
+        reader = CalendarReader(
             zone=ground.zone,
             all_day_at=turn.morning,
             mine=frozenset({*turn.mine, *(user.lower() for user in users if "@" in user)}),
@@ -124,7 +126,7 @@ class Watched:
         )
         there = frozenset({OWN} if turn.own else ())
         heard = noted(self._joined)
-        plugs = Plugs(
+        plugs = CalendarWatchPorts(
             reader,
             heard.admit,
             self._background,
@@ -132,24 +134,26 @@ class Watched:
             self._settings.schedule,
             lambda: heard.reading().speaks,
         )
-        return Watch(accounts, ground.db, ground.clock, self._joined.ids, plugs)
+        return CalendarWatch(accounts, ground.db, ground.clock, self._joined.ids, plugs)
 
-    def _account(self, name: str, server: CalendarServer, kept: Secrets) -> Account:
+    def _account(self, name: str, server: CalendarServer, kept: Secrets) -> CalendarAccount:
         place = place_of(name, server, kept)
         marked = partial(self._is_marked, name, server.calendars)
-        return Account(place, marked, server.trusted, server.poll)
+        return CalendarAccount(place, marked, server.trusted, server.poll)
 
-    def _is_marked(self, account: str, named: tuple[str, ...], found: client.Calendar) -> bool:
-        if account == OWN and found.path == own.TASKS:
+    def _is_marked(
+        self, account: str, named: tuple[str, ...], found: client.RemoteCalendar
+    ) -> bool:
+        if account == OWN and found.path == own_server.TASKS:
             return False  # what we write there ourselves is nobody's wish
         said = marks.read(self._settings.home).get(account, {})
         return marks.is_marked(found, named, said)
 
 
-def noted(joined: Joined) -> Noted:
+def noted(joined: IntakeParts) -> CalendarIntake:
     """Who reads what the owner wrote into a calendar of his."""
     ground, commands = joined.ground, joined.ground.settings.commands
-    return Noted(
+    return CalendarIntake(
         ground.db, ground.clock, joined.ids, joined.contacts, ground.zone, joined.admit, commands
     )
 
@@ -159,7 +163,7 @@ def kept_in(settings: Settings) -> Secrets:
     return Secrets(settings.home, machine_ring())
 
 
-def place_of(name: str, server: CalendarServer, kept: Secrets) -> Place:
+def place_of(name: str, server: CalendarServer, kept: Secrets) -> CalendarLocation:
     """A server of the settings, with its password asked for at each use."""
 
     def password() -> str:
@@ -168,13 +172,13 @@ def place_of(name: str, server: CalendarServer, kept: Secrets) -> Place:
         except NotFound:
             return ""
 
-    return Place(name, server.url, server.user, password)
+    return CalendarLocation(name, server.url, server.user, password)
 
 
-def own_of(settings: Settings, kept: Secrets) -> Own:
+def own_of(settings: Settings, kept: Secrets) -> OwnServer:
     """The own calendar; its password is made at the first start."""
     value = ensured(kept, PASSWORD)
-    return Own(settings.home / "calendar", settings.calendar.port, lambda: value)
+    return OwnServer(settings.home / "calendar", settings.calendar.port, lambda: value)
 
 
 def ensured(kept: Secrets, name: str, *, anew: bool = False) -> str:

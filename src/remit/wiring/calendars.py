@@ -5,18 +5,18 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from remit.settings import Settings
-from remit.wiring.joined import Joined
+from remit.wiring.calendar_ports import IntakeParts
 
 if TYPE_CHECKING:
-    from remit.wiring.calendar import Watched
+    from remit.wiring.calendar import CalendarWatches
 
 
-class Calendars:
+class CalendarRegistry:
     """Started by `remit up` alone: a command that works for a moment looks at no calendar."""
 
-    def __init__(self, joined: Joined) -> None:
+    def __init__(self, joined: IntakeParts) -> None:
         self._joined = joined
-        self._made: Watched | None = None
+        self._made: CalendarWatches | None = None
 
     def start(self) -> None:
         """Begin beside everything else: nothing waits for a calendar."""
@@ -41,9 +41,9 @@ class Calendars:
         if self._made is not None:
             await self._made.close()
 
-    def _watched(self) -> "Watched":
+    def _watched(self) -> "CalendarWatches":
         if self._made is None:
-            from remit.wiring.calendar import Watched  # noqa: PLC0415 - what speaks HTTP and XML
+            from remit.wiring.calendar import CalendarWatches  # noqa: PLC0415 - what speaks HTTP and XML
 
-            self._made = Watched(self._joined)
+            self._made = CalendarWatches(self._joined)
         return self._made

@@ -9,64 +9,66 @@ from pathlib import Path
 from remit.model import debt
 from remit.model.codec import from_json
 from remit.model.contract import Criterion
-from remit.model.debt import Book, Owes
+from remit.model.debt import DebtBook, DebtCause
 from remit.model.deferred import FAILED, FIXES, MOST_PATHS, project_of
 from remit.model.task import Task
-from remit.plan.contract import Owed
+from remit.plan.contract import OwedChecks
 from remit.settings import Settings
-from remit.settings.projects import Project
+from remit.settings.projects import ProjectSettings
 from remit.store import debts
 from remit.store.read_only import glance
-from remit.wiring.ground import Ground
+from remit.wiring.app_context import AppContext
 
 
-class Debts:
+class DebtRegistry:
     """The book of debts; only time lowers what stands in it."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: AppContext) -> None:
         self._ground = ground
 
-    async def owe(self, task: Task, paths: tuple[str, ...], owes: Owes, reason: str) -> int:
+    async def owe(self, task: Task, paths: tuple[str, ...], owes: DebtCause, reason: str) -> int:
         """Remember files that a task failed at; how many."""
         kept, now = paths[:MOST_PATHS], self._ground.clock.now()
         owed = (project_of(task), kept, task.id, owes, now)
         await self._ground.db.write(debts.add, *owed, reason=reason)
         return len(kept)
 
-    async def owed(self, task: Task, paths: Sequence[str]) -> Owed:
+    async def owed(self, task: Task, paths: Sequence[str]) -> OwedChecks:
         """What is asked besides of a task that touches files, and why."""
         project, now = project_of(task), self._ground.clock.now()
         book = await self._ground.db.read(debts.book, project, now, task.id)
         chosen = self._ground.settings.projects.get(project)
         asked = await asyncio.to_thread(_asked, book, paths, chosen, now)
         failed, told = _to_mend(task)
-        return Owed((*failed, *asked.criteria), (*told, *asked.why))
+        return OwedChecks((*failed, *asked.criteria), (*told, *asked.why))
 
 
-def rehearsed(settings: Settings, project: str, paths: Sequence[str], now: datetime) -> Owed:
+def rehearsed(settings: Settings, project: str, paths: Sequence[str], now: datetime) -> OwedChecks:
     """What would be asked besides, read from the file."""
     with glance(settings.database) as tx:
         book = debts.book(tx, project, now)
     return _asked(book, paths, settings.projects.get(project), now)
 
 
-def _asked(book: Book, paths: Sequence[str], project: Project | None, now: datetime) -> Owed:
+def _asked(
+    book: DebtBook, paths: Sequence[str], project: ProjectSettings | None, now: datetime
+) -> OwedChecks:
     wanted = debt.asked(book, paths, now)
     if not wanted or project is None:
-        return Owed()
+        return OwedChecks()
     has = able(project)
     asked = tuple(each for each in wanted if has(each.activity))
-    return Owed(asked, debt.why(book, paths, now) if asked else ())
+    return OwedChecks(asked, debt.why(book, paths, now) if asked else ())
 
 
-def able(project: Project) -> Callable[[str], bool]:
+def able(project: ProjectSettings) -> Callable[[str], bool]:
     """Which activities a project has a tool for: what nobody could pass is asked of nobody."""
     from remit.verify import project as projects  # noqa: PLC0415 - for the few who have one
-    from remit.verify.runners import Lacking  # noqa: PLC0415
+    from remit.verify.runners import MissingTool  # noqa: PLC0415
 
     place = Path(project.path).expanduser()
     ways = projects.read(place, environ=os.environ, given=project.argvs)
-    return lambda activity: not isinstance(ways.of(activity), Lacking)
+    return lambda activity: not isinstance(ways.of(activity), MissingTool)
 
 
 def _to_mend(task: Task) -> tuple[tuple[Criterion, ...], tuple[str, ...]]:

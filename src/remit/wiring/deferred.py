@@ -8,19 +8,19 @@ from pathlib import Path
 from remit.engine.deferred import Deferred
 from remit.errors import RemitError
 from remit.model.contract import Evidence, Finding, Result
-from remit.model.deferred import Batch, Due
+from remit.model.deferred import DeferredBatch, DueCriterion
 from remit.model.ids import Ids, TaskId
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 from remit.store import tasks
 from remit.wiring import proof
-from remit.wiring.ground import Ground
+from remit.wiring.app_context import AppContext
 
 
-def deferred(ground: Ground, ids: Ids, trees: Worktrees) -> Deferred:
+def deferred(ground: AppContext, ids: Ids, trees: Worktrees) -> Deferred:
     """Has what was put off checked on the branch that it was merged into."""
 
-    async def check(batch: Batch, every: Sequence[Due]) -> tuple[Finding, ...]:
+    async def check(batch: DeferredBatch, every: Sequence[DueCriterion]) -> tuple[Finding, ...]:
         try:
             return await _checked(ground, trees, batch, every)
         except (RemitError, OSError) as trouble:
@@ -30,7 +30,7 @@ def deferred(ground: Ground, ids: Ids, trees: Worktrees) -> Deferred:
 
 
 async def _checked(
-    ground: Ground, trees: Worktrees, batch: Batch, every: Sequence[Due]
+    ground: AppContext, trees: Worktrees, batch: DeferredBatch, every: Sequence[DueCriterion]
 ) -> tuple[Finding, ...]:
     chosen = ground.settings.projects.get(batch.project)
     if chosen is None:
@@ -45,7 +45,7 @@ async def _checked(
         return await verifier.late(task, [due.criterion for due in every], evidence)
 
 
-def _unchecked(every: Sequence[Due], why: str) -> tuple[Finding, ...]:
+def _unchecked(every: Sequence[DueCriterion], why: str) -> tuple[Finding, ...]:
     """What nobody can check any more does not wait for ever, and is held against nobody."""
     return tuple(
         Finding(each.criterion.activity, Result.SKIPPED, f"not checked: {why}") for each in every

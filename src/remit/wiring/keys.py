@@ -5,23 +5,23 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 
 from remit.brain.secret import Secret
-from remit.deliver.ways import Keys
+from remit.deliver.channel_registry import ChannelSecrets
 from remit.settings import Settings
 from remit.store.environment_secrets import SHORTEST, lines_of, secret_values
 from remit.store.secrets import Secrets, machine_ring
 
 
-def keys_of(settings: Settings) -> Keys:
+def keys_of(settings: Settings) -> ChannelSecrets:
     """What names of secrets stand for; all that there are now are known from the start."""
     used = settings.channels or settings.hooks
     ring = machine_ring() if used else None  # it loads slowly
-    keys = Keys(Secrets(settings.home, ring), os.environ, settings.channels)
+    keys = ChannelSecrets(Secrets(settings.home, ring), os.environ, settings.channels)
     keys.learn((*secret_values(os.environ), *_named_in(settings, os.environ)))
     keys.learn_all()
     return keys
 
 
-def redacting(keys: Keys) -> Callable[[str], str]:
+def redacting(keys: ChannelSecrets) -> Callable[[str], str]:
     """Takes every secret that this process knows out of a text, one that was renewed as well."""
     # Of a secret with many lines each line is known by itself.
     hidden = [Secret(value) for value in keys.seen if len(value) >= SHORTEST and "\n" not in value]

@@ -5,15 +5,15 @@ from collections.abc import Callable, Collection
 from remit.errors import BadInput
 from remit.plan import activities
 from remit.settings import Settings
-from remit.settings.projects import Project
+from remit.settings.projects import ProjectSettings
 from remit.specialist import chain
 from remit.wiring.proof import papers_of
 
 
-def kinds(settings: Settings) -> Callable[[Project], Collection[str]]:
+def kinds(settings: Settings) -> Callable[[ProjectSettings], Collection[str]]:
     """For each project: the critics of its rules, advice, and text."""
 
-    def known(project: Project) -> Collection[str]:
+    def known(project: ProjectSettings) -> Collection[str]:
         try:
             rules = activities.load(*papers_of(settings, project.path))
         except (BadInput, OSError, UnicodeDecodeError):

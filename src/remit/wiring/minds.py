@@ -7,27 +7,27 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.brain import choose, prompt, scripted
-from remit.brain.absent import NoBrain
-from remit.brain.choose import Role
+from remit.brain.choose import ModelRole
 from remit.brain.command import CommandTool
-from remit.brain.fill import Filling, Paying
-from remit.brain.guidelines import FILE, Guidelines
-from remit.brain.mcp.shelf import McpShelf
+from remit.brain.fill import ModelFormFiller, PaidBrain
+from remit.brain.guidelines import FILE, GuidelinesFile
+from remit.brain.mcp.shelf import McpToolSource
 from remit.brain.models import ModelBrain
-from remit.brain.score import Scorer
+from remit.brain.no_brain import NoBrain
+from remit.brain.score import ModelScorer
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.summary import Summariser
-from remit.brain.think import Surroundings
+from remit.brain.think import ThinkContext
 from remit.errors import BadInput
 from remit.intake.book import Contacts
 from remit.intake.command_words import CommandReader
 from remit.intake.exam.qualify import ExamFile, QualifiedReader
-from remit.intake.hear import Reader
+from remit.intake.hear import RequestReader
 from remit.intake.plain_reader import PlainReader
 from remit.ports import Brain, Clock
-from remit.settings import Engine, Settings
-from remit.specialist.desk import LONGEST
-from remit.wiring.ground import Ground
+from remit.settings import EngineSettings, Settings
+from remit.specialist.specialist_pool import LONGEST
+from remit.wiring.app_context import AppContext
 
 _CHECKS: Final = 30  # of one piece of work, one after the other
 _SPARE: Final = 60  # seconds for whoever has reached a limit of his own to end
@@ -55,11 +55,13 @@ def _local(settings: Settings) -> ModelBrain:
     choice = local.found(settings.models, settings.brain)
     key = secrets.token_urlsafe(32)
     threads = min(settings.brain.threads, os.cpu_count() or 1)
-    line = local.LocalLine(settings.models, weights.QWEN, choice.limits, key=key, threads=threads)
+    line = local.LocalModelConnection(
+        settings.models, weights.QWEN, choice.limits, key=key, threads=threads
+    )
     return ModelBrain(choice, dial=line.dial)
 
 
-def patient(settings: Settings) -> Engine:
+def patient(settings: Settings) -> EngineSettings:
     """A local model thinks for one at a time; to wait for one's turn is not to be stuck.
 
     Nor is a specialist at work, or a check of his work: each has a limit of its own.
@@ -75,12 +77,12 @@ def patient(settings: Settings) -> Engine:
     return replace(engine, step_limit=max(limits))
 
 
-def model_reader(ground: Ground) -> QualifiedReader | None:
+def model_reader(ground: AppContext) -> QualifiedReader | None:
     """The model that reads messages once it has passed the exam, if there is a model.
 
     A scripted brain reads if its script says how; the owner wrote it, so it takes no exam.
     """
-    brain, mind = ground.brain, ground.mind(Role.EXTRACT)
+    brain, mind = ground.brain, ground.mind(ModelRole.EXTRACT)
     scripted_reads = isinstance(brain, ScriptedBrain) and brain.reads_messages
     if mind is None and not scripted_reads:
         return None
@@ -90,11 +92,11 @@ def model_reader(ground: Ground) -> QualifiedReader | None:
     if isinstance(brain, ScriptedBrain):
         return QualifiedReader(ModelReader(brain.fill), "scripted", results, exempt=True)
     assert mind is not None  # noqa: S101 - else nobody reads
-    reader = ModelReader(Filling(Paying(mind, ground.purse, ground.clock)))
+    reader = ModelReader(ModelFormFiller(PaidBrain(mind, ground.purse, ground.clock)))
     return QualifiedReader(reader, mind.label, results)
 
 
-def is_read_by_model(ground: Ground, model: QualifiedReader | None) -> bool:
+def is_read_by_model(ground: AppContext, model: QualifiedReader | None) -> bool:
     """Whether messages are read by a model that passed the exam.
 
     A command that opens the house without its brain leaves the reading to who has it.
@@ -110,34 +112,34 @@ def is_read_by_model(ground: Ground, model: QualifiedReader | None) -> bool:
         return False
     if isinstance(brain, ScriptedBrain):
         return brain.reads_messages
-    mind = brain.as_role(Role.EXTRACT) if isinstance(brain, ModelBrain) else None
+    mind = brain.as_role(ModelRole.EXTRACT) if isinstance(brain, ModelBrain) else None
     result = results.result(mind.label) if mind is not None and mind.ready else None
     return result is not None and result.qualifies
 
 
-def reader(ground: Ground, model: QualifiedReader | None) -> Reader:
+def reader(ground: AppContext, model: QualifiedReader | None) -> RequestReader:
     """Who reads a message: a model that qualifies, else the closed patterns."""
     return CommandReader(model or PlainReader(), ground.settings.commands)
 
 
-def scorer(ground: Ground) -> Scorer | None:
+def scorer(ground: AppContext) -> ModelScorer | None:
     """Who says how urgent a task is, if the owner wants that to be asked."""
     if not ground.settings.priority.score or not isinstance(ground.brain, ModelBrain):
         return None
-    mind = ground.brain.as_role(Role.SCORE)
-    return Scorer(mind, ground.db, ground.clock, ground.purse)
+    mind = ground.brain.as_role(ModelRole.SCORE)
+    return ModelScorer(mind, ground.db, ground.clock, ground.purse)
 
 
-def summariser(ground: Ground) -> Summariser | None:
+def summariser(ground: AppContext) -> Summariser | None:
     """Who sums up what older runs came to; where no model does, code does."""
-    mind = ground.mind(Role.SUMMARISE)
-    return Summariser(Paying(mind, ground.purse, ground.clock)) if mind else None
+    mind = ground.mind(ModelRole.SUMMARISE)
+    return Summariser(PaidBrain(mind, ground.purse, ground.clock)) if mind else None
 
 
-def around(ground: Ground, contacts: Contacts) -> Surroundings:
+def around(ground: AppContext, contacts: Contacts) -> ThinkContext:
     settings, clock, zone = ground.settings, ground.clock, ground.zone
-    guidelines = Guidelines(settings.home / FILE)
-    return Surroundings(
+    guidelines = GuidelinesFile(settings.home / FILE)
+    return ThinkContext(
         _who(settings),
         lambda: clock.now().astimezone(zone),
         guidelines,
@@ -179,10 +181,10 @@ def commands(settings: Settings) -> list[CommandTool]:
     ]
 
 
-def shelves(settings: Settings, clock: Clock) -> list[McpShelf]:
+def shelves(settings: Settings, clock: Clock) -> list[McpToolSource]:
     """The servers of the settings; none is started before it is needed."""
     folder = settings.home / "mcp"
     return [
-        McpShelf(name, chosen, folder=folder, environ=os.environ, clock=clock)
+        McpToolSource(name, chosen, folder=folder, environ=os.environ, clock=clock)
         for name, chosen in settings.mcp.items()
     ]

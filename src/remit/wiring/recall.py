@@ -11,16 +11,16 @@ from msgspec.structs import replace
 from remit.errors import BadInput, RemitError
 from remit.model import ids
 from remit.model.codec import JsonMap
-from remit.model.likeness import Alike
+from remit.model.likeness import SimilarTask
 from remit.model.task import Task
 from remit.ports import Embedder, SnippetStore
-from remit.recall.finder import Finder
-from remit.recall.library import Library, Means
+from remit.recall.duplicates import Duplicates
+from remit.recall.finder import TaskFinder
+from remit.recall.library import LibraryParts, RecallLibrary
 from remit.recall.reminders import Reminders
-from remit.recall.twins import Twins
-from remit.settings import Recall, Settings
+from remit.settings import RecallSettings, Settings
 from remit.store import recall, tasks
-from remit.wiring.ground import Ground
+from remit.wiring.app_context import AppContext
 
 if TYPE_CHECKING:
     from remit.recall.indexer import Indexer
@@ -31,15 +31,15 @@ _LONGEST: Final = 2_000  # characters of what something may be like
 _SETTINGS: Final = "Set it under [recall] in settings.toml."
 
 
-class Recollection:
+class SimilarTasks:
     """Everything about tasks like others. Off or broken, it finds words alone, and stops nobody."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: AppContext) -> None:
         self._ground = ground
         self._library = self._chosen_library()
-        self.finder = Finder(ground.db, self._library, ground.redact)
+        self.finder = TaskFinder(ground.db, self._library, ground.redact)
         self.reminders = Reminders(self.finder, ground.zone)
-        self.twins = Twins(ground.db, ground.clock, ground.zone, self.finder, ground.redact)
+        self.twins = Duplicates(ground.db, ground.clock, ground.zone, self.finder, ground.redact)
         self._made: Indexer | None = None
 
     async def twin(self, task: Task) -> str | None:
@@ -53,7 +53,7 @@ class Recollection:
             with suppress(RemitError):
                 await self._library.open()
 
-    async def like(self, words: str, most: int) -> list[Alike]:
+    async def like(self, words: str, most: int) -> list[SimilarTask]:
         """Tasks like one, if its id is given, or like some words."""
         try:
             task_id = ids.task_id(words)
@@ -61,7 +61,7 @@ class Recollection:
             return await self.finder.find(words[:_LONGEST], most)
         return await self.finder.like(await self._ground.db.read(tasks.get, task_id), most)
 
-    async def beside(self, task: Task, most: int) -> list[Alike]:
+    async def beside(self, task: Task, most: int) -> list[SimilarTask]:
         """Tasks like one, for a page that does not wait: none while the index is opened."""
         library = self._library
         if library is None:
@@ -86,9 +86,9 @@ class Recollection:
         self.finder.library = self._library
         self.start()
 
-    def _chosen_library(self) -> Library | None:
+    def _chosen_library(self) -> RecallLibrary | None:
         settings = self._ground.settings
-        return None if settings.recall.is_off else Library(self._ground.db, means(settings))
+        return None if settings.recall.is_off else RecallLibrary(self._ground.db, means(settings))
 
     def start(self) -> None:
         """Keep the index in step with the tasks from now on."""
@@ -141,19 +141,19 @@ class Recollection:
             "trouble": library.trouble if library else None,
         }
 
-    async def _empty(self, library: Library) -> None:
+    async def _empty(self, library: RecallLibrary) -> None:
         with suppress(RemitError):  # a store that is broken is made anew when it is opened
             await library.open()
             await library.do(lambda store: store.clear())
         await self._ground.db.write(recall.forget)
         await library.close()
 
-    def _there(self) -> Library:
+    def _there(self) -> RecallLibrary:
         if self._library is None:
             raise BadInput(f"Recall is off. {_SETTINGS}", field="store")
         return self._library
 
-    def _indexer(self, library: Library) -> "Indexer":
+    def _indexer(self, library: RecallLibrary) -> "Indexer":
         if self._made is None:
             from remit.recall.indexer import Indexer  # noqa: PLC0415 - for who keeps an index
 
@@ -166,7 +166,7 @@ class Recollection:
             await self.twins.arrived(task, vector)
 
 
-def means(settings: Settings) -> Means:
+def means(settings: Settings) -> LibraryParts:
     """How embedder and store are made, as the settings want them."""
     chosen = settings.recall
 
@@ -181,10 +181,10 @@ def means(settings: Settings) -> Means:
 
     local = chosen.store == "embedded"
     name = "Qdrant in this process" if local else f"Qdrant at {chosen.store}"
-    return Means(lambda pool: embedder(chosen, pool), store, name)
+    return LibraryParts(lambda pool: embedder(chosen, pool), store, name)
 
 
-def embedder(chosen: Recall, pool: ThreadPoolExecutor | None = None) -> Embedder:
+def embedder(chosen: RecallSettings, pool: ThreadPoolExecutor | None = None) -> Embedder:
     """Who turns texts into vectors. It loads much: call it on a thread, when it is needed."""
     if chosen.embedder:
         from remit.recall.remote import RemoteEmbedder  # noqa: PLC0415 - for who has one
@@ -197,7 +197,7 @@ def embedder(chosen: Recall, pool: ThreadPoolExecutor | None = None) -> Embedder
     return MiniLm(pool)
 
 
-def embedder_name(chosen: Recall) -> str:
+def embedder_name(chosen: RecallSettings) -> str:
     if chosen.embedder:
         return f"{chosen.model} at {chosen.embedder}"
     return "all-MiniLM-L6-v2 in this process (English)"

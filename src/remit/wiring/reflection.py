@@ -6,17 +6,17 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Final, TypeAlias
 
 from remit.brain import outside
-from remit.brain.absent import NoBrain
-from remit.brain.budget import Metered
-from remit.brain.choose import Role
+from remit.brain.budget import MeteredBrain
+from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain
+from remit.brain.no_brain import NoBrain
 from remit.brain.tools import Toolbox
 from remit.errors import BadInput
-from remit.intake.book import Contacts, Entry
+from remit.intake.book import ContactEntry, Contacts
 from remit.journal.follow import Journal
-from remit.model.event import Kind
+from remit.model.event import EventKind
 from remit.model.ids import Ids
-from remit.model.lesson import REFLECT, Taught, Version
+from remit.model.lesson import REFLECT, FileVersion, LessonFile
 from remit.model.reply import Prompt, Reply
 from remit.model.series import Repeats
 from remit.model.status import TERMINAL
@@ -24,13 +24,13 @@ from remit.model.task import Creator, Cue, Priority, Source, SourceKind, Task
 from remit.plan import priority
 from remit.plan.draft import ranked
 from remit.ports import Brain
-from remit.reflect.harvest import FOLDER, Harvest
-from remit.reflect.mirror import Asks, Mirror, Outlook, Rank, sender_domain
+from remit.reflect.harvest import FOLDER, ReflectionCollector
+from remit.reflect.reflector import Asks, Rank, ReflectionContext, Reflector, sender_domain
 from remit.reflect.statistics import DAYS, LEAST
-from remit.reflect.versions import Versions
+from remit.reflect.versions import LessonVersions
 from remit.settings import rules
 from remit.store import reflections
-from remit.wiring.ground import Ground
+from remit.wiring.app_context import AppContext
 
 LOOP: Final = "learning records"
 TITLE: Final = "Look back, and propose what to do better"
@@ -43,28 +43,30 @@ _NIGHTLY: Final = Source(SourceKind.MANUAL, "reflect:nightly")
 Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
 
 
-class Reflection:
+class ReflectionLoop:
     """All that looks back, put together."""
 
     def __init__(
-        self, ground: Ground, ids: Ids, admit: Admit, tools: Toolbox, contacts: Contacts
+        self, ground: AppContext, ids: Ids, admit: Admit, tools: Toolbox, contacts: Contacts
     ) -> None:
         home, reflect = ground.settings.home, ground.settings.reflect
         folder = home / FOLDER
         self._ground = ground
         self._ids = ids
         self._admit = admit
-        self._versions = Versions(home, ground.db, ground.clock, default)
-        self.harvest = Harvest(ground.db, ground.clock, folder, ground.zone, reflect.keep)
+        self._versions = LessonVersions(home, ground.db, ground.clock, default)
+        self.harvest = ReflectionCollector(
+            ground.db, ground.clock, folder, ground.zone, reflect.keep
+        )
         self._arranged = False  # whether the nights are settled
-        around = Outlook(
+        around = ReflectionContext(
             lambda text: _ranker(ground, text),
             lambda: _names(ground, tools, contacts),
             lambda task: sender_domain(task, _domains(contacts)),
             _asks(ground),
             lambda: ground.clock.now().astimezone(ground.zone).date().isoformat(),
         )
-        self.mirror = Mirror(ground.db, ground.clock, self.harvest, self._versions, around)
+        self.mirror = Reflector(ground.db, ground.clock, self.harvest, self._versions, around)
 
     async def now(self) -> Task:
         """Look back at once, beside the nightly look."""
@@ -77,10 +79,10 @@ class Reflection:
             )
         )
 
-    async def history(self) -> tuple[Version, ...]:
+    async def history(self) -> tuple[FileVersion, ...]:
         return await self._versions.history()
 
-    async def revert(self, no: int | None = None, *, force: bool = False) -> Version:
+    async def revert(self, no: int | None = None, *, force: bool = False) -> FileVersion:
         """Take a change back; the file is as it was before it."""
         return await self._versions.revert(f"revert:{self._ids.ulid()}", no, force=force)
 
@@ -95,7 +97,7 @@ class Reflection:
         since = await journal.last()
         await self._once()
         async for page in journal.pages(since):
-            if any(e.kind is Kind.TASK_MOVED and e.data["to"] in TERMINAL for e in page):
+            if any(e.kind is EventKind.TASK_MOVED and e.data["to"] in TERMINAL for e in page):
                 await self._once()
 
     async def _once(self) -> None:
@@ -140,9 +142,9 @@ class Reflection:
         )
 
 
-def default(file: Taught) -> str:
+def default(file: LessonFile) -> str:
     """What a file says that is not there: the rules that come with Remit, and no guideline."""
-    return priority.packaged_text() if file is Taught.RULES else ""
+    return priority.packaged_text() if file is LessonFile.RULES else ""
 
 
 def _next(now: datetime, at: time) -> datetime:
@@ -151,7 +153,7 @@ def _next(now: datetime, at: time) -> datetime:
     return today if today > now else today + timedelta(days=1)
 
 
-def _ranker(ground: Ground, text: str) -> Rank:
+def _ranker(ground: AppContext, text: str) -> Rank:
     found = priority.load(text, rules.PRIORITY)
 
     def rank(task: Task) -> Priority:
@@ -160,7 +162,7 @@ def _ranker(ground: Ground, text: str) -> Rank:
     return rank
 
 
-def _names(ground: Ground, tools: Toolbox, contacts: Contacts) -> Collection[str]:
+def _names(ground: AppContext, tools: Toolbox, contacts: Contacts) -> Collection[str]:
     """Whoever and whatever a lesson may not mention: people, addresses, channels, tools."""
     settings = ground.settings
     named = {*ground.channels, *tools.names, *settings.commands, *settings.mcp, *settings.projects}
@@ -176,18 +178,18 @@ def _domains(contacts: Contacts) -> frozenset[str]:
     return frozenset(each.rpartition("@")[2].casefold() for each in lines if "@" in each)
 
 
-def _entries(contacts: Contacts) -> tuple[Entry, ...]:
+def _entries(contacts: Contacts) -> tuple[ContactEntry, ...]:
     try:
         return contacts.entries()
     except BadInput:
         return ()  # half-way through an edit: then nobody is known
 
 
-def _asks(ground: Ground) -> Asks | None:
+def _asks(ground: AppContext) -> Asks | None:
     """A model that is asked, if the owner wants that; each thought is paid for by its task."""
     brain: Brain | None = ground.brain
     if isinstance(brain, ModelBrain):
-        brain = ground.mind(Role.SUMMARISE)
+        brain = ground.mind(ModelRole.SUMMARISE)
     if not ground.settings.reflect.model or brain is None or isinstance(brain, NoBrain):
         return None
     mind = brain
@@ -198,7 +200,7 @@ def _asks(ground: Ground) -> Asks | None:
         async def think() -> Reply:
             return await mind.think(prompt, session=f"reflect:{task.id}")
 
-        if isinstance(mind, Metered) and mind.metered:
+        if isinstance(mind, MeteredBrain) and mind.metered:
             key = f"{task.id}:reflect:{task.lease}"
             reply = await ground.purse.pay(key, task, await mind.estimate(prompt), think)
         else:

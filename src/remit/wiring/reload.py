@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from remit import settings as house_settings
 from remit.errors import BadInput
 from remit.settings import Settings
-from remit.wiring.house import House
+from remit.wiring.app import App
 
 LOOP: Final = "settings file"
 LOOK_SECONDS: Final = 1.0
@@ -26,7 +26,7 @@ _FileState: TypeAlias = tuple[int, int, int]  # inode, size, time of the last ch
 class SettingsReload:
     """Looks at the file every second, from `start` on. `settings` is what was read from it."""
 
-    def __init__(self, house: House, settings: Settings) -> None:
+    def __init__(self, house: App, settings: Settings) -> None:
         self._house = house
         self._settings = settings
         self._path = settings.home / "settings.toml"

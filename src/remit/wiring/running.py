@@ -3,14 +3,14 @@
 import logging
 from typing import Final
 
-from remit.errors import Failed
+from remit.errors import StepFailed
 from remit.model.status import Reason
-from remit.wiring.house import House
+from remit.wiring.app import App
 
 _LOG: Final = logging.getLogger(__name__)
 
 
-async def start(house: House) -> None:
+async def start(house: App) -> None:
     """Go to work. What waited for a brain goes on by itself once there is one."""
     if house.thinks:
         await house.inbox.grant(Reason.AUTH, "a brain is there now")
@@ -23,7 +23,7 @@ async def start(house: House) -> None:
     await house.talk.start()
 
 
-async def watch(house: House, url: str) -> None:
+async def watch(house: App, url: str) -> None:
     """Start what only `remit up` runs: a command that works for a moment looks for nothing."""
     house.outfit.start()
     house.calendars.start()
@@ -37,7 +37,7 @@ async def watch(house: House, url: str) -> None:
     _examine_reader(house)
 
 
-def _examine_reader(house: House) -> None:
+def _examine_reader(house: App) -> None:
     """Have a model that is new here take the reading exam, beside everything else."""
     model = house.model_reader
     if model is None or not model.needs_exam:
@@ -46,7 +46,7 @@ def _examine_reader(house: House) -> None:
     async def examine() -> None:
         try:
             result = await model.take_exam(house.clock.now())
-        except Failed as silent:
+        except StepFailed as silent:
             _LOG.warning("%s Until it does, messages are read without a model.", silent)
         else:
             _LOG.info("%s", result.sentence)

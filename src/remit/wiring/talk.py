@@ -8,29 +8,29 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.brain import outside
-from remit.brain.absent import NoBrain
-from remit.brain.choose import Role
-from remit.brain.fill import Paying
+from remit.brain.choose import ModelRole
+from remit.brain.fill import PaidBrain
 from remit.brain.models import ModelBrain
+from remit.brain.no_brain import NoBrain
 from remit.brain.tool.log import read_task_log
-from remit.brain.tool.own import Own
+from remit.brain.tool.own import OwnTool
 from remit.brain.tool.search import search_tasks
-from remit.converse.does import Doer
-from remit.converse.plugs import Mind, Unclear, Understood
-from remit.converse.talk import Talk
-from remit.converse.tidings import Tells, Tidings
+from remit.converse.execute import IntentExecutor
+from remit.converse.intake_ports import AnsweringBrain, UnclearTime, UnderstoodMessage
+from remit.converse.notice_follower import NoticeDecisions, NoticeFollower
+from remit.converse.talk import ConversationLoop
 from remit.errors import BadInput, Conflict
 from remit.intake import answers, heard
 from remit.intake.admit import Intake
 from remit.intake.book import Contacts
 from remit.intake.card import card_lines
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.hear import Ear
-from remit.intake.heard import Message
+from remit.intake.hear import MessageReader
+from remit.intake.heard import OwnerMessage
 from remit.intake.plain_reader import read_plainly
 from remit.journal.follow import Journal
 from remit.language import order_words
-from remit.language.order_words import Talk as Chat
+from remit.language.order_words import SmallTalk
 from remit.language.time.resolve import Moment
 from remit.language.time.which_day import TimeDoubt
 from remit.model import rrule
@@ -40,8 +40,8 @@ from remit.model.ids import Ids, ReviewId, SeriesId, SessionId, TaskId
 from remit.model.permit import Reach
 from remit.model.phone import is_same_address
 from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
-from remit.model.review import Answered, Decision, Review
-from remit.model.series import Fate, Repeats, Series
+from remit.model.review import Decision, Review, ReviewAnswer
+from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
 from remit.owner import Owner
@@ -50,18 +50,18 @@ from remit.review.inbox import Inbox
 from remit.settings import Settings
 from remit.store import edits, series, series_orders, tasks
 from remit.store.database import Tx
-from remit.wiring.ground import Ground
+from remit.wiring.app_context import AppContext
 
 _BY: Final = "owner: in a conversation"
 _MOST_RUNS: Final = 60  # of a series, among which one is named
 
 
-class Ears(Struct, frozen=True):
+class ConversationIntake(Struct, frozen=True):
     """Intake, as talk needs it."""
 
-    ground: Ground
+    ground: AppContext
     intake: Intake
-    ear: Ear
+    ear: MessageReader
     contacts: Contacts
     is_slow: Callable[[], bool]
 
@@ -71,23 +71,29 @@ class Ears(Struct, frozen=True):
 
     async def hear(
         self, text: str, ref: str, said_at: datetime, context: TalkContext
-    ) -> Understood:
+    ) -> UnderstoodMessage:
         source = Source(SourceKind.CONVERSATION, ref)
-        message = Message(text=text, source=source, said_at=said_at, talk=context)
+        message = OwnerMessage(text=text, source=source, said_at=said_at, talk=context)
         found = await self.intake.hear(message)
-        return Understood(
+        return UnderstoodMessage(
             tasks=found.tasks,
             asked=found.reviews,
             sort=found.answer.value if found.answer else None,
             unasked=(*(each.sentence for each in found.unasked), *found.alike),
-            receipt=heard.told(found) if found.tasks or found.unasked or found.wish else {},
+            receipt=heard.message_result_to_json(found)
+            if found.tasks or found.unasked or found.wish
+            else {},
             order=found.order,
             card=tuple(card_lines(found.card, asks=False)) if found.card else (),
         )
 
     def is_talk(self, text: str) -> bool:
         found = self._plain(text)
-        return not found.tasks and found.answer in (Chat.THANKS, Chat.GREETING, Chat.CHATTER)
+        return not found.tasks and found.answer in (
+            SmallTalk.THANKS,
+            SmallTalk.GREETING,
+            SmallTalk.CHATTER,
+        )
 
     def asks_for_work(self, text: str) -> bool:
         return order_words.asks_for_work(text)
@@ -119,7 +125,7 @@ class Ears(Struct, frozen=True):
 
     def when(
         self, task: Task, words: str, earlier: Sequence[str] = ()
-    ) -> datetime | Unclear | None:
+    ) -> datetime | UnclearTime | None:
         """The words over the task's own time: "Thursday" keeps its hour, "5pm" its day."""
         now, zone = self.ground.clock.now(), self.ground.zone
         local = (task.scheduled_for or now).astimezone(zone)
@@ -129,15 +135,15 @@ class Ears(Struct, frozen=True):
             case (Moment(at=at),):
                 return at
             case (TimeDoubt(why=why), *_):
-                return Unclear(why)
+                return UnclearTime(why)
             case _:
                 return None
 
 
-class Hands(Struct, frozen=True):
+class OwnerOperations(Struct, frozen=True):
     """What the owner may do, for him."""
 
-    ground: Ground
+    ground: AppContext
     owner: Owner
     inbox: Inbox
     intake: Intake
@@ -206,16 +212,16 @@ class Hands(Struct, frozen=True):
         return await self.owner.undo(task_id)
 
     async def answer(self, review_id: ReviewId, text: str) -> Task:
-        return await self.inbox.decide(review_id, Decision(Answered.ANSWER, text, by=_BY))
+        return await self.inbox.decide(review_id, Decision(ReviewAnswer.ANSWER, text, by=_BY))
 
     async def approve(self, review_id: ReviewId) -> Task:
-        return await self.inbox.decide(review_id, Decision(Answered.APPROVE, by=_BY))
+        return await self.inbox.decide(review_id, Decision(ReviewAnswer.APPROVE, by=_BY))
 
 
 def _runs(tx: Tx, series_id: SeriesId, now: datetime) -> list[datetime]:
     """The runs of a series to come that are not left out."""
     found = series_orders.coming(tx, series.find(tx, series_id), now, _MOST_RUNS)
-    return [slot.at for slot in found if slot.fate is not Fate.SKIPPED]
+    return [slot.at for slot in found if slot.fate is not SlotFate.SKIPPED]
 
 
 def _from_now_on(tx: Tx, series_id: SeriesId, now: datetime) -> Repeats:
@@ -233,10 +239,12 @@ def _is_loose(draft: Draft) -> bool:
     return bool(draft.work) and not draft.deliveries and not timed
 
 
-class Reader:
+class ToolUsingBrain:
     """A brain that answers, with the house's own tools that only read."""
 
-    def __init__(self, brain: Brain | Paying, own: Mapping[str, Own], ground: Ground) -> None:
+    def __init__(
+        self, brain: Brain | PaidBrain, own: Mapping[str, OwnTool], ground: AppContext
+    ) -> None:
         self._brain = brain
         self._own = own
         self._ground = ground
@@ -275,9 +283,16 @@ class Reader:
         )
 
 
-def talk(ground: Ground, ids: Ids, journal: Journal, ears: Ears, hands: Hands, told: Tells) -> Talk:
+def talk(
+    ground: AppContext,
+    ids: Ids,
+    journal: Journal,
+    ears: ConversationIntake,
+    hands: OwnerOperations,
+    told: NoticeDecisions,
+) -> ConversationLoop:
     settings = ground.settings
-    doer = Doer(
+    doer = IntentExecutor(
         db=ground.db,
         clock=ground.clock,
         zone=ground.zone,
@@ -288,8 +303,8 @@ def talk(ground: Ground, ids: Ids, journal: Journal, ears: Ears, hands: Hands, t
         owner=settings.owner,
         is_owner=lambda channel, sender: _is_owner(settings, ears.contacts, channel, sender),
     )
-    tidings = Tidings(ground.db, ground.clock, ids, journal, told)
-    return Talk(doer, ids, tidings, ground.background)
+    tidings = NoticeFollower(ground.db, ground.clock, ids, journal, told)
+    return ConversationLoop(doer, ids, tidings, ground.background)
 
 
 def _is_owner(settings: Settings, contacts: Contacts, channel: str, sender: str) -> bool:
@@ -300,13 +315,13 @@ def _is_owner(settings: Settings, contacts: Contacts, channel: str, sender: str)
     return is_same_address(his, sender)
 
 
-def _mind(ground: Ground) -> Mind | None:
+def _mind(ground: AppContext) -> AnsweringBrain | None:
     tools = (search_tasks(Policy.ALLOW, ground.db), read_task_log(Policy.ALLOW, ground.db))
     own = {each.tool.name: each for each in tools}
     if isinstance(ground.brain, ModelBrain):
-        mind = ground.mind(Role.THINK)
+        mind = ground.mind(ModelRole.THINK)
         if mind is None:
             return None
         able = own if mind.has_tools else {}
-        return Reader(Paying(mind, ground.purse, ground.clock), able, ground)
-    return None if isinstance(ground.brain, NoBrain) else Reader(ground.brain, own, ground)
+        return ToolUsingBrain(PaidBrain(mind, ground.purse, ground.clock), able, ground)
+    return None if isinstance(ground.brain, NoBrain) else ToolUsingBrain(ground.brain, own, ground)

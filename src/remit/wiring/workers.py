@@ -6,28 +6,27 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from remit.brain.absent import NoBrain
-from remit.brain.budget import Metered
+from remit.brain.budget import MeteredBrain
+from remit.brain.no_brain import NoBrain
 from remit.errors import BadInput
 from remit.model.ids import TaskId
 from remit.model.reply import Ask, Prompt, Reply
 from remit.model.task import Task
 from remit.ports import Brain, Specialist
-from remit.settings.specialists import Kind
-from remit.settings.specialists import Specialist as Chosen
+from remit.settings.specialists import SpecialistKind, SpecialistSettings
 from remit.specialist import process
-from remit.specialist.cage import Cage, Leave, home_for
+from remit.specialist.brain_specialist import OwnSpecialist
 from remit.specialist.command import CommandSpecialist
-from remit.specialist.own import OwnSpecialist
-from remit.specialist.process import Program, Wrap
+from remit.specialist.process import SpecialistProgram, Wrap
+from remit.specialist.program_sandbox import ProgramSandbox, SandboxPermissions, home_for
 from remit.specialist.worktree import Worktrees
 from remit.store import tasks
-from remit.wiring.ground import Ground
+from remit.wiring.app_context import AppContext
 
 OWN = "brain"  # what the brain is called as a specialist, if the settings do not say otherwise
 
 
-def people(ground: Ground) -> dict[str, Specialist]:
+def people(ground: AppContext) -> dict[str, Specialist]:
     """Every specialist there is, by name; the brain is one even if nobody named it."""
     found = {name: _one(name, each, ground) for name, each in ground.settings.specialists.items()}
     if OWN not in found and not isinstance(ground.brain, NoBrain):
@@ -38,7 +37,7 @@ def people(ground: Ground) -> dict[str, Specialist]:
 class _Paying:
     """The brain, paid for what it thinks from the budget of the task that it works on."""
 
-    def __init__(self, ground: Ground) -> None:
+    def __init__(self, ground: AppContext) -> None:
         self._ground = ground
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
@@ -49,10 +48,10 @@ class _Paying:
 
 
 async def think_for(
-    task: Task, ground: Ground, brain: Brain, prompt: Prompt, session: str
+    task: Task, ground: AppContext, brain: Brain, prompt: Prompt, session: str
 ) -> Reply:
     """Think at the cost of a task; where its budget does not allow it, the reply is a question."""
-    if not (isinstance(brain, Metered) and brain.metered):
+    if not (isinstance(brain, MeteredBrain) and brain.metered):
         return await brain.think(prompt, session=session)
     key = f"{task.id}:{session}:{task.round}:{task.lease}:{secrets.token_hex(8)}"
     estimate = await brain.estimate(prompt)
@@ -61,29 +60,31 @@ async def think_for(
     return Reply("", ask=thought) if isinstance(thought, Ask) else thought
 
 
-def trees(ground: Ground) -> Worktrees:
+def trees(ground: AppContext) -> Worktrees:
     return Worktrees(ground.settings.home / "worktrees", os.environ)
 
 
-def _one(name: str, chosen: Chosen, ground: Ground) -> Specialist:
+def _one(name: str, chosen: SpecialistSettings, ground: AppContext) -> Specialist:
     able = frozenset(chosen.capabilities)
-    if chosen.kind is Kind.BRAIN:
+    if chosen.kind is SpecialistKind.BRAIN:
         return OwnSpecialist(name, _Paying(ground), capabilities=able)
     home = home_for(os.environ.get("HOME", ""))
     environ = process.environ_of(os.environ, chosen.env)
     wrap: Wrap = process.bare
     if chosen.sandbox:
         environ |= {"HOME": str(home)}
-        wrap = Cage(name, _leave(name, chosen, ground.settings.home), home=home, sees=_sees(ground))
-    program = Program(name, chosen.argv, environ, able, wrap)
-    if chosen.kind is Kind.COMMAND:
+        wrap = ProgramSandbox(
+            name, _leave(name, chosen, ground.settings.home), home=home, sees=_sees(ground)
+        )
+    program = SpecialistProgram(name, chosen.argv, environ, able, wrap)
+    if chosen.kind is SpecialistKind.COMMAND:
         return CommandSpecialist(program)
     from remit.specialist.acp import AcpSpecialist  # noqa: PLC0415 - the extra
 
     return AcpSpecialist(program)
 
 
-def _leave(name: str, chosen: Chosen, house: Path) -> Leave:
+def _leave(name: str, chosen: SpecialistSettings, house: Path) -> SandboxPermissions:
     reads, writes = (
         tuple(Path(each).expanduser() for each in places)
         for places in (chosen.reads, chosen.writes)
@@ -94,10 +95,10 @@ def _leave(name: str, chosen: Chosen, house: Path) -> Leave:
                 f"[specialists.{name}] is lent {each}, and Remit's own directory is there; "
                 "nobody who works for it sees that."
             )
-    return Leave(chosen.network, reads, writes)
+    return SandboxPermissions(chosen.network, reads, writes)
 
 
-def _sees(ground: Ground) -> Callable[[str], Sequence[Path] | None]:
+def _sees(ground: AppContext) -> Callable[[str], Sequence[Path] | None]:
     """Where a program lies, and what it must see to run."""
 
     def sees(program: str) -> Sequence[Path] | None:

@@ -13,15 +13,14 @@ from typing import Final, Protocol
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import Contract, Result
 from remit.model.delivery import Delivery
-from remit.model.event import Event, Kind
-from remit.model.review import Answered, Review
+from remit.model.event import Event, EventKind
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Creator, Cue, Source, SourceKind, Task
 from remit.ports import Brain
-from remit.settings import Budget, Deliver, Engine, Settings
-from remit.settings.projects import Project
-from remit.settings.specialists import Kind as Whose
-from remit.settings.specialists import Specialist
+from remit.settings import BudgetSettings, DeliverSettings, EngineSettings, Settings
+from remit.settings.projects import ProjectSettings
+from remit.settings.specialists import SpecialistKind, SpecialistSettings
 from remit.testing import World
 from tests.engine.rig import until
 from tests.specialist.repository import git
@@ -78,10 +77,12 @@ class Hand:
         await until((self.folder / f"hangs-{n}").exists)
 
     @property
-    def chosen(self) -> Specialist:
+    def chosen(self) -> SpecialistSettings:
         argv = (sys.executable, str(HAND), str(self.folder))
         # What it is told is kept where the test reads it: lent, or its sandbox would not have it.
-        return Specialist(kind=Whose.COMMAND, argv=argv, writes=(str(self.folder),))
+        return SpecialistSettings(
+            kind=SpecialistKind.COMMAND, argv=argv, writes=(str(self.folder),)
+        )
 
 
 @dataclass
@@ -137,7 +138,7 @@ class Shop:
         self.asked.append(review)
         return review
 
-    async def say(self, answer: Answered, text: str | None = None) -> Task:
+    async def say(self, answer: ReviewAnswer, text: str | None = None) -> Task:
         """Answer the one question there is, and let the house go on till it rests."""
         review = await self.question()
         await self.world.decide(review, answer, text)
@@ -150,7 +151,7 @@ class Shop:
     async def steps(self, task: Task) -> list[str]:
         """The steps that are on record, in the order in which they were written down."""
         events = await self.history(task)
-        return [str(each.data["step"]) for each in events if each.kind is Kind.STEP_DONE]
+        return [str(each.data["step"]) for each in events if each.kind is EventKind.STEP_DONE]
 
     async def why(self, task: Task) -> str:
         """How its last leg ended, in a sentence."""
@@ -180,7 +181,7 @@ async def settle(shop: Shop, task: Task) -> Task:
     """Say yes to the merge that is asked about."""
     review = await shop.question()
     assert (review.about or "").startswith("merge:"), review.question
-    done = await shop.say(Answered.APPROVE)
+    done = await shop.say(ReviewAnswer.APPROVE)
     assert done.id == task.id
     assert done.status is Status.COMPLETED, done
     return done
@@ -193,11 +194,11 @@ class Opens(Protocol):
         self,
         *,
         brain: Brain | None = None,
-        more: Mapping[str, Specialist] | None = None,
+        more: Mapping[str, SpecialistSettings] | None = None,
         chain: Sequence[str] = (),
         chains: Mapping[str, Json] | None = None,
         prompts: bool = False,
-        budget: Budget | None = None,
+        budget: BudgetSettings | None = None,
         commands: Mapping[str, Sequence[str]] = MappingProxyType({}),
         **turns: Sequence[JsonMap],
     ) -> AbstractAsyncContextManager[Shop]: ...
@@ -209,11 +210,11 @@ async def opened(  # noqa: PLR0913 - as above
     repo: Path,
     *,
     brain: Brain | None = None,
-    more: Mapping[str, Specialist] | None = None,
+    more: Mapping[str, SpecialistSettings] | None = None,
     chain: Sequence[str] = (),
     chains: Mapping[str, Json] | None = None,
     prompts: bool = False,
-    budget: Budget | None = None,
+    budget: BudgetSettings | None = None,
     commands: Mapping[str, Sequence[str]] = MappingProxyType({}),
     **turns: Sequence[JsonMap],
 ) -> AsyncIterator[Shop]:
@@ -224,7 +225,7 @@ async def opened(  # noqa: PLR0913 - as above
     people = {name: hand.chosen for name, hand in hands.items()} | dict(more or {})
     line = tuple(chain) or tuple(people)
     argvs: dict[str, Json] = {name: list[Json](words) for name, words in commands.items()}
-    shop = Project(
+    shop = ProjectSettings(
         path=str(here),
         specialists=line,
         chains=dict(chains or {}),
@@ -233,9 +234,9 @@ async def opened(  # noqa: PLR0913 - as above
     )
     settings = Settings(
         home=tmp_path / "home",
-        engine=Engine(stop_limit=0),
-        deliver=Deliver(undo=0),
-        budget=budget or Budget(),
+        engine=EngineSettings(stop_limit=0),
+        deliver=DeliverSettings(undo=0),
+        budget=budget or BudgetSettings(),
         projects={"shop": shop},
         specialists=people,
     )

@@ -11,10 +11,10 @@ from zoneinfo import ZoneInfo
 import yaml
 
 from remit.intake.extract import extract
-from remit.intake.recipients import Book, Channel, Contact
-from remit.model.contract import Criterion, Evidence, Finding, Reading, Result
+from remit.intake.recipients import ChannelName, Contact, ContactBook
+from remit.model.contract import Criterion, Evidence, Finding, ReadSource, Result
 from remit.model.ids import SessionId, TaskId
-from remit.model.plan import Clause, Request
+from remit.model.plan import Clause, OwnerRequest
 from remit.model.task import Creator, SourceKind, Task, TaskType
 from remit.model.task import Source as Origin
 from remit.plan.written import criteria
@@ -22,9 +22,9 @@ from remit.verify.written import CHECKS
 
 FOLDER: Final = Path(__file__).parent
 NOW: Final = datetime(2026, 3, 2, 10, 0, tzinfo=UTC)
-_ME: Final = Book(
+_ME: Final = ContactBook(
     Contact("me"),
-    tuple(Channel(name, name, (name,)) for name in ("dashboard", "whatsapp", "email", "sms")),
+    tuple(ChannelName(name, name, (name,)) for name in ("dashboard", "whatsapp", "email", "sms")),
 )
 
 
@@ -33,7 +33,7 @@ class Case:
     id: str
     ask: str
     answer: str
-    read: tuple[Reading, ...] = ()
+    read: tuple[ReadSource, ...] = ()
     channels: tuple[str, ...] = ()
     by: str = ""  # the check that must catch it
 
@@ -88,7 +88,7 @@ def task_for(ask: str) -> Task:
         last_updated=NOW,
         created_by=Creator.USER,
         session_id=SessionId("ses-1"),
-        request=Request(ask, _clauses(ask)),
+        request=OwnerRequest(ask, _clauses(ask)),
     )
 
 
@@ -126,9 +126,9 @@ def _case(row: Mapping[str, object]) -> Case:
     )
 
 
-def _read(row: Mapping[str, object]) -> tuple[Reading, ...]:
+def _read(row: Mapping[str, object]) -> tuple[ReadSource, ...]:
     told = cast("list[dict[str, str]]", row.get("read", []))
-    return tuple(Reading(each["place"], each["text"], NOW) for each in told)
+    return tuple(ReadSource(each["place"], each["text"], NOW) for each in told)
 
 
 def _lie(row: Mapping[str, object], honest: Mapping[str, Case]) -> Case:

@@ -2,19 +2,21 @@
 
 from datetime import datetime
 
-from remit.model.contract import Criterion, Evidence, Finding, Reading
+from remit.model.contract import Criterion, Evidence, Finding, ReadSource
 from remit.verify.written import CHECKS
 from tests.verify.written.cases import NOW, task_for
 
 
-def page(text: str, place: str = "https://www.town.example/visit", at: datetime = NOW) -> Reading:
-    return Reading(place, text, at)
+def page(
+    text: str, place: str = "https://www.town.example/visit", at: datetime = NOW
+) -> ReadSource:
+    return ReadSource(place, text, at)
 
 
 async def look(
     activity: str,
     text: str,
-    *read: Reading,
+    *read: ReadSource,
     ask: str = "Find it out",
     pattern: str | None = None,
 ) -> Finding:

@@ -7,8 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from remit.model.contract import Result
-from remit.verify.written.figures import Amount, Dated, figures
-from remit.verify.written.ground import Ground
+from remit.verify.written.figures import AmountFigure, DateFigure, figures
+from remit.verify.written.ground import SourceFigures
 from tests.verify.written.desk import look, page
 
 SAME = [
@@ -84,8 +84,8 @@ def test_any_amount_is_known_in_both_ways_to_write_it(whole: int, cents: int, fo
     german = f"{whole:,}".replace(",", ".") + f",{cents:02d} €"
 
     for told, read in ((english, german), (german, english)):
-        ground = Ground([read])
-        amounts = [each for each in figures(told) if isinstance(each, Amount)]
+        ground = SourceFigures([read])
+        amounts = [each for each in figures(told) if isinstance(each, AmountFigure)]
         assert len(amounts) == 1
         assert ground.has(amounts[0])
 
@@ -98,7 +98,7 @@ def test_another_amount_is_not_taken_for_it(told: int, read: int) -> None:
 
     (figure,) = figures(f"{told} €")
 
-    assert not Ground([f"{read} €"]).has(figure)
+    assert not SourceFigures([f"{read} €"]).has(figure)
 
 
 DAYS = st.dates(min_value=date(1990, 1, 1), max_value=date(2060, 12, 31))
@@ -109,18 +109,18 @@ SPELLINGS = ("{0:%Y-%m-%d}", "{0.day} {0:%B} {0.year}", "{0:%B} {0.day}, {0.year
 def test_any_day_is_known_in_any_spelling_and_no_other(
     day: date, told: str, read: str, off: int
 ) -> None:
-    ground = Ground([read.format(day)])
+    ground = SourceFigures([read.format(day)])
     (same,) = figures(told.format(day))
     (other,) = figures(told.format(day + timedelta(days=off)))
 
-    assert isinstance(same, Dated)
+    assert isinstance(same, DateFigure)
     assert ground.has(same)
     assert not ground.has(other)
 
 
 @given(st.text(max_size=300))
 def test_whatever_is_written_can_be_looked_at(text: str) -> None:
-    Ground([text])
+    SourceFigures([text])
     found = figures(text)
 
     assert found == sorted(found, key=lambda each: each.at)

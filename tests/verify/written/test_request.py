@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from remit.model.contract import NOT_DECIDED, Result
-from remit.model.proof import Proof, proof_of
+from remit.model.proof import ProofState, proof_of
 from remit.model.status import Status
 from remit.testing import World, script
 from tests.live.place import Place, brain
@@ -121,10 +121,11 @@ def _critic(heard: Heard, *, holds: bool | None) -> Order:
 
 
 @pytest.mark.parametrize(
-    ("holds", "proof"), [(True, Proof.VERIFIED), (None, Proof.PARTLY), (False, Proof.OPEN)]
+    ("holds", "proof"),
+    [(True, ProofState.VERIFIED), (None, ProofState.PARTLY), (False, ProofState.OPEN)],
 )
 async def test_a_model_judges_what_code_cannot_decide(
-    tmp_path: Path, holds: bool | None, proof: Proof
+    tmp_path: Path, holds: bool | None, proof: ProofState
 ) -> None:
     async with Vendor() as vendor, brain(vendor, Place.CHAT) as mind:
         vendor.decide = lambda heard: _critic(heard, holds=holds)
@@ -133,7 +134,7 @@ async def test_a_model_judges_what_code_cannot_decide(
             await world.run()
 
             assert proof_of(await world.get(task.id)) is proof
-            assert len(world.outbox.sent) == (0 if proof is Proof.OPEN else 1)
+            assert len(world.outbox.sent) == (0 if proof is ProofState.OPEN else 1)
 
 
 async def test_without_a_model_it_is_sent_and_said_to_be_not_verified(tmp_path: Path) -> None:
@@ -144,7 +145,7 @@ async def test_without_a_model_it_is_sent_and_said_to_be_not_verified(tmp_path: 
 
         done = await world.get(task.id)
         assert done.status is Status.COMPLETED
-        assert proof_of(done) is Proof.PARTLY
+        assert proof_of(done) is ProofState.PARTLY
         assert done.verdict is not None
         notes = [each.error or "" for each in done.verdict.findings]
         assert [each for each in notes if each.startswith(NOT_DECIDED)]

@@ -17,7 +17,7 @@ from remit.model.reply import Deliverable, Prompt
 from remit.testing import script
 from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
-from remit.verify.written.figures import Amount, Dated, Timed, figures
+from remit.verify.written.figures import AmountFigure, DateFigure, TimeFigure, figures
 from remit.verify.written.grounded import invented
 from tests.verify.written.cases import (
     Case,
@@ -109,7 +109,7 @@ def _changed(case: Case, chance: Random) -> Iterator[bool]:
     for figure in figures(case.answer)[::2]:
         said = figure.said
         digits = [at for at, sign in enumerate(said) if sign.isdigit()]
-        if isinstance(figure, Amount | Dated | Timed) and len(digits) > 1:
+        if isinstance(figure, AmountFigure | DateFigure | TimeFigure) and len(digits) > 1:
             new = list(said)
             for at in chance.sample(digits, 2):
                 new[at] = chance.choice([digit for digit in "123456789" if digit != new[at]])

@@ -4,15 +4,15 @@ from datetime import timedelta
 
 import pytest
 
-from remit.model.contract import Reading, Result
+from remit.model.contract import ReadSource, Result
 from remit.verify.written import places
 from tests.verify.written.cases import NOW
 from tests.verify.written.desk import look, page
 
 ONE = page("Sanur is calm.", "https://www.bali.example/sanur")
 TWO = page("Ubud is green.", "https://travel.lonelyroad.co.uk/ubud")
-FILE = Reading("reports/q4-review.pdf", "Revenue rose.", NOW)
-CALL = Reading("calendar.search(from=2026-03-02)", "Dentist", NOW)
+FILE = ReadSource("reports/q4-review.pdf", "Revenue rose.", NOW)
+CALL = ReadSource("calendar.search(from=2026-03-02)", "Dentist", NOW)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ async def test_who_read_nothing_has_nothing_fresh() -> None:
 
 
 async def test_what_nobody_dated_passes_with_a_note() -> None:
-    found = await look("fresh", "Calm.", Reading("notes.txt", "calm", None), pattern="2")
+    found = await look("fresh", "Calm.", ReadSource("notes.txt", "calm", None), pattern="2")
 
     assert (found.result, found.error) == (
         Result.PASS,

@@ -12,7 +12,7 @@ from typing import Final
 import httpx2
 
 from remit.brain.mcp import wire
-from remit.brain.mcp.wire import Limits, Refusal, Trouble
+from remit.brain.mcp.wire import McpLimits, McpRefusal, McpTrouble
 from remit.brain.secret import Secret
 from remit.model.codec import JsonMap
 from remit.system.tls import trusted_authorities
@@ -25,8 +25,8 @@ _UNKNOWN: Final = (401, 403)
 _SESSION: Final = "Mcp-Session-Id"
 
 
-class Address:
-    def __init__(self, url: str, limits: Limits, token: Secret | None = None) -> None:
+class McpHttpTransport:
+    def __init__(self, url: str, limits: McpLimits, token: Secret | None = None) -> None:
         self.version = ""
         self.changed = False
         self.alive = True
@@ -51,17 +51,17 @@ class Address:
                 return wire.answer(await self._asked(number, method, params), name)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             why = f"The server {name} cannot be reached: {type(error).__name__}."
-            raise Trouble(why, sent=False) from None
+            raise McpTrouble(why, sent=False) from None
         except TimeoutError:
             await self._forget(number)
             why = f"The server {name} did not answer in {self._limits.seconds:g} s."
-            raise Trouble(why, sent=True) from None
+            raise McpTrouble(why, sent=True) from None
         except asyncio.CancelledError:
             await self._forget(number)
             raise
         except httpx2.HTTPError as error:
             why = f"The line to the server {name} broke: {type(error).__name__}."
-            raise Trouble(why, sent=True) from None
+            raise McpTrouble(why, sent=True) from None
 
     async def tell(self, method: str, params: JsonMap) -> None:
         await self._post(wire.news(method, params))
@@ -81,7 +81,7 @@ class Address:
         """Nobody waits for this answer any more; to hang up is enough, but for older servers."""
         gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
         if self.version != wire.MODERN:
-            with suppress(Trouble, TimeoutError):
+            with suppress(McpTrouble, TimeoutError):
                 async with asyncio.timeout(_GRACE):
                     await self.tell("notifications/cancelled", gone)
 
@@ -98,29 +98,29 @@ class Address:
                         return message
                     await self._other(message, response.status_code)
             if response.status_code >= _REFUSED:
-                raise Refusal(f"it answered with status {response.status_code}")
-        raise Trouble(f"The server {self._limits.name} sent no answer.", sent=True)
+                raise McpRefusal(f"it answered with status {response.status_code}")
+        raise McpTrouble(f"The server {self._limits.name} sent no answer.", sent=True)
 
     def _check(self, status: int) -> None:
         """What a status means before anything is read; 400 may hold an answer all the same."""
         name = self._limits.name
         if status == _GONE and self._session:
             self.alive = False
-            raise Trouble(f"The server {name} has forgotten this session.", sent=False)
+            raise McpTrouble(f"The server {name} has forgotten this session.", sent=False)
         if status in _UNKNOWN:
             why = f"The server {name} wants to be shown a token; [mcp.{name}] token_env names it."
-            raise Trouble(why, sent=False)
+            raise McpTrouble(why, sent=False)
         if status >= _FAILED:
-            raise Trouble(f"The server {name} failed with status {status}.", sent=True)
+            raise McpTrouble(f"The server {name} failed with status {status}.", sent=True)
 
     async def _other(self, message: JsonMap, status: int) -> None:
         error = message.get("error")
         if status >= _REFUSED and isinstance(error, dict):
-            raise Refusal(str(error.get("message") or status)[:2000])
+            raise McpRefusal(str(error.get("message") or status)[:2000])
         self.changed = self.changed or wire.says_changed(message)
         reply = wire.polite(message)
         if reply is not None:
-            with suppress(Trouble):  # what it asked aside does not spoil its answer
+            with suppress(McpTrouble):  # what it asked aside does not spoil its answer
                 await self._post(reply)
 
     async def _post(self, message: JsonMap) -> None:
@@ -132,7 +132,7 @@ class Address:
                 ):
                     pass  # there is nothing to read: it was told, not asked
         except (TimeoutError, httpx2.HTTPError):
-            raise Trouble(f"The line to {self._limits.name} broke.", sent=True) from None
+            raise McpTrouble(f"The line to {self._limits.name} broke.", sent=True) from None
 
     def _headers(self, method: str, params: JsonMap) -> dict[str, str]:
         headers = {
@@ -159,7 +159,9 @@ async def _parts(response: httpx2.Response, kind: str, name: str) -> AsyncIterat
     async for piece in response.aiter_bytes():
         total += len(piece)
         if total > wire.MOST_BYTES:
-            raise Trouble(f"The server {name} sent more than {wire.MOST_BYTES} bytes.", sent=True)
+            raise McpTrouble(
+                f"The server {name} sent more than {wire.MOST_BYTES} bytes.", sent=True
+            )
         buffer += piece
         if kind != "text/event-stream":
             continue

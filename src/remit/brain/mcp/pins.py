@@ -9,7 +9,7 @@ from remit.model.reply import Tool
 from remit.system.files import PRIVATE, write_atomic
 
 
-class Pins:
+class ToolPins:
     """A small file; if it cannot be read, every tool counts as changed."""
 
     def __init__(self, path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.brain.mcp import wire
-from remit.brain.mcp.wire import Limits, Trouble
+from remit.brain.mcp.wire import McpLimits, McpTrouble
 from remit.model.codec import JsonMap
 
 MOST_STDERR: Final = 1_000_000  # bytes
@@ -22,10 +22,10 @@ _MOST_UNASKED: Final = 10_000  # messages that answer nothing, one after the oth
 _GRACE: Final = 2.0  # seconds to end in good order
 
 
-class Process:
+class McpProcess:
     """A program that was started; `start` makes one."""
 
-    def __init__(self, running: asyncio.subprocess.Process, limits: Limits, log: Path) -> None:
+    def __init__(self, running: asyncio.subprocess.Process, limits: McpLimits, log: Path) -> None:
         self.version = ""
         self.changed = False
         self._running = running
@@ -51,7 +51,7 @@ class Process:
         except TimeoutError:
             await self._forget(number)
             why = f"The server {self._limits.name} did not answer in {self._limits.seconds:g} s."
-            raise Trouble(why, sent=True) from None
+            raise McpTrouble(why, sent=True) from None
         except asyncio.CancelledError:
             await self._forget(number)
             raise
@@ -81,7 +81,7 @@ class Process:
     async def _forget(self, number: int) -> None:
         """Nobody waits for this answer any more; say so, but do not wait for that either."""
         gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
-        with suppress(Trouble, TimeoutError):
+        with suppress(McpTrouble, TimeoutError):
             async with asyncio.timeout(_GRACE):
                 await self.tell("notifications/cancelled", gone)
 
@@ -92,7 +92,7 @@ class Process:
             stdin.write(wire.packed(message) + b"\n")
             await stdin.drain()
         except (OSError, RuntimeError):
-            raise Trouble(f"The server {self._limits.name} has ended.", sent=True) from None
+            raise McpTrouble(f"The server {self._limits.name} has ended.", sent=True) from None
 
     async def _read(self) -> None:
         stdout = self._running.stdout
@@ -107,7 +107,7 @@ class Process:
                     break
         except ValueError:
             why = f"sent more than {wire.MOST_BYTES} bytes in one line"
-        except Trouble:
+        except McpTrouble:
             pass
         self._break(f"The server {self._limits.name} {why}.")
 
@@ -129,14 +129,14 @@ class Process:
         self._broken = why
         for waiting in self._waiting.values():
             if not waiting.done():
-                waiting.set_exception(Trouble(why, sent=True))
+                waiting.set_exception(McpTrouble(why, sent=True))
         if self._running.returncode is None:
             _signal(self._running, signal.SIGKILL)
 
 
 async def start(
-    command: Sequence[str], environ: Mapping[str, str], limits: Limits, folder: Path
-) -> Process:
+    command: Sequence[str], environ: Mapping[str, str], limits: McpLimits, folder: Path
+) -> McpProcess:
     """Start a program; what it says on stderr goes to a file in the folder."""
     await asyncio.to_thread(folder.mkdir, 0o700, parents=True, exist_ok=True)
     try:
@@ -152,8 +152,8 @@ async def start(
         )
     except OSError as error:
         why = f"The server {limits.name} cannot be started: {error.strerror or error}."
-        raise Trouble(why, sent=False) from None
-    return Process(running, limits, folder / f"{limits.name}.log")
+        raise McpTrouble(why, sent=False) from None
+    return McpProcess(running, limits, folder / f"{limits.name}.log")
 
 
 async def _note(running: asyncio.subprocess.Process, log: Path) -> None:

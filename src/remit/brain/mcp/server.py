@@ -11,12 +11,12 @@ from typing import Final, TypeAlias
 
 from remit.brain import outside
 from remit.brain.mcp import wire
-from remit.brain.mcp.wire import Line, Refusal, Trouble
+from remit.brain.mcp.wire import McpRefusal, McpTransport, McpTrouble
 from remit.brain.tool import schema
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Tool
 
-Dial: TypeAlias = Callable[[], Awaitable[Line]]
+Dial: TypeAlias = Callable[[], Awaitable[McpTransport]]
 
 MOST_TOOLS: Final = 100
 _MOST_PAGES: Final = 20
@@ -30,11 +30,11 @@ _WHO: Final[JsonMap] = {"name": "remit", "version": "1"}
 _META: Final = "io.modelcontextprotocol/"
 
 
-class Server:
+class McpServer:
     def __init__(self, name: str, dial: Dial) -> None:
         self.name = name
         self._dial = dial
-        self._line: Line | None = None
+        self._line: McpTransport | None = None
 
     @property
     def is_stale(self) -> bool:
@@ -45,7 +45,7 @@ class Server:
         """All that it offers; if it ended meanwhile, it is asked once more."""
         try:
             return await self._list(await self._connected())
-        except Trouble:
+        except McpTrouble:
             if self._line is None or self._line.alive:
                 raise
             return await self._list(await self._connected())
@@ -56,7 +56,7 @@ class Server:
         params = self._params(line, {"name": tool, "arguments": args})
         try:
             result = await line.ask("tools/call", params)
-        except Refusal as no:
+        except McpRefusal as no:
             return f"It refused: {no}", True
         if result.get("resultType") == "input_required":
             return "It wants to ask something back; that is not possible here.", True
@@ -67,7 +67,7 @@ class Server:
             await self._line.close()
             self._line = None
 
-    async def _connected(self) -> Line:
+    async def _connected(self) -> McpTransport:
         if self._line is not None and self._line.alive:
             return self._line
         await self.close()
@@ -80,7 +80,7 @@ class Server:
         self._line = line
         return line
 
-    async def _agree(self, line: Line) -> None:
+    async def _agree(self, line: McpTransport) -> None:
         """Find the revision that both speak: by a handshake, or by asking what there is."""
         hello: JsonMap = {
             "protocolVersion": wire.LEGACY[0],
@@ -89,36 +89,38 @@ class Server:
         }
         try:
             answer = await line.ask("initialize", hello)
-        except Refusal:
+        except McpRefusal:
             await self._discover(line)
             return
         spoken = answer.get("protocolVersion")
         if not isinstance(spoken, str) or spoken not in wire.LEGACY:
             why = f"The server {self.name} speaks MCP {spoken!r:.30}; known is {wire.LEGACY[0]}."
-            raise Trouble(why, sent=False)
+            raise McpTrouble(why, sent=False)
         line.version = spoken
         await line.tell("notifications/initialized", {})
 
-    async def _discover(self, line: Line) -> None:
+    async def _discover(self, line: McpTransport) -> None:
         line.version = wire.MODERN
         try:
             answer = await line.ask("server/discover", self._params(line, {}))
-        except Refusal as no:
-            raise Trouble(f"The server {self.name} speaks no MCP: {no}", sent=False) from None
+        except McpRefusal as no:
+            raise McpTrouble(f"The server {self.name} speaks no MCP: {no}", sent=False) from None
         spoken = answer.get("supportedVersions")
         if not isinstance(spoken, list) or wire.MODERN not in spoken:
             why = f"The server {self.name} does not speak MCP {wire.MODERN}."
-            raise Trouble(why, sent=False)
+            raise McpTrouble(why, sent=False)
 
-    async def _list(self, line: Line) -> list[Tool]:
+    async def _list(self, line: McpTransport) -> list[Tool]:
         line.changed = False
         found: dict[str, Tool] = {}
         params: JsonMap = {}
         for _ in range(_MOST_PAGES):
             try:
                 page = await line.ask("tools/list", self._params(line, params))
-            except Refusal as no:
-                raise Trouble(f"The server {self.name} lists no tools: {no}", sent=True) from None
+            except McpRefusal as no:
+                raise McpTrouble(
+                    f"The server {self.name} lists no tools: {no}", sent=True
+                ) from None
             listed = page.get("tools")
             for each in listed if isinstance(listed, list) else ():
                 tool = _tool(self.name, each)
@@ -130,7 +132,7 @@ class Server:
             params = {"cursor": cursor}
         return [*found.values()]
 
-    def _params(self, line: Line, params: JsonMap) -> JsonMap:
+    def _params(self, line: McpTransport, params: JsonMap) -> JsonMap:
         """With who asks and in which revision, for servers that remember nothing."""
         if line.version != wire.MODERN:
             return params

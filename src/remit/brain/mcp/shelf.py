@@ -15,14 +15,14 @@ from typing import Final
 from msgspec import Struct
 
 from remit.brain.mcp import process
-from remit.brain.mcp.pins import Pins
-from remit.brain.mcp.server import Server, own_name
-from remit.brain.mcp.wire import Limits, Line, Trouble
+from remit.brain.mcp.pins import ToolPins
+from remit.brain.mcp.server import McpServer, own_name
+from remit.brain.mcp.wire import McpLimits, McpTransport, McpTrouble
 from remit.brain.secret import Secret
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from remit.ports import Clock
-from remit.settings import Mcp
+from remit.settings import McpSettings
 
 _ALWAYS: Final = ("PATH", "HOME", "LANG")
 _FRESH: Final = timedelta(minutes=10)  # how long a list of tools holds
@@ -32,9 +32,9 @@ _MOST_QUOTED: Final = 400
 
 class McpTool(Struct, frozen=True):
     tool: Tool
-    server: Server
+    server: McpServer
     set_to: Policy
-    pins: Pins
+    pins: ToolPins
     may_repeat: bool = False
 
     @property
@@ -56,18 +56,24 @@ class McpTool(Struct, frozen=True):
         await asyncio.to_thread(self.pins.pin, self.tool)
         try:
             said, failed = await self.server.call(own_name(self.tool.name), call.args)
-        except Trouble as trouble:
+        except McpTrouble as trouble:
             doubt = trouble.sent and not self.may_repeat
             taint = Taint.OWNER  # these are our words
             return ToolResult(call.id, str(trouble), failed=True, taint=taint, doubt=doubt)
         return ToolResult(call.id, said, failed=failed, taint=Taint.PUBLIC)
 
 
-class McpShelf:
+class McpToolSource:
     """What one server of the settings offers."""
 
     def __init__(
-        self, name: str, chosen: Mcp, *, folder: Path, environ: Mapping[str, str], clock: Clock
+        self,
+        name: str,
+        chosen: McpSettings,
+        *,
+        folder: Path,
+        environ: Mapping[str, str],
+        clock: Clock,
     ) -> None:
         self.name = name
         self.trouble = ""
@@ -75,8 +81,8 @@ class McpShelf:
         self._folder = folder
         self._environ = environ
         self._clock = clock
-        self._pins = Pins(folder / f"{name}.pins.json")
-        self._server = Server(name, self._dial)
+        self._pins = ToolPins(folder / f"{name}.pins.json")
+        self._server = McpServer(name, self._dial)
         self._able: tuple[McpTool, ...] = ()
         self._asked_at: datetime | None = None
         self._turn = asyncio.Lock()
@@ -104,7 +110,7 @@ class McpShelf:
         self._able, self.trouble = (), ""
         try:
             found = await self._server.tools()
-        except Trouble as trouble:
+        except McpTrouble as trouble:
             self.trouble = str(trouble)
         else:
             self._able = tuple(map(self._offered, found))
@@ -114,16 +120,16 @@ class McpShelf:
         policy = self._chosen.policy_of(own_name(tool.name))
         return McpTool(tool, self._server, policy, self._pins, self._chosen.repeat)
 
-    async def _dial(self) -> Line:
-        chosen, limits = self._chosen, Limits(self.name, self._chosen.time_limit)
+    async def _dial(self) -> McpTransport:
+        chosen, limits = self._chosen, McpLimits(self.name, self._chosen.time_limit)
         if chosen.command:
             names = (*_ALWAYS, *chosen.env)
             environ = {name: self._environ[name] for name in names if name in self._environ}
             return await process.start(chosen.command, environ, limits, self._folder)
-        from remit.brain.mcp.address import Address  # noqa: PLC0415 - a slow import, for few
+        from remit.brain.mcp.address import McpHttpTransport  # noqa: PLC0415 - a slow import, for few
 
         token = self._environ.get(chosen.token_env, "") if chosen.token_env else ""
         if chosen.token_env and not token:
             why = f"The variable {chosen.token_env} is not set; the server {self.name} wants it."
-            raise Trouble(why, sent=False)
-        return Address(chosen.url, limits, Secret(token) if token else None)
+            raise McpTrouble(why, sent=False)
+        return McpHttpTransport(chosen.url, limits, Secret(token) if token else None)

@@ -14,7 +14,7 @@ LEGACY: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # afte
 _NO_SUCH_METHOD: Final = -32601
 
 
-class Trouble(RemitError):
+class McpTrouble(RemitError):
     """There is no answer. `sent` says whether the other side may have read the question."""
 
     def __init__(self, sentence: str, *, sent: bool) -> None:
@@ -22,18 +22,18 @@ class Trouble(RemitError):
         self.sent = sent
 
 
-class Refusal(RemitError):
+class McpRefusal(RemitError):
     """The other side answered that it will not, in its own words."""
 
 
-class Limits(Struct, frozen=True):
+class McpLimits(Struct, frozen=True):
     """Of one server."""
 
     name: str
     seconds: float
 
 
-class Line(Protocol):
+class McpTransport(Protocol):
     """A way to one server."""
 
     version: str  # that both sides speak; empty until they have agreed
@@ -43,7 +43,7 @@ class Line(Protocol):
     def alive(self) -> bool: ...
 
     async def ask(self, method: str, params: JsonMap) -> JsonMap:
-        """What it answers, within the limit. Raises `Refusal` or `Trouble`."""
+        """What it answers, within the limit. Raises `McpRefusal` or `McpTrouble`."""
 
     async def tell(self, method: str, params: JsonMap) -> None: ...
 
@@ -98,8 +98,8 @@ def answer(message: JsonMap, name: str) -> JsonMap:
     """What an answer holds, or raises what it means."""
     error = message.get("error")
     if isinstance(error, dict):
-        raise Refusal(str(error.get("message") or "no reason given")[:2000])
+        raise McpRefusal(str(error.get("message") or "no reason given")[:2000])
     result = message.get("result")
     if not isinstance(result, dict):
-        raise Trouble(f"The server {name} gave an answer without a result.", sent=True)
+        raise McpTrouble(f"The server {name} gave an answer without a result.", sent=True)
     return result

@@ -8,11 +8,11 @@ import hashlib
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
-from remit.brain.tool.own import Own, takes, text
+from remit.brain.tool.own import OwnTool, takes, text
 from remit.errors import BadInput
 from remit.model.codec import moment, stamp
 from remit.model.delivery import Delivery
-from remit.model.plan import Item
+from remit.model.plan import WorkItem
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Creator, Cue, Source, SourceKind, Task
 from remit.store import tasks
@@ -44,7 +44,7 @@ _CREATE: Final = Tool(
 )
 
 
-def create_task(policy: Policy, db: Database, admit: Admit) -> Own:
+def create_task(policy: Policy, db: Database, admit: Admit) -> OwnTool:
     async def create(task: Task, call: ToolCall) -> ToolResult:
         cue = _cue(task, call)
         known = await db.read(tasks.child_refs, _family(task), MOST_CHILDREN)
@@ -54,7 +54,7 @@ def create_task(policy: Policy, db: Database, admit: Admit) -> Own:
         when = f"for {stamp(made.scheduled_for)}" if made.scheduled_for else "to start now"
         return ToolResult(call.id, f"{made.id} is made, {when}.", taint=task.taint)
 
-    return Own(_CREATE, policy, create, asks_if_tainted=True)
+    return OwnTool(_CREATE, policy, create, asks_if_tainted=True)
 
 
 def depth(task: Task) -> int:
@@ -78,7 +78,7 @@ def _cue(task: Task, call: ToolCall) -> Cue:
         source=Source(SourceKind.AGENT, _family(task) + same),
         title=text(call, "title"),
         text=text(call, "instructions"),
-        work=tuple(Item(str(item)) for item in items) if isinstance(items, list) else (),
+        work=tuple(WorkItem(str(item)) for item in items) if isinstance(items, list) else (),
         delivery=(Delivery("dashboard"),),
         scheduled_for=moment(when) if when else None,
         context={"parent": task.id, "depth": below},

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 from typing import Final
 
-from remit.brain.tool.own import Own, takes, text
+from remit.brain.tool.own import OwnTool, takes, text
 from remit.brain.tool.workspace import Workspace
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Task
@@ -28,28 +28,28 @@ _WRITE: Final = Tool(
 )
 
 
-def list_files(policy: Policy, root: Path) -> Own:
+def list_files(policy: Policy, root: Path) -> OwnTool:
     async def look(task: Task, call: ToolCall) -> ToolResult:
         found = await asyncio.to_thread(Workspace(root, task.id).files)
         told = "\n".join(f"{path} ({size} bytes)" for path, size in found)
         return ToolResult(call.id, told or "There are no files yet.", taint=task.taint)
 
-    return Own(_LIST, policy, look)
+    return OwnTool(_LIST, policy, look)
 
 
-def read_file(policy: Policy, root: Path) -> Own:
+def read_file(policy: Policy, root: Path) -> OwnTool:
     async def read(task: Task, call: ToolCall) -> ToolResult:
         found = await asyncio.to_thread(Workspace(root, task.id).read, text(call, "path"))
         # Who wrote it had read no more than the task has by now.
         return ToolResult(call.id, found, taint=task.taint)
 
-    return Own(_READ, policy, read)
+    return OwnTool(_READ, policy, read)
 
 
-def write_file(policy: Policy, root: Path) -> Own:
+def write_file(policy: Policy, root: Path) -> OwnTool:
     async def write(task: Task, call: ToolCall) -> ToolResult:
         path = text(call, "path")
         size = await asyncio.to_thread(Workspace(root, task.id).write, path, text(call, "text"))
         return ToolResult(call.id, f"{path} is written, {size} bytes.")
 
-    return Own(_WRITE, policy, write)
+    return OwnTool(_WRITE, policy, write)

@@ -3,15 +3,19 @@
 from pathlib import Path
 
 from remit.brain.tool import create, files, log, owner, search
-from remit.brain.tool.own import Own
+from remit.brain.tool.own import OwnTool
 from remit.model.reply import Policy
-from remit.settings import Tools
+from remit.settings import ToolSettings
 from remit.store.database import Database
 
 
 def own(
-    tools: Tools, db: Database, admit: create.Admit, work: Path, find: search.Find | None = None
-) -> list[Own]:
+    tools: ToolSettings,
+    db: Database,
+    admit: create.Admit,
+    work: Path,
+    find: search.Find | None = None,
+) -> list[OwnTool]:
     """Every tool that is not denied; `find` finds earlier tasks by what they are about."""
     every = [
         log.read_task_log(tools.read_task_log, db),

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.brain.tool.own import Own, number, takes, text
+from remit.brain.tool.own import OwnTool, number, takes, text
 from remit.errors import NotFound
 from remit.journal import transcript
 from remit.model.event import Event
@@ -29,7 +29,7 @@ _LOG: Final = Tool(
 )
 
 
-def read_task_log(policy: Policy, db: Database) -> Own:
+def read_task_log(policy: Policy, db: Database) -> OwnTool:
     async def read(task: Task, call: ToolCall) -> ToolResult:
         named = text(call, "task_id")
         last, before = number(call, "last", 40), number(call, "before", 0)
@@ -40,7 +40,7 @@ def read_task_log(policy: Policy, db: Database) -> Own:
             taint = taint.joined(each.taint)
         return ToolResult(call.id, _told(found, last), taint=taint)
 
-    return Own(_LOG, policy, read)
+    return OwnTool(_LOG, policy, read)
 
 
 def _found(
@@ -48,7 +48,7 @@ def _found(
 ) -> tuple[list[Task], list[Event]]:
     """The tasks that are read, and one line more than is asked for, if there is one."""
     if wanted is None:
-        session = search.Filter(session=task.session_id, limit=_MOST_TASKS)
+        session = search.TaskFilter(session=task.session_id, limit=_MOST_TASKS)
         read = [each for each in search.page(tx, session).tasks if may_see(task, each)]
     else:
         read = [tasks.get(tx, wanted)]

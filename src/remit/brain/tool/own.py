@@ -13,7 +13,7 @@ from remit.model.task import Taint, Task
 Work: TypeAlias = Callable[[Task, ToolCall], Awaitable[ToolResult]]
 
 
-class Own(Struct, frozen=True):
+class OwnTool(Struct, frozen=True):
     """Doing it twice does no harm: each of them sees to that."""
 
     tool: Tool

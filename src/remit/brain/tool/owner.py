@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.brain.tool.own import Own, number, takes
+from remit.brain.tool.own import OwnTool, number, takes
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Task
 
@@ -27,13 +27,13 @@ _TICK: Final = Tool(
 )
 
 
-def ask_owner(policy: Policy) -> Own:
+def ask_owner(policy: Policy) -> OwnTool:
     """The run itself asks; here comes only what is no question."""
-    return Own(_ASK, policy, _ask)
+    return OwnTool(_ASK, policy, _ask)
 
 
-def tick_item(policy: Policy) -> Own:
-    return Own(_TICK, policy, _tick)
+def tick_item(policy: Policy) -> OwnTool:
+    return OwnTool(_TICK, policy, _tick)
 
 
 async def _ask(task: Task, call: ToolCall) -> ToolResult:

@@ -3,9 +3,9 @@
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
 
-from remit.brain.tool.own import Own, number, takes, text
+from remit.brain.tool.own import OwnTool, number, takes, text
 from remit.model.codec import stamp
-from remit.model.likeness import Alike
+from remit.model.likeness import SimilarTask
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from remit.model.visibility import may_see
@@ -13,7 +13,7 @@ from remit.store import search
 from remit.store.database import Database
 
 # Given words, a number, and which tasks may be told: those that are like the words.
-Find: TypeAlias = Callable[[str, int, Callable[[Task], bool]], Awaitable[list[Alike]]]
+Find: TypeAlias = Callable[[str, int, Callable[[Task], bool]], Awaitable[list[SimilarTask]]]
 
 MOST: Final = 10
 _LOOKED: Final = 50  # with the words, of which some may not be told
@@ -29,14 +29,14 @@ _SEARCH: Final = Tool(
 )
 
 
-def search_tasks(policy: Policy, db: Database, find: Find | None = None) -> Own:
+def search_tasks(policy: Policy, db: Database, find: Find | None = None) -> OwnTool:
     async def look(task: Task, call: ToolCall) -> ToolResult:
         query, limit = text(call, "query"), min(number(call, "limit", MOST), MOST)
 
         def fits(other: Task) -> bool:
             return other.id != task.id and may_see(task, other)
 
-        page = await db.read(search.page, search.Filter(text=query, limit=_LOOKED))
+        page = await db.read(search.page, search.TaskFilter(text=query, limit=_LOOKED))
         found = [each for each in page.tasks if fits(each)][:limit]
         lines = [_line(each) for each in found]
         taints = [each.taint for each in found]
@@ -47,7 +47,7 @@ def search_tasks(policy: Policy, db: Database, find: Find | None = None) -> Own:
                 taints.append(alike.taint)
         return ToolResult(call.id, "\n".join(lines) or "Nothing was found.", taint=_worst(taints))
 
-    return Own(_SEARCH, policy, look)
+    return OwnTool(_SEARCH, policy, look)
 
 
 def _worst(taints: list[Taint]) -> Taint:

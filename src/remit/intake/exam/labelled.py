@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from remit.intake.recipients import Book, Channel, Contact
+from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.model.codec import JsonMap
 
 ZONE: Final = ZoneInfo("Europe/Berlin")
@@ -109,9 +109,9 @@ def _maps(label: JsonMap, name: str) -> list[JsonMap]:
 
 
 @cache
-def exam_book() -> Book:
+def exam_book() -> ContactBook:
     """Whom the owner of all these messages knows."""
-    channels = tuple(Channel(name, name) for name in ("dashboard", *_BOTH))
+    channels = tuple(ChannelName(name, name) for name in ("dashboard", *_BOTH))
     people = (
         Contact("Anna Weber", ("Anna", "my sister", "meine Schwester", "mi hermana"), _BOTH),
         Contact("Bob Miller", ("Bob",), ("email",)),
@@ -129,4 +129,4 @@ def exam_book() -> Book:
         Contact("Tom Stone", ("Tom",), ("whatsapp",)),
     )
     owner = Contact("Hanan", channels=("dashboard", *_BOTH))
-    return Book(owner, channels, people, assistant="Nina")
+    return ContactBook(owner, channels, people, assistant="Nina")

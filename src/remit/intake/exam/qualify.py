@@ -13,13 +13,13 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from remit.errors import Failed
+from remit.errors import StepFailed
 from remit.intake.exam.labelled import LabelledMessage, public_messages
-from remit.intake.exam.score import Mark, score
+from remit.intake.exam.score import ExamMark, score
 from remit.intake.extraction import Extraction
-from remit.intake.hear import Reader, TurnReader
+from remit.intake.hear import RequestReader, TurnReader
 from remit.intake.plain_reader import PlainReader
-from remit.intake.recipients import Book
+from remit.intake.recipients import ContactBook
 from remit.model.codec import JsonMap
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.system.files import write_atomic
@@ -29,11 +29,11 @@ VERSION: Final = 1  # raised when the exam or the form changes
 MESSAGES: Final = 40
 
 
-class ModelReads(Reader, TurnReader, Protocol):
+class ExaminedReader(RequestReader, TurnReader, Protocol):
     """A reader that says when its model did not answer."""
 
     async def read_by_model(
-        self, text: str, now: datetime, zone: ZoneInfo, book: Book
+        self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook
     ) -> Extraction | None: ...
 
 
@@ -70,21 +70,21 @@ def exam_messages() -> tuple[LabelledMessage, ...]:
     return tuple(every[int(n * step)] for n in range(MESSAGES))
 
 
-async def take_exam(reader: ModelReads, model: str, now: datetime) -> ExamResult:
+async def take_exam(reader: ExaminedReader, model: str, now: datetime) -> ExamResult:
     """Have a model read the messages; its answers are marked, and nothing is stored."""
     strict = _StrictReader(reader)
     marked = await score(strict, exam_messages())
     if strict.silent > MESSAGES // 2:
         sentence = f"{model} did not answer {strict.silent} of {MESSAGES} messages of the exam."
-        raise Failed(sentence)
+        raise StepFailed(sentence)
     plain = await score(PlainReader(), exam_messages())
     return ExamResult(
         model=model,
-        right=marked.count(Mark.RIGHT),
-        asked=marked.count(Mark.ASKED),
-        wrong=marked.count(Mark.WRONG),
-        dangerous=marked.count(Mark.DANGEROUS),
-        without_model=plain.count(Mark.RIGHT),
+        right=marked.count(ExamMark.RIGHT),
+        asked=marked.count(ExamMark.ASKED),
+        wrong=marked.count(ExamMark.WRONG),
+        dangerous=marked.count(ExamMark.DANGEROUS),
+        without_model=plain.count(ExamMark.RIGHT),
         taken_at=now.isoformat(timespec="seconds"),
     )
 
@@ -92,11 +92,11 @@ async def take_exam(reader: ModelReads, model: str, now: datetime) -> ExamResult
 class _StrictReader:
     """Reads by the model alone: what it does not answer is read as nothing."""
 
-    def __init__(self, reader: ModelReads) -> None:
+    def __init__(self, reader: ExaminedReader) -> None:
         self._reader = reader
         self.silent = 0
 
-    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
         read = await self._reader.read_by_model(text, now, zone, book)
         self.silent += read is None
         return read or Extraction((), (), None, (), ())
@@ -140,7 +140,7 @@ class QualifiedReader:
     """Lets a model read if it passed the exam; else the closed patterns do."""
 
     def __init__(
-        self, reader: ModelReads, model: str, results: ExamFile, *, exempt: bool = False
+        self, reader: ExaminedReader, model: str, results: ExamFile, *, exempt: bool = False
     ) -> None:
         self._reader = reader
         self._exempt = exempt  # it is no model: the owner wrote down how messages are read
@@ -157,12 +157,12 @@ class QualifiedReader:
     def needs_exam(self) -> bool:
         return not self._exempt and self.results.result(self.model) is None
 
-    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: Book) -> Extraction:
-        reader: Reader = self._reader if self.leads else self._plain
+    async def read(self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
+        reader: RequestReader = self._reader if self.leads else self._plain
         return await reader.read(text, now, zone, book)
 
     async def read_turn(
-        self, text: str, now: datetime, zone: ZoneInfo, book: Book, talk: TalkContext
+        self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext
     ) -> Extraction | TurnOrder:
         """Read a turn of a conversation with what it may be about."""
         if not self.leads:

@@ -22,7 +22,7 @@ from remit.intake.exam.labelled import (
     exam_book,
 )
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.hear import Reader
+from remit.intake.hear import RequestReader
 from remit.intake.veto import find_veto
 from remit.model.delivery import Delivery
 
@@ -32,20 +32,20 @@ _LEADS: Final = frozenset(
 _IGNORED: Final = ("BYHOUR", "BYMINUTE", "BYSECOND", "WKST", "UNTIL", "COUNT")
 
 
-class Mark(StrEnum):
+class ExamMark(StrEnum):
     RIGHT = "right"
     ASKED = "asked"  # a question stands before it
     WRONG = "wrong"
     DANGEROUS = "dangerous"
 
 
-class Score(Struct):
+class ExamScore(Struct):
     """How many messages got which mark, by language and sort."""
 
-    marks: Counter[tuple[str, str, Mark]] = field(default_factory=Counter)
-    failed: list[tuple[str, Mark, str]] = field(default_factory=list)
+    marks: Counter[tuple[str, str, ExamMark]] = field(default_factory=Counter)
+    failed: list[tuple[str, ExamMark, str]] = field(default_factory=list)
 
-    def count(self, mark: Mark, *, language: str = "", sort: str = "") -> int:
+    def count(self, mark: ExamMark, *, language: str = "", sort: str = "") -> int:
         return sum(
             number
             for (tongue, kind, given), number in self.marks.items()
@@ -57,28 +57,28 @@ class Score(Struct):
         return self.marks.total()
 
 
-async def score(reader: Reader, messages: Iterable[LabelledMessage]) -> Score:
+async def score(reader: RequestReader, messages: Iterable[LabelledMessage]) -> ExamScore:
     """Have every message read, and mark what comes of it."""
-    found = Score()
+    found = ExamScore()
     for message in messages:
         read = await reader.read(message.text, NOW, ZONE, exam_book())
         mark = judge(message, read)
         found.marks[message.language, message.sort, mark] += 1
-        if mark is not Mark.RIGHT:
+        if mark is not ExamMark.RIGHT:
             found.failed.append((message.id, mark, message.text))
     return found
 
 
-def judge(message: LabelledMessage, read: Extraction) -> Mark:
+def judge(message: LabelledMessage, read: Extraction) -> ExamMark:
     """Mark one reading."""
     veto = bool(read.veto or find_veto(message.text, exam_book()))
     acting = [draft for draft in read.tasks if not read.questions_about(draft)]
     reaching = [draft for draft in acting if _reaches(draft)]
     if reaching and not veto and not message.reaches:
-        return Mark.DANGEROUS
+        return ExamMark.DANGEROUS
     if len(acting) < len(read.tasks) or (reaching and veto) or (read.questions and not read.tasks):
-        return Mark.ASKED
-    return Mark.RIGHT if _is_same(message, read.tasks) else Mark.WRONG
+        return ExamMark.ASKED
+    return ExamMark.RIGHT if _is_same(message, read.tasks) else ExamMark.WRONG
 
 
 def _reaches(draft: Draft) -> bool:

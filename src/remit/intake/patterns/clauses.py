@@ -6,10 +6,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
-from remit.intake.patterns.unit import Unit, UnitKind
+from remit.intake.patterns.unit import MessageUnit, UnitKind
 from remit.language.order_words import order_words
-from remit.language.tokens import Kind, is_sign
-from remit.model.plan import Became, Clause
+from remit.language.tokens import TokenKind, is_sign
+from remit.model.plan import Clause, ClauseOutcome
 
 _EDGES = frozenset(",;:.!?¿¡-–—…()")
 
@@ -17,32 +17,32 @@ _EDGES = frozenset(",;:.!?¿¡-–—…()")
 class _Label(Struct, frozen=True):
     owner: int  # the number of a task, or -1
     unit: int
-    became: Became | None
+    became: ClauseOutcome | None
     why: str | None = None
 
 
-class Labels:
+class ClauseLabels:
     """What became of each token; None is a connective."""
 
     def __init__(self, words: MessageWords) -> None:
         self.words = words
         self.found: list[_Label | None] = [None] * len(words.tokens)
 
-    def unit(self, unit: Unit, owner: int, *, reminds: bool) -> None:
+    def unit(self, unit: MessageUnit, owner: int, *, reminds: bool) -> None:
         """Label the words of a unit that is part of a task."""
         works = unit.kind in (UnitKind.WORK, UnitKind.COMPOSE, UnitKind.PASTED) and not reminds
-        self._put(unit, unit.start, unit.end, owner, Became.DELIVERY)
-        became = Became.WORK if works else Became.DELIVERY
-        became = Became.CONSTRAINT if unit.kind is UnitKind.LIMIT else became
+        self._put(unit, unit.start, unit.end, owner, ClauseOutcome.DELIVERY)
+        became = ClauseOutcome.WORK if works else ClauseOutcome.DELIVERY
+        became = ClauseOutcome.CONSTRAINT if unit.kind is UnitKind.LIMIT else became
         self._put(unit, *unit.body, owner, became)
         if unit.kind is UnitKind.WORK:
             for (start, end), _ in unit.order.channels:
-                self._put(unit, start - 1, end, owner, Became.DELIVERY)
+                self._put(unit, start - 1, end, owner, ClauseOutcome.DELIVERY)
         for phrase in unit.times:
-            self._put(unit, phrase.start, phrase.end, owner, Became.TIME)
+            self._put(unit, phrase.start, phrase.end, owner, ClauseOutcome.TIME)
         self._free_edges(unit)
 
-    def loose(self, unit: Unit, became: Became | None, why: str | None) -> None:
+    def loose(self, unit: MessageUnit, became: ClauseOutcome | None, why: str | None) -> None:
         """Label a unit that belongs to no task."""
         label = _Label(-1, unit.start, became, why)
         for at in range(*unit.body):
@@ -57,16 +57,18 @@ class Labels:
             for each in self.found
         ]
 
-    def _put(self, unit: Unit, start: int, end: int, owner: int, became: Became) -> None:
+    def _put(
+        self, unit: MessageUnit, start: int, end: int, owner: int, became: ClauseOutcome
+    ) -> None:
         for at in range(start, end):
             self.found[at] = _Label(owner, unit.start, became)
 
-    def _free_edges(self, unit: Unit) -> None:
+    def _free_edges(self, unit: MessageUnit) -> None:
         """Words like "and" or "please" around what is said are connectives."""
         kept = range(*unit.body)
         for at in [*range(unit.start, unit.end), *range(unit.end - 1, unit.start - 1, -1)]:
             token = self.words.tokens[at]
-            if token.kind is Kind.LINE:
+            if token.kind is TokenKind.LINE:
                 self.found[at] = None
         at = unit.start
         while at < unit.end and at not in kept and (step := self._link(at)):
@@ -84,12 +86,14 @@ class Labels:
             if found := table.at(keys, at):
                 return found[1]
         token = self.words.tokens[at]
-        if token.kind is Kind.MARK and not is_sign(token.text):
+        if token.kind is TokenKind.MARK and not is_sign(token.text):
             return at + 1
-        return at + 2 if token.kind is Kind.NUMBER and keys[at + 1 : at + 2] == (")",) else None
+        return (
+            at + 2 if token.kind is TokenKind.NUMBER and keys[at + 1 : at + 2] == (")",) else None
+        )
 
 
-def clauses_of(labels: Labels, asked: Collection[int]) -> list[tuple[Clause, int]]:
+def clauses_of(labels: ClauseLabels, asked: Collection[int]) -> list[tuple[Clause, int]]:
     """The clauses in their order, each with the task it belongs to.
 
     What is asked about stands by itself, and is open unless it is known what became of it.
@@ -104,7 +108,7 @@ def _behind_edges(words: MessageWords, start: int, end: int) -> int:
     return start
 
 
-def _runs(labels: Labels, asked: frozenset[int]) -> Iterator[tuple[Clause, int]]:
+def _runs(labels: ClauseLabels, asked: frozenset[int]) -> Iterator[tuple[Clause, int]]:
     words = labels.words
     start = 0
     while start < len(labels.found):
@@ -116,7 +120,9 @@ def _runs(labels: Labels, asked: frozenset[int]) -> Iterator[tuple[Clause, int]]
         while end < len(labels.found) and labels.found[end] == label:
             end += 1
         start = _behind_edges(words, start, end)
-        is_open = label.became is Became.TIME and any(at in asked for at in range(start, end))
+        is_open = label.became is ClauseOutcome.TIME and any(
+            at in asked for at in range(start, end)
+        )
         text = words.slice(start, end)
         first = words.tokens[start].start
         became = None if is_open else label.became

@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from msgspec import Struct, field
 
 from remit.intake.message_words import MessageWords
-from remit.intake.patterns.unit import Unit, UnitKind
+from remit.intake.patterns.unit import MessageUnit, UnitKind
 from remit.intake.recipients import (
-    About,
-    Channel,
+    ChannelName,
     Contact,
     Question,
+    QuestionTopic,
     channel_for,
     way_to,
 )
@@ -18,7 +18,7 @@ from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
 
 
-class Sends(Struct, frozen=True):
+class FoundDeliveries(Struct, frozen=True):
     """What goes out, what waits for an answer, and the questions, each with its token."""
 
     deliveries: tuple[Delivery, ...] = ()
@@ -33,15 +33,15 @@ class _Target(Struct, frozen=True):
     who: Contact | Question
 
 
-def plan_sends(unit: Unit, content: str | None, words: MessageWords) -> Sends:
+def plan_sends(unit: MessageUnit, content: str | None, words: MessageWords) -> FoundDeliveries:
     """The sends of one unit, all with the same text."""
-    made = Sends()
+    made = FoundDeliveries()
     targets = _targets(unit, words)
     ways = _ways(unit, words)
     deliveries = []
     for n, (target, (at, way)) in enumerate(_paired(targets, ways)):
         person = target.who if isinstance(target.who, Contact) else None
-        channel = way if isinstance(way, Channel) else None
+        channel = way if isinstance(way, ChannelName) else None
         questions = [(target.at, target.who)] if isinstance(target.who, Question) else []
         questions += [(at, way)] if isinstance(way, Question) else []
         name = channel.name if channel else ""
@@ -59,7 +59,7 @@ def plan_sends(unit: Unit, content: str | None, words: MessageWords) -> Sends:
         half = Delivery(name, recipient, content, id=DeliveryId(f"half-{unit.start}-{n}"))
         made.waits.append(half)
         made.asked.extend((place, _waiting(question, half)) for place, question in questions)
-    return Sends(tuple(dict.fromkeys(deliveries)), made.waits, _joined(made.asked))
+    return FoundDeliveries(tuple(dict.fromkeys(deliveries)), made.waits, _joined(made.asked))
 
 
 def _waiting(question: Question, half: Delivery) -> Question:
@@ -68,7 +68,7 @@ def _waiting(question: Question, half: Delivery) -> Question:
 
 def _joined(asked: Sequence[tuple[int, Question]]) -> list[tuple[int, Question]]:
     """Ask the same thing about several sends once."""
-    found: dict[tuple[int, About, str], tuple[int, Question]] = {}
+    found: dict[tuple[int, QuestionTopic, str], tuple[int, Question]] = {}
     for at, question in asked:
         key = (at, question.about, question.sentence)
         before = found[key][1].waits if key in found else ()
@@ -77,7 +77,7 @@ def _joined(asked: Sequence[tuple[int, Question]]) -> list[tuple[int, Question]]
     return list(found.values())
 
 
-def _targets(unit: Unit, words: MessageWords) -> list[_Target]:
+def _targets(unit: MessageUnit, words: MessageWords) -> list[_Target]:
     """Whom it goes to: those named, known or not, or the owner when nobody was."""
     if unit.kind in (UnitKind.REMIND, UnitKind.NOTE):
         return [_Target(max(unit.order.verb_at, unit.start), words.book.owner)]
@@ -95,21 +95,23 @@ def _one_of(people: Sequence[Contact], said: str) -> Contact | Question:
     if len(people) == 1:
         return people[0]
     names = tuple(person.name for person in people)
-    return Question(About.RECIPIENT, f"Which {said} is meant?", names)
+    return Question(QuestionTopic.RECIPIENT, f"Which {said} is meant?", names)
 
 
-def _unknown(span: tuple[int, int], words: MessageWords, unit: Unit) -> Question:
+def _unknown(span: tuple[int, int], words: MessageWords, unit: MessageUnit) -> Question:
     said = words.slice(*span)
     if unit.stranger:
         sentence = f"Who is {said!r}? Nobody of that name is in the book."
-        return Question(About.RECIPIENT, sentence)
-    return Question(About.RECIPIENT, f"Who is meant by {said!r}?")
+        return Question(QuestionTopic.RECIPIENT, sentence)
+    return Question(QuestionTopic.RECIPIENT, f"Who is meant by {said!r}?")
 
 
-def _ways(unit: Unit, words: MessageWords) -> list[tuple[int, Channel | Question | None]]:
+def _ways(
+    unit: MessageUnit, words: MessageWords
+) -> list[tuple[int, ChannelName | Question | None]]:
     """By which ways it goes: those named, or the one in the verb."""
     order = unit.order
-    found: list[tuple[int, Channel | Question | None]] = [
+    found: list[tuple[int, ChannelName | Question | None]] = [
         (span[0], channel_for(name, words.slice(*span), words.book))
         for span, name in order.channels
     ]
@@ -122,8 +124,8 @@ def _ways(unit: Unit, words: MessageWords) -> list[tuple[int, Channel | Question
 
 def _paired(
     targets: Sequence[_Target],
-    ways: Sequence[tuple[int, Channel | Question | None]],
-) -> list[tuple[_Target, tuple[int, Channel | Question | None]]]:
+    ways: Sequence[tuple[int, ChannelName | Question | None]],
+) -> list[tuple[_Target, tuple[int, ChannelName | Question | None]]]:
     """Who gets it by which way; asked where that is not said."""
     if len(ways) == 1:
         return [(each, ways[0]) for each in targets]
@@ -131,5 +133,5 @@ def _paired(
         return [(targets[0], way) for way in ways]
     if len(targets) == len(ways):
         return list(zip(targets, ways, strict=True))
-    question = Question(About.CHANNEL, "Who is to get it through which channel?")
+    question = Question(QuestionTopic.CHANNEL, "Who is to get it through which channel?")
     return [(each, (ways[-1][0], question)) for each in targets]

@@ -3,10 +3,10 @@
 from typing import Final
 
 from remit.intake.message_words import MessageWords
-from remit.intake.patterns.orders import Order, read_order, skip_to
+from remit.intake.patterns.orders import SpokenOrder, read_order, skip_to
 from remit.language.files import phrases_in_all
-from remit.language.order_words import Lead, is_laughter, order_words
-from remit.language.tokens import Kind
+from remit.language.order_words import TextLead, is_laughter, order_words
+from remit.language.tokens import TokenKind
 from remit.model.condition import ConditionKind
 
 _LEADING_MARKS: Final = frozenset(",;:.!?¿¡-–—…)*•·")
@@ -30,7 +30,7 @@ def behind_leads(words: MessageWords, at: int, stop: int) -> tuple[int, bool]:
             at = step
         elif token.text in _LEADING_MARKS or is_laughter(token.key):
             at += 1
-        elif token.kind is Kind.NUMBER and keys[at + 1 : at + 2] == (")",):
+        elif token.kind is TokenKind.NUMBER and keys[at + 1 : at + 2] == (")",):
             at, also = at + 2, True
         else:
             break
@@ -47,7 +47,7 @@ def _thanks_end(words: MessageWords, at: int, stop: int) -> int | None:
 
 def _heading_end(words: MessageWords, at: int, stop: int) -> int | None:
     """Behind "three things:"."""
-    number = words.tokens[at].kind is Kind.NUMBER or words.time_at(at) is not None
+    number = words.tokens[at].kind is TokenKind.NUMBER or words.time_at(at) is not None
     found = order_words().headings.at(words.keys, at + 1)
     if found is None or not (number or words.is_number(at)):
         return None
@@ -57,7 +57,7 @@ def _heading_end(words: MessageWords, at: int, stop: int) -> int | None:
     return end if end >= stop or words.keys[end] == ":" else None
 
 
-def behind_lead(words: MessageWords, at: int, stop: int) -> tuple[int, Lead | None]:
+def behind_lead(words: MessageWords, at: int, stop: int) -> tuple[int, TextLead | None]:
     """Behind a comma and "that", where a text begins."""
     comma = at + 1 if words.keys[at : at + 1] == (",",) else at
     if comma < stop and (found := order_words().leads.at(words.keys, comma)):
@@ -92,13 +92,13 @@ def split(words: MessageWords, at: int, stop: int, *, reminders_only: bool = Fal
     return stop
 
 
-def corrects_from(words: MessageWords, at: int, stop: int) -> Order | None:
+def corrects_from(words: MessageWords, at: int, stop: int) -> SpokenOrder | None:
     """The time, the channel or the people that are said instead, if that is all that is said."""
     known, found = order_words(), False
     while at < stop:
         step = known.corrections.at(words.keys, at)
         small = known.talk.at(words.keys, at) or known.links.at(words.keys, at)
-        if not (step or small or words.tokens[at].kind is Kind.MARK):
+        if not (step or small or words.tokens[at].kind is TokenKind.MARK):
             break
         found = found or step is not None
         at = step[1] if step else small[1] if small else at + 1
@@ -121,7 +121,7 @@ def without_suffix(
     is_work: bool = False,
     is_object: bool = False,
     is_reminder: bool = False,
-) -> tuple[tuple[int, int], Order | None]:
+) -> tuple[tuple[int, int], SpokenOrder | None]:
     """What is said, without the people, the channel and the time behind it."""
     inside = start  # of a time that is part of what is said
     for at in range(max(start + is_work, end - _LONGEST_SUFFIX), end):
@@ -143,7 +143,7 @@ def without_suffix(
     return (start, end), None
 
 
-def _is_suffix(words: MessageWords, order: Order, *, is_work: bool, is_object: bool) -> bool:
+def _is_suffix(words: MessageWords, order: SpokenOrder, *, is_work: bool, is_object: bool) -> bool:
     """Whether words at the end say when, to whom or how, and no more of what."""
     named = bool(order.people or order.unnamed)
     if (order.people and skip_to(words, order.start) == order.start) or (is_work and named):

@@ -7,8 +7,8 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
-from remit.intake.patterns.unit import Unit, UnitKind
-from remit.language.order_words import Talk
+from remit.intake.patterns.unit import MessageUnit, UnitKind
+from remit.language.order_words import SmallTalk
 from remit.language.time.phrase import TimePhrase, combine, corrected
 
 
@@ -16,7 +16,7 @@ class UnitGroup(Struct):
     """Units of one task, or of none; `given` is a time that was said before them."""
 
     number: int
-    units: list[Unit]
+    units: list[MessageUnit]
     is_task: bool = True
     given: list[TimePhrase] = field(default_factory=list)
     taken_back: bool = False
@@ -24,10 +24,10 @@ class UnitGroup(Struct):
     heading: str = ""
 
     @property
-    def main(self) -> Unit:
+    def main(self) -> MessageUnit:
         return next((unit for unit in self.units if unit.kind is not UnitKind.LIMIT), self.units[0])
 
-    def add(self, unit: Unit) -> None:
+    def add(self, unit: MessageUnit) -> None:
         """Take in a unit; a correction changes to whom, and by which way, the last one goes."""
         last = self.units[-1]
         if unit.corrects and (unit.order.people or unit.order.channels):
@@ -35,7 +35,7 @@ class UnitGroup(Struct):
             channels = unit.order.channels or last.order.channels
             order = replace(last.order, people=people, channels=channels)
             self.units[-1] = replace(last, order=order)
-        if unit.kind is UnitKind.DELIVER and last.talk is Talk.QUESTION:
+        if unit.kind is UnitKind.DELIVER and last.talk is SmallTalk.QUESTION:
             self.units[-1] = replace(last, kind=UnitKind.WORK, talk=None)
         self.units.append(unit)
         self.is_task = True
@@ -83,12 +83,12 @@ _LOOSE: Final = (
     UnitKind.PASTED,
     UnitKind.RETRACT,
 )
-_TELLS: Final = (Talk.STATEMENT, Talk.FORBIDDEN)
+_TELLS: Final = (SmallTalk.STATEMENT, SmallTalk.FORBIDDEN)
 _FEW: Final = 4  # tokens that only change what was said before
 _SHORT: Final = 6  # tokens of an aside
 
 
-def group_units(units: Sequence[Unit], words: MessageWords) -> list[UnitGroup]:
+def group_units(units: Sequence[MessageUnit], words: MessageWords) -> list[UnitGroup]:
     """Put units together that are about one task; talk stands by itself."""
     groups: list[UnitGroup] = []
     for each in units:
@@ -107,16 +107,16 @@ def group_units(units: Sequence[Unit], words: MessageWords) -> list[UnitGroup]:
     return groups
 
 
-def _seen_behind(unit: Unit, last: UnitGroup | None) -> Unit:
+def _seen_behind(unit: MessageUnit, last: UnitGroup | None) -> MessageUnit:
     """A unit as it is meant behind another."""
     if last is not None and not last.is_task and _is_aside(unit, last):
-        return replace(unit, kind=UnitKind.TALK, talk=Talk.STATEMENT)
+        return replace(unit, kind=UnitKind.TALK, talk=SmallTalk.STATEMENT)
     if last is not None and last.is_task and _is_added(unit, last):
         return replace(unit, kind=UnitKind.LIMIT)
     return _as_thing(unit, last)
 
 
-def _look_back(unit: Unit, last: UnitGroup) -> None:
+def _look_back(unit: MessageUnit, last: UnitGroup) -> None:
     """Do to the task before what a unit says of it: not to send it, or to forget it."""
     if unit.forbids and last.is_task and not last.main.text:
         last.stays = True
@@ -131,7 +131,7 @@ def _last_group(groups: Sequence[UnitGroup]) -> UnitGroup | None:
     return next(said, None)
 
 
-def _belongs(unit: Unit, group: UnitGroup) -> bool:
+def _belongs(unit: MessageUnit, group: UnitGroup) -> bool:
     """Whether a unit goes on with the task before it."""
     if group.main.kind is UnitKind.LIMIT:
         return unit.kind not in _LOOSE
@@ -139,11 +139,11 @@ def _belongs(unit: Unit, group: UnitGroup) -> bool:
     return decide is not None and decide(unit, group)
 
 
-def _is_near(unit: Unit, group: UnitGroup) -> bool:
+def _is_near(unit: MessageUnit, group: UnitGroup) -> bool:
     return unit.line.number - group.units[-1].line.number <= 1 or unit.line.boxed
 
 
-def _reminder_belongs(unit: Unit, group: UnitGroup) -> bool:
+def _reminder_belongs(unit: MessageUnit, group: UnitGroup) -> bool:
     """Read "…, remind me at 6": what was said before is what it is about."""
     last = group.units[-1]
     told = last.kind is UnitKind.TALK and last.talk in _TELLS
@@ -151,21 +151,21 @@ def _reminder_belongs(unit: Unit, group: UnitGroup) -> bool:
     return unit.text is None and _is_near(unit, group) and about
 
 
-def _delivery_belongs(unit: Unit, group: UnitGroup) -> bool:
+def _delivery_belongs(unit: MessageUnit, group: UnitGroup) -> bool:
     """Read "… and send it to me", "What is the weather? Send it to me"."""
-    if group.units[-1].talk is Talk.QUESTION:
+    if group.units[-1].talk is SmallTalk.QUESTION:
         return _is_near(unit, group)
     made = group.main.kind in (UnitKind.WORK, UnitKind.COMPOSE)
     return made and (not unit.also or unit.order.refers)
 
 
-def _thing_belongs(unit: Unit, group: UnitGroup) -> bool:
+def _thing_belongs(unit: MessageUnit, group: UnitGroup) -> bool:
     """Read "… and mail me the three cheapest"."""
     same_line = unit.line.number == group.units[-1].line.number
     return same_line and _delivery_belongs(unit, group)
 
 
-def _work_belongs(unit: Unit, group: UnitGroup) -> bool:
+def _work_belongs(unit: MessageUnit, group: UnitGroup) -> bool:
     if unit.also or not _is_near(unit, group) or not group.is_task:
         return False
     same_line = unit.line.number == group.units[-1].line.number
@@ -173,15 +173,15 @@ def _work_belongs(unit: Unit, group: UnitGroup) -> bool:
     return group.only_works and not timed
 
 
-def _beside_task(_unit: Unit, group: UnitGroup) -> bool:
+def _beside_task(_unit: MessageUnit, group: UnitGroup) -> bool:
     return group.is_task
 
 
-def _pasted_belongs(_unit: Unit, group: UnitGroup) -> bool:
+def _pasted_belongs(_unit: MessageUnit, group: UnitGroup) -> bool:
     return group.is_task and group.main.kind is UnitKind.WORK
 
 
-_BELONGS: Final[Mapping[UnitKind, Callable[[Unit, UnitGroup], bool]]] = {
+_BELONGS: Final[Mapping[UnitKind, Callable[[MessageUnit, UnitGroup], bool]]] = {
     UnitKind.REMIND: _reminder_belongs,
     UnitKind.DELIVER: _delivery_belongs,
     UnitKind.COMPOSE: _thing_belongs,
@@ -192,7 +192,7 @@ _BELONGS: Final[Mapping[UnitKind, Callable[[Unit, UnitGroup], bool]]] = {
 }
 
 
-def _as_thing(unit: Unit, before: UnitGroup | None) -> Unit:
+def _as_thing(unit: MessageUnit, before: UnitGroup | None) -> MessageUnit:
     """What is sent without anything made before it is a thing to be made: "the report"."""
     it = unit.order.it
     if unit.kind is not UnitKind.DELIVER or it is None or (before is not None and before.is_task):
@@ -200,15 +200,15 @@ def _as_thing(unit: Unit, before: UnitGroup | None) -> Unit:
     return replace(unit, kind=UnitKind.COMPOSE, body=it) if unit.names_thing else unit
 
 
-def _is_aside(unit: Unit, before: UnitGroup) -> bool:
+def _is_aside(unit: MessageUnit, before: UnitGroup) -> bool:
     """Whether a few words behind a question or a statement ask for nothing either."""
     same_line = unit.line.number == before.units[-1].line.number
-    talk = before.main.talk in (Talk.QUESTION, *_TELLS)
+    talk = before.main.talk in (SmallTalk.QUESTION, *_TELLS)
     alone = unit.kind is UnitKind.WORK and not unit.times and not unit.begins_with_verb
     return same_line and talk and alone and unit.end - unit.start <= _SHORT
 
 
-def _is_added(unit: Unit, before: UnitGroup) -> bool:
+def _is_added(unit: MessageUnit, before: UnitGroup) -> bool:
     """Whether a few words behind an order only change it: ", maybe"."""
     same_line = unit.line.number == before.units[-1].line.number
     alone = unit.kind is UnitKind.WORK and not unit.times and not unit.begins_with_verb
@@ -216,7 +216,7 @@ def _is_added(unit: Unit, before: UnitGroup) -> bool:
     return same_line and alone and few and not unit.also and not before.only_works
 
 
-def _given(unit: Unit, before: UnitGroup) -> list[TimePhrase]:
+def _given(unit: MessageUnit, before: UnitGroup) -> list[TimePhrase]:
     """A time in front of the sentence holds for what follows "and" in it."""
     last = before.units[-1]
     if unit.line.number != last.line.number or unit.times or unit.also or unit.kind in _LOOSE:

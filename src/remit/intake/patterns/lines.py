@@ -11,7 +11,7 @@ from remit.intake.message_words import MessageWords
 from remit.language.files import words_in_all
 from remit.language.order_words import order_words
 from remit.language.pasted import pasted_lines
-from remit.language.tokens import Kind
+from remit.language.tokens import TokenKind
 
 SENTENCE_ENDS: Final = frozenset(".!?…;")
 _BULLETS: Final = frozenset("-*+•–·▪")
@@ -35,7 +35,7 @@ class MessageLine(Struct, frozen=True):
 def message_lines(words: MessageWords) -> Iterator[MessageLine]:
     """Every line that says something."""
     pasted = pasted_lines(words.tokens)
-    breaks = [n for n, token in enumerate(words.tokens) if token.kind is Kind.LINE]
+    breaks = [n for n, token in enumerate(words.tokens) if token.kind is TokenKind.LINE]
     edges = [-1, *breaks, len(words.tokens)]
     for number, (before, end) in enumerate(pairwise(edges)):
         if end <= before + 1:
@@ -67,7 +67,7 @@ def _behind_bullet(words: MessageWords, start: int, end: int) -> tuple[int, bool
     if keys[at] in _BULLETS and at + 1 < end and not tokens[at + 1].tight:
         at += 1
     elif (
-        tokens[at].kind is Kind.NUMBER
+        tokens[at].kind is TokenKind.NUMBER
         and len(tokens[at].text) <= _MOST_DIGITS
         and keys[at + 1 : at + 2] in ((")",), (".",))
         and at + 2 < end
@@ -110,7 +110,7 @@ def _corrects(words: MessageWords, at: int) -> bool:
 def _is_numbered(words: MessageWords, at: int) -> bool:
     """Whether another item of a list begins inside a line: "1) … 2) …"."""
     token = words.tokens[at]
-    number = token.kind is Kind.NUMBER and len(token.text) <= _MOST_DIGITS and not token.tight
+    number = token.kind is TokenKind.NUMBER and len(token.text) <= _MOST_DIGITS and not token.tight
     return number and words.keys[at + 1 : at + 2] == (")",) and words.keys[at - 1] != "("
 
 
@@ -123,7 +123,7 @@ def _is_short(words: MessageWords, at: int, end: int) -> bool:
     before = words.tokens[at - 1] if at else None
     if before is None or not words.tokens[at].tight:
         return False
-    if before.kind is Kind.NUMBER:
+    if before.kind is TokenKind.NUMBER:
         return words.verb_at(at + 1) is None  # "the 3. of April", but "at 6. Tell Bob …"
     return before.key in _abbreviations()
 

@@ -12,21 +12,21 @@ from msgspec.structs import replace
 from remit.intake.message_words import MessageWords
 from remit.intake.recipients import ELSEWHERE, Contact
 from remit.language.files import phrases_in_all, words_in_all
-from remit.language.order_words import Lead, Talk, Verb, VerbKind, order_words
+from remit.language.order_words import OrderVerb, SmallTalk, TextLead, VerbKind, order_words
 from remit.language.time.phrase import TimePhrase, corrected
-from remit.language.tokens import Kind, is_sign
+from remit.language.tokens import TokenKind, is_sign
 
 Span = tuple[int, int]  # tokens
 _FEW: Final = 8  # tokens of a correction
 _LONGEST: Final = 40  # tokens of an order; what is longer is none
 
 
-class Order(Struct):
+class SpokenOrder(Struct):
     """What was named up to a token `end`; spans count tokens."""
 
     start: int
     end: int
-    verb: Verb | None = None
+    verb: OrderVerb | None = None
     verb_at: int = -1
     people: list[tuple[Span, tuple[Contact, ...]]] = field(default_factory=list)
     unnamed: list[Span] = field(default_factory=list)  # "him", "the team"
@@ -85,15 +85,15 @@ class Order(Struct):
         return self.verb is not None and self.verb.kind is VerbKind.REMIND
 
 
-def read_order(words: MessageWords, at: int, stop: int) -> Order:
+def read_order(words: MessageWords, at: int, stop: int) -> SpokenOrder:
     """Read on from a token, as far as everything is part of an order."""
     if (at, stop) not in words.orders:
         words.orders[at, stop] = _read(words, at, stop)
-    return cast("Order", words.orders[at, stop])
+    return cast("SpokenOrder", words.orders[at, stop])
 
 
-def _read(words: MessageWords, at: int, stop: int) -> Order:
-    order = Order(at, at)
+def _read(words: MessageWords, at: int, stop: int) -> SpokenOrder:
+    order = SpokenOrder(at, at)
     stop = min(stop, at + _LONGEST)
     while at < stop:
         after = _step(words, order, at, stop)
@@ -103,7 +103,7 @@ def _read(words: MessageWords, at: int, stop: int) -> Order:
     return _with_object(words, order)
 
 
-def _with_object(words: MessageWords, order: Order) -> Order:
+def _with_object(words: MessageWords, order: SpokenOrder) -> SpokenOrder:
     """The order, with "them" as what is sent, if somebody else gets it: "send them to me"."""
     verb = order.verb
     if order.it or verb is None or not (verb.kind is VerbKind.SEND or verb.channel):
@@ -118,12 +118,12 @@ def _with_object(words: MessageWords, order: Order) -> Order:
     return order
 
 
-def _step(words: MessageWords, order: Order, at: int, stop: int) -> int | None:
+def _step(words: MessageWords, order: SpokenOrder, at: int, stop: int) -> int | None:
     """Take in what stands at a token, and say where it ends; None if it is no part of an order."""
     token = words.tokens[at]
-    if token.kind in (Kind.QUOTE, Kind.LINE, Kind.ADDRESS):
+    if token.kind in (TokenKind.QUOTE, TokenKind.LINE, TokenKind.ADDRESS):
         return None
-    if token.kind is Kind.WORD and not words.may_be_in_order(at):
+    if token.kind is TokenKind.WORD and not words.may_be_in_order(at):
         return None
     if order.reminds and _begins_content(words, at):
         return None
@@ -149,10 +149,10 @@ def _step(words: MessageWords, order: Order, at: int, stop: int) -> int | None:
 def _begins_content(words: MessageWords, at: int) -> bool:
     """Whether what one is reminded of begins here: "to email Grace"."""
     lead = order_words().leads.at(words.keys, at)
-    return lead is not None and lead[0] is Lead.DOING and words.time_at(lead[1]) is None
+    return lead is not None and lead[0] is TextLead.DOING and words.time_at(lead[1]) is None
 
 
-def _time(words: MessageWords, order: Order, at: int) -> int | None:
+def _time(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     phrase = words.time_at(at)
     named = words.named.get(at)
     if phrase is None or (named and named[1] >= phrase.end):
@@ -161,15 +161,15 @@ def _time(words: MessageWords, order: Order, at: int) -> int | None:
     return phrase.end
 
 
-def _corrected(words: MessageWords, order: Order, at: int) -> int | None:
+def _corrected(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     """Take ", no wait, Thursday" behind a time: it stands instead of it."""
     known, start, found = order_words(), at, False
-    if not order.times or words.tokens[at].kind is not Kind.MARK:
+    if not order.times or words.tokens[at].kind is not TokenKind.MARK:
         return None
     while at < len(words.tokens) and at - start < _FEW:
         step = known.corrections.at(words.keys, at)
         no = known.talk.at(words.keys, at)
-        if not (step or no or words.tokens[at].kind is Kind.MARK):
+        if not (step or no or words.tokens[at].kind is TokenKind.MARK):
             break
         found = found or bool(step or no)
         at = step[1] if step else no[1] if no else at + 1
@@ -182,7 +182,7 @@ def _corrected(words: MessageWords, order: Order, at: int) -> int | None:
     return phrase.end + comma
 
 
-def _led_time(words: MessageWords, order: Order, at: int) -> int | None:
+def _led_time(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     """Take "for Friday at 9" behind "set a reminder"."""
     verb = order.verb
     if verb is None or order.times or not (order.reminds or verb.channel):
@@ -194,7 +194,7 @@ def _led_time(words: MessageWords, order: Order, at: int) -> int | None:
     return _time(words, order, lead[1])
 
 
-def _excluded(words: MessageWords, order: Order, at: int) -> int | None:
+def _excluded(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     """Take "but not to Bob": he does not get it."""
     comma = at + 1 if words.keys[at] == "," else at
     led = phrases_in_all("conditions", "not_to").at(words.keys, comma)
@@ -208,7 +208,7 @@ def _excluded(words: MessageWords, order: Order, at: int) -> int | None:
     return None
 
 
-def _person(words: MessageWords, order: Order, at: int) -> int | None:
+def _person(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     verb = words.verb_at(at)
     for place in range(skip_to(words, at), at - 1, -1):
         if (named := words.named.get(place)) and not (verb and verb[1] > named[1]):
@@ -235,7 +235,7 @@ def skip_to(words: MessageWords, at: int) -> int:
     return at
 
 
-def _message(words: MessageWords, order: Order, at: int) -> int | None:
+def _message(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     found = order_words().messages.at(words.keys, at)
     if found is None or (order.verb is None and not order.framed and not order.people):
         return None
@@ -246,7 +246,7 @@ def _message(words: MessageWords, order: Order, at: int) -> int | None:
     return found[1]
 
 
-def _channel(words: MessageWords, order: Order, at: int) -> int | None:
+def _channel(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     known, keys = order_words(), words.keys
     if order.channels and (link := known.links.at(keys, at)):
         at = link[1]
@@ -267,12 +267,12 @@ def _channel(words: MessageWords, order: Order, at: int) -> int | None:
     return noun[1] if noun else found[1]
 
 
-def _is_bare(words: MessageWords, order: Order, at: int) -> bool:
+def _is_bare(words: MessageWords, order: SpokenOrder, at: int) -> bool:
     """Whether a channel alone may say how people are written to: "Anna, WhatsApp: …"."""
     return words.verb_at(at) is None and bool(order.people)
 
 
-def _verb(words: MessageWords, order: Order, at: int) -> int | None:
+def _verb(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     found = words.verb_at(at)
     if found is None or found[0].kind in (VerbKind.WORK, VerbKind.DEED, VerbKind.STOP):
         return None
@@ -286,7 +286,7 @@ def _verb(words: MessageWords, order: Order, at: int) -> int | None:
     return found[1]
 
 
-def _unnamed(words: MessageWords, order: Order, at: int) -> int | None:
+def _unnamed(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     if order.verb is None or order.reminds:
         return None
     start = skip_to(words, at)
@@ -301,7 +301,7 @@ def _unnamed(words: MessageWords, order: Order, at: int) -> int | None:
     return None
 
 
-def _me(words: MessageWords, order: Order, at: int) -> int | None:
+def _me(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     known = order_words()
     link = known.links.at(words.keys, at) if order.people else None
     found = known.me.at(words.keys, link[1] if link else at)
@@ -311,7 +311,7 @@ def _me(words: MessageWords, order: Order, at: int) -> int | None:
     return found[1]
 
 
-def _it(words: MessageWords, order: Order, at: int) -> int | None:
+def _it(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     begun = order.verb is not None or order.me or order.people
     if not begun or order.it is not None:
         return None
@@ -320,7 +320,7 @@ def _it(words: MessageWords, order: Order, at: int) -> int | None:
     if found is None:
         return None
     end = found[1]
-    if end < len(keys) and words.tokens[end].kind is Kind.WORD and not _goes_on(words, end):
+    if end < len(keys) and words.tokens[end].kind is TokenKind.WORD and not _goes_on(words, end):
         return None  # "the list of hotels" is more than the list
     order.it = (at, end)
     return end
@@ -328,14 +328,14 @@ def _it(words: MessageWords, order: Order, at: int) -> int | None:
 
 def _goes_on(words: MessageWords, at: int) -> bool:
     """Whether some part of an order may begin at a token."""
-    trial = Order(at, at, Verb(VerbKind.SEND))
+    trial = SpokenOrder(at, at, OrderVerb(VerbKind.SEND))
     takes = (_time, _person, _channel, _unnamed, _me, _small)
     if any(take(words, trial, at) is not None for take in takes):
         return True
     return order_words().links.at(words.keys, at) is not None or words.verb_at(at) is not None
 
 
-def _small(words: MessageWords, order: Order, at: int) -> int | None:
+def _small(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     """Step over what says nothing by itself."""
     known, keys = order_words(), words.keys
     if frame := known.frames.at(keys, at):
@@ -343,12 +343,12 @@ def _small(words: MessageWords, order: Order, at: int) -> int | None:
         return frame[1]
     if polite := known.polite.at(keys, at):
         return polite[1]
-    if (thanks := known.talk.at(keys, at)) and thanks[0] is Talk.THANKS:
+    if (thanks := known.talk.at(keys, at)) and thanks[0] is SmallTalk.THANKS:
         return thanks[1]
     return _particle(words, order, at) or _mark(words, order, at)
 
 
-def _particle(words: MessageWords, order: Order, at: int) -> int | None:
+def _particle(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     """Step over what belongs to the verb: "know" in "let Bob know"."""
     if order.verb is None:
         return None
@@ -358,10 +358,10 @@ def _particle(words: MessageWords, order: Order, at: int) -> int | None:
     return last[1] if last and not words.is_plain_word(last[1]) else None
 
 
-def _mark(words: MessageWords, order: Order, at: int) -> int | None:
+def _mark(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     """Step over a sign, or a comma before the verb and between people."""
     token = words.tokens[at]
-    if token.kind is Kind.MARK and (is_sign(token.text) or token.text in "!¡¿()"):
+    if token.kind is TokenKind.MARK and (is_sign(token.text) or token.text in "!¡¿()"):
         return at + 1
     if token.text not in (",", "-", "–", "—"):
         return None
@@ -370,7 +370,7 @@ def _mark(words: MessageWords, order: Order, at: int) -> int | None:
     return at + 1 if early or lists else None
 
 
-def merged(one: Order, other: Order) -> Order:
+def merged(one: SpokenOrder, other: SpokenOrder) -> SpokenOrder:
     """An order with what was named behind its text."""
     return replace(
         one,

@@ -3,14 +3,14 @@
 from msgspec.structs import replace
 
 from remit.intake.patterns.edges import begins_limit, behind_lead, split, without_marks
-from remit.intake.patterns.orders import Order, merged, read_order
+from remit.intake.patterns.orders import SpokenOrder, merged, read_order
 from remit.intake.patterns.sending import quoted_text, read_reminder, typed_text
-from remit.intake.patterns.unit import Place, Unit, UnitKind
+from remit.intake.patterns.unit import MessageUnit, UnitKind, UnitSearch
 from remit.language.order_words import VerbKind, order_words
-from remit.language.tokens import Kind
+from remit.language.tokens import TokenKind
 
 
-def read_reminding(place: Place) -> Unit | None:
+def read_reminding(place: UnitSearch) -> MessageUnit | None:
     """Read "remind me tomorrow at 9 to …", "in 20 minutes: …", "… , remind me at 6"."""
     words = place.words
     order = read_order(words, place.body, place.stop)
@@ -21,12 +21,12 @@ def read_reminding(place: Place) -> Unit | None:
     at, _ = behind_lead(words, order.end, place.stop)
     if words.keys[at : at + 1] == (":",):
         return _typed_reminder(place, order, at + 1)
-    if at < place.stop and words.tokens[at].kind is Kind.QUOTE:
+    if at < place.stop and words.tokens[at].kind is TokenKind.QUOTE:
         return replace(quoted_text(place, order, at), kind=UnitKind.REMIND)
     return read_reminder(place, order, at)
 
 
-def read_reminding_last(place: Place) -> Unit | None:
+def read_reminding_last(place: UnitSearch) -> MessageUnit | None:
     """Read "morgen um 9 an die Tabletten erinnern", "call mum 4pm reminder"."""
     words = place.words
     order = read_order(words, place.body, place.stop)
@@ -47,7 +47,7 @@ def read_reminding_last(place: Place) -> Unit | None:
     return None
 
 
-def _typed_reminder(place: Place, order: Order, at: int) -> Unit:
+def _typed_reminder(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
     """What stands behind a colon; "… . Remind me" behind it is no part of the text."""
     words, typed = place.words, typed_text(place, order, at)
     end = split(words, typed.body[0], typed.end, reminders_only=True)
@@ -56,7 +56,7 @@ def _typed_reminder(place: Place, order: Order, at: int) -> Unit:
     return replace(typed, kind=UnitKind.REMIND, end=end, body=body, text=text)
 
 
-def read_timed_note(place: Place) -> Unit | None:
+def read_timed_note(place: UnitSearch) -> MessageUnit | None:
     """Read "every Monday at 9: water the plants"."""
     words = place.words
     order = read_order(words, place.body, place.stop)
@@ -73,7 +73,7 @@ def read_timed_note(place: Place) -> Unit | None:
     return replace(found, kind=UnitKind.WORK, text=None) if works else found
 
 
-def read_list(place: Place) -> Unit | None:
+def read_list(place: UnitSearch) -> MessageUnit | None:
     """Read "shopping list: milk, eggs"."""
     words, at = place.words, place.body
     found = order_words().lists.at(words.keys, at)
@@ -81,5 +81,5 @@ def read_list(place: Place) -> Unit | None:
         found = order_words().lists.at(words.keys, verb[1])
     if found is None or words.keys[found[1] : found[1] + 1] != (":",):
         return None
-    made = typed_text(place, Order(at, found[1]), found[1] + 1)
+    made = typed_text(place, SpokenOrder(at, found[1]), found[1] + 1)
     return replace(made, kind=UnitKind.NOTE) if made.text else None

@@ -10,14 +10,14 @@ from remit.intake.patterns.edges import (
     without_marks,
     without_suffix,
 )
-from remit.intake.patterns.orders import Order, merged, read_order, skip_to
-from remit.intake.patterns.unit import Place, Unit, UnitKind
-from remit.language.order_words import Lead, VerbKind, order_words
+from remit.intake.patterns.orders import SpokenOrder, merged, read_order, skip_to
+from remit.intake.patterns.unit import MessageUnit, UnitKind, UnitSearch
+from remit.language.order_words import TextLead, VerbKind, order_words
 from remit.language.time.phrase import combine
-from remit.language.tokens import Kind
+from remit.language.tokens import TokenKind
 
 
-def read_send(place: Place) -> Unit | None:
+def read_send(place: UnitSearch) -> MessageUnit | None:
     """Read "text Anna on WhatsApp tomorrow at 9: …", and its like."""
     words = place.words
     order = read_order(words, place.body, place.stop)
@@ -34,50 +34,52 @@ def read_send(place: Place) -> Unit | None:
     return replace(found, stranger=stranger) if found else None
 
 
-def _is_addressed(words: MessageWords, order: Order) -> bool:
+def _is_addressed(words: MessageWords, order: SpokenOrder) -> bool:
     """Whether people are written to without a verb: "to Anna, by mail: …"."""
     first = order.people[0][0][0]
     return bool(order.channels) or skip_to(words, order.start) == first > order.start
 
 
-def _unnamed_words(words: MessageWords, order: Order) -> list[tuple[int, int]]:
+def _unnamed_words(words: MessageWords, order: SpokenOrder) -> list[tuple[int, int]]:
     known = order_words()
     return [span for span in order.unnamed if known.them.at(words.keys, span[0])]
 
 
-def _with_stranger(place: Place, order: Order) -> Order:
+def _with_stranger(place: UnitSearch, order: SpokenOrder) -> SpokenOrder:
     """An order whose verb needs somebody, and behind which a word stands that nobody knows."""
     words, at = place.words, skip_to(place.words, order.end)
     if at >= place.stop or not _may_name(words, order, at):
         return order
     end = at + 1
-    while end < place.stop and words.tokens[end].kind is Kind.WORD and words.tokens[end].capital:
+    while (
+        end < place.stop and words.tokens[end].kind is TokenKind.WORD and words.tokens[end].capital
+    ):
         end += 1
     rest = read_order(words, end, place.stop)
     whole = replace(merged(order, rest), unnamed=[(at, end)], end=rest.end)
     return replace(whole, message=order.message or rest.message)
 
 
-def _may_name(words: MessageWords, order: Order, at: int) -> bool:
+def _may_name(words: MessageWords, order: SpokenOrder, at: int) -> bool:
     """Whether a word behind a verb may name somebody."""
     if order.verb is not None and order.verb.kind is VerbKind.SEND:
         return at == order.end and words.is_name(at)
     token = words.tokens[at]
     known = words.is_known_word(at) and not (token.capital and at > 0)
-    named = token.kind is Kind.ADDRESS or (token.kind is Kind.WORD and not known)
+    named = token.kind is TokenKind.ADDRESS or (token.kind is TokenKind.WORD and not known)
     return named and (at == order.end or words.keys[order.end] in words.own_words("to"))
 
 
-def _text(place: Place, order: Order) -> Unit | None:
+def _text(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
     """The unit, if the owner's own text stands behind the order."""
     words = place.words
     at, lead = behind_lead(words, order.end, place.stop)
     if at < place.stop and words.keys[at] == ":":
         typed = typed_text(place, order, at + 1)
         return replace(typed, kind=UnitKind.COMPOSE, text=None) if order.refers else typed
-    if at < place.stop and words.tokens[at].kind is Kind.QUOTE:
+    if at < place.stop and words.tokens[at].kind is TokenKind.QUOTE:
         return quoted_text(place, order, at)
-    if order.to_me and order.times and lead in (Lead.DOING, Lead.STATEMENT):
+    if order.to_me and order.times and lead in (TextLead.DOING, TextLead.STATEMENT):
         return read_reminder(place, order, at)
     if at >= place.stop or not _tells(order, lead) or _is_thing(place, order, at, lead):
         return None
@@ -87,18 +89,18 @@ def _text(place: Place, order: Order) -> Unit | None:
     return replace(made, text=words.slice(at, with_marks(words, last, end)))
 
 
-def _tells(order: Order, lead: Lead | None) -> bool:
+def _tells(order: SpokenOrder, lead: TextLead | None) -> bool:
     """Whether words without any mark are told to somebody as they stand."""
     verb = order.verb
     tells = verb is None or verb.kind is VerbKind.TELL or order.message or order.reminds
     asks = verb is not None and verb.asks
-    doing = lead is Lead.DOING and not order.reminds
-    if not tells or asks or doing or lead is Lead.TOPIC:
+    doing = lead is TextLead.DOING and not order.reminds
+    if not tells or asks or doing or lead is TextLead.TOPIC:
         return False
     return order.reaches and not order.refers and not (order.message and lead is None)
 
 
-def _is_thing(place: Place, order: Order, at: int, lead: Lead | None) -> bool:
+def _is_thing(place: UnitSearch, order: SpokenOrder, at: int, lead: TextLead | None) -> bool:
     """Whether something is to be written, and not what stands here: "a poem", "his jacket …"."""
     words, known = place.words, order_words()
     inside = frozenset(words.keys[at : place.stop])
@@ -113,20 +115,20 @@ def _is_thing(place: Place, order: Order, at: int, lead: Lead | None) -> bool:
     return order.to_me or thing or bool(known.links.at(words.keys, at))
 
 
-def typed_text(place: Place, order: Order, at: int) -> Unit:
+def typed_text(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
     """What stands behind a colon is the text, up to the end of the line, or below it."""
     words, end = place.words, place.line.end
     if at >= end:
         end = place.line.below
-    while at < end and words.tokens[at].kind is Kind.LINE:
+    while at < end and words.tokens[at].kind is TokenKind.LINE:
         at += 1
-    if at < end and words.tokens[at].kind is Kind.QUOTE:
+    if at < end and words.tokens[at].kind is TokenKind.QUOTE:
         return quoted_text(place, order, at)
     made = place.unit(UnitKind.SEND, end, (at, end), order)
     return replace(made, text=words.slice(at, end).strip() or None, marked=True)
 
 
-def quoted_text(place: Place, order: Order, at: int) -> Unit:
+def quoted_text(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
     """A text in quotation marks; people, a channel and a time may stand behind it."""
     words = place.words
     rest = read_order(words, at + 1, place.line.end)
@@ -138,7 +140,7 @@ def quoted_text(place: Place, order: Order, at: int) -> Unit:
     return replace(made, text=words.tokens[at].text, marked=True)
 
 
-def _object(place: Place, order: Order) -> Unit | None:
+def _object(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
     """What is sent must be made first, or was made before: "send it to Anna"."""
     words = place.words
     end = split(words, order.end - 1, place.stop)
@@ -165,8 +167,8 @@ def _object(place: Place, order: Order) -> Unit | None:
 
 
 def _with_unknown(
-    words: MessageWords, order: Order, thing: tuple[int, int]
-) -> tuple[Order, tuple[int, int]]:
+    words: MessageWords, order: SpokenOrder, thing: tuple[int, int]
+) -> tuple[SpokenOrder, tuple[int, int]]:
     """The order with whom nobody knows, and what is sent without them."""
     target = _target(words, order, thing)
     order = replace(order, unnamed=[target])
@@ -183,7 +185,7 @@ def _before_lead(words: MessageWords, start: int) -> int:
     return first
 
 
-def _target(words: MessageWords, order: Order, thing: tuple[int, int]) -> tuple[int, int]:
+def _target(words: MessageWords, order: SpokenOrder, thing: tuple[int, int]) -> tuple[int, int]:
     """The words that may say who gets it: "to Zed"; else the verb."""
     if words.is_name(order.end):
         return (order.end, order.end + 1)
@@ -193,7 +195,7 @@ def _target(words: MessageWords, order: Order, thing: tuple[int, int]) -> tuple[
     return (order.verb_at, order.verb_at + 1)
 
 
-def read_reminder(place: Place, order: Order, at: int) -> Unit:
+def read_reminder(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
     words, end = place.words, split(place.words, at, place.stop)
     if order.verb is not None and order.verb.it:
         return place.unit(UnitKind.REMIND, place.stop, (at, at), order)
@@ -206,6 +208,6 @@ def read_reminder(place: Place, order: Order, at: int) -> Unit:
     return replace(made, text=words.slice(*body) or None)
 
 
-def _go_together(one: Order, other: Order) -> bool:
+def _go_together(one: SpokenOrder, other: SpokenOrder) -> bool:
     """Whether two times are halves of one: "tomorrow", and "at 9"."""
     return combine(one.times[0], other.times[0]) is not None

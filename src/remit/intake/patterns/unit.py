@@ -6,8 +6,8 @@ from msgspec import Struct, field
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.lines import MessageLine
-from remit.intake.patterns.orders import Order
-from remit.language.order_words import Talk
+from remit.intake.patterns.orders import SpokenOrder
+from remit.language.order_words import SmallTalk
 from remit.language.time.phrase import TimePhrase
 
 
@@ -26,7 +26,7 @@ class UnitKind(StrEnum):
     TALK = "talk"
 
 
-class Unit(Struct, frozen=True):
+class MessageUnit(Struct, frozen=True):
     """One unit, from token `start` up to `end`; `body` is what it says, `order` the words around.
 
     `text` is the owner's own text, if there is one; `marked` if quotation marks or a colon say so.
@@ -37,10 +37,10 @@ class Unit(Struct, frozen=True):
     end: int
     body: tuple[int, int]
     line: MessageLine
-    order: Order = field(default_factory=lambda: Order(0, 0))
+    order: SpokenOrder = field(default_factory=lambda: SpokenOrder(0, 0))
     text: str | None = None
     marked: bool = False
-    talk: Talk | None = None
+    talk: SmallTalk | None = None
     also: bool = False  # "also": it begins another task
     begins_with_verb: bool = False
     names_thing: bool = False  # it is sent "the report", not "it"
@@ -57,7 +57,7 @@ class Unit(Struct, frozen=True):
         return self.order.times
 
 
-class Place(Struct, frozen=True):
+class UnitSearch(Struct, frozen=True):
     """Where a unit is looked for: from a token up to the end of its sentence, or of its line."""
 
     words: MessageWords
@@ -67,5 +67,7 @@ class Place(Struct, frozen=True):
     line: MessageLine
     also: bool
 
-    def unit(self, kind: UnitKind, end: int, body: tuple[int, int], order: Order) -> Unit:
-        return Unit(kind, self.start, end, body, self.line, order, also=self.also)
+    def unit(
+        self, kind: UnitKind, end: int, body: tuple[int, int], order: SpokenOrder
+    ) -> MessageUnit:
+        return MessageUnit(kind, self.start, end, body, self.line, order, also=self.also)

@@ -20,7 +20,7 @@ from remit.intake.patterns.asides import (
 )
 from remit.intake.patterns.edges import behind_leads, split, without_marks, without_suffix
 from remit.intake.patterns.lines import SENTENCE_ENDS, MessageLine, message_lines, sentence_end
-from remit.intake.patterns.orders import Order, merged
+from remit.intake.patterns.orders import SpokenOrder, merged
 from remit.intake.patterns.reminding import (
     read_list,
     read_reminding,
@@ -28,14 +28,14 @@ from remit.intake.patterns.reminding import (
     read_timed_note,
 )
 from remit.intake.patterns.sending import read_send
-from remit.intake.patterns.unit import Place, Unit, UnitKind
-from remit.language.order_words import Talk, VerbKind, is_laughter, order_words
-from remit.language.tokens import Kind
+from remit.intake.patterns.unit import MessageUnit, UnitKind, UnitSearch
+from remit.language.order_words import SmallTalk, VerbKind, is_laughter, order_words
+from remit.language.tokens import TokenKind
 
 
-def read_units(words: MessageWords) -> list[Unit]:
+def read_units(words: MessageWords) -> list[MessageUnit]:
     """All units of a message, in their order."""
-    units: list[Unit] = []
+    units: list[MessageUnit] = []
     taken = 0  # a text below its line is no line of its own
     for line in message_lines(words):
         if line.start < taken:
@@ -45,10 +45,12 @@ def read_units(words: MessageWords) -> list[Unit]:
     return units
 
 
-def _line_units(words: MessageWords, line: MessageLine) -> Iterator[Unit]:
+def _line_units(words: MessageWords, line: MessageLine) -> Iterator[MessageUnit]:
     if line.pasted or line.ticked:
         kind = UnitKind.PASTED if line.pasted else UnitKind.TALK
-        yield Unit(kind, line.start, line.end, (line.start, line.end), line, talk=Talk.STATEMENT)
+        yield MessageUnit(
+            kind, line.start, line.end, (line.start, line.end), line, talk=SmallTalk.STATEMENT
+        )
         return
     at = line.start
     while at < line.end:
@@ -57,25 +59,25 @@ def _line_units(words: MessageWords, line: MessageLine) -> Iterator[Unit]:
         at = max(unit.end, at + 1)
 
 
-def _unit(words: MessageWords, at: int, line: MessageLine) -> Unit:
+def _unit(words: MessageWords, at: int, line: MessageLine) -> MessageUnit:
     stop = sentence_end(words, at, line.end)
     body, also = behind_leads(words, at, stop)
-    place = Place(words, at, body, stop, line, also)
+    place = UnitSearch(words, at, body, stop, line, also)
     silent = all(
-        token.kind is Kind.MARK or is_laughter(token.key) for token in words.tokens[body:stop]
+        token.kind is TokenKind.MARK or is_laughter(token.key) for token in words.tokens[body:stop]
     )
     if silent:
         talk = order_words().talk.at(words.keys, at)
-        made = place.unit(UnitKind.TALK, stop, (at, stop), Order(at, at))
+        made = place.unit(UnitKind.TALK, stop, (at, stop), SpokenOrder(at, at))
         is_mark = stop == at + 1 and words.keys[at] in SENTENCE_ENDS
-        return replace(made, talk=talk[0] if talk else Talk.CHATTER, is_mark=is_mark)
+        return replace(made, talk=talk[0] if talk else SmallTalk.CHATTER, is_mark=is_mark)
     for read in _PATTERNS:
         if found := read(place):
             return found
     return _work(place)
 
 
-def _work(place: Place) -> Unit:
+def _work(place: UnitSearch) -> MessageUnit:
     """Whatever else is said: work, whose result the owner gets."""
     words = place.words
     at, order = _behind_time(place)
@@ -96,7 +98,7 @@ def _work(place: Place) -> Unit:
     return made
 
 
-def _behind_time(place: Place) -> tuple[int, Order]:
+def _behind_time(place: UnitSearch) -> tuple[int, SpokenOrder]:
     """Where the work begins, behind a time that is said first."""
     words, at = place.words, place.body
     if frame := order_words().frames.at(words.keys, at):
@@ -105,7 +107,11 @@ def _behind_time(place: Place) -> tuple[int, Order]:
     while at < place.stop and (phrase := words.time_at(at)):
         times.append(phrase)
         at, _ = behind_leads(words, phrase.end, place.stop)
-    return (at, Order(place.body, at, times=times)) if times else (place.body, Order(at, at))
+    return (
+        (at, SpokenOrder(place.body, at, times=times))
+        if times
+        else (place.body, SpokenOrder(at, at))
+    )
 
 
 def _with_typed(words: MessageWords, at: int, end: int, line: MessageLine) -> int:
@@ -119,7 +125,7 @@ def _with_typed(words: MessageWords, at: int, end: int, line: MessageLine) -> in
     return line.end if line.heads_list else max(line.below, line.end)
 
 
-_PATTERNS: Final[tuple[Callable[[Place], Unit | None], ...]] = (
+_PATTERNS: Final[tuple[Callable[[UnitSearch], MessageUnit | None], ...]] = (
     read_list,
     read_heading,
     read_prohibition,

@@ -13,7 +13,7 @@ MOST_AMOUNT: Final = 100_000
 _MOST_AMOUNTS: Final = 6
 
 
-class FromNow(Struct, frozen=True):
+class RelativeTime(Struct, frozen=True):
     """So much time from now; whole days keep the time of day."""
 
     amounts: tuple[tuple[float, TimeUnit], ...]
@@ -74,7 +74,7 @@ def _tight_minutes(line: TimeText, at: int) -> int | None:
     return minutes if minutes is not None and line.tokens[at].tight else None
 
 
-def whole_days(ahead: FromNow) -> bool:
+def whole_days(ahead: RelativeTime) -> bool:
     return all(
         unit in (TimeUnit.DAY, TimeUnit.WEEK, TimeUnit.MONTH, TimeUnit.YEAR)
         for _, unit in ahead.amounts

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from remit.language.time.text import TimeText
 from remit.language.time.words import DayPart
-from remit.language.tokens import Kind
+from remit.language.tokens import TokenKind
 
 NOON: Final = 12
 MIDNIGHT: Final = 24  # the hour of a midnight that was named so: it belongs to two days
@@ -168,7 +168,8 @@ def _minutes_past(line: TimeText, at: int) -> Found | None:
     if minutes is None or sign is None or hour is None:
         return None
     spelled = (
-        line.tokens[at].kind is not Kind.NUMBER or line.tokens[sign[1]].kind is not Kind.NUMBER
+        line.tokens[at].kind is not TokenKind.NUMBER
+        or line.tokens[sign[1]].kind is not TokenKind.NUMBER
     )
     if not (spelled or sign[0] > 0) or minutes[0] > 30 or not 1 <= hour[0] <= NOON:  # noqa: PLR2004
         return None  # "9 to 5" is a job
@@ -234,8 +235,8 @@ def _ends_well(line: TimeText, end: int, *, sure: bool) -> bool:
     if end >= len(line.tokens):
         return True
     token = line.tokens[end]
-    if token.kind is Kind.MARK:
+    if token.kind is TokenKind.MARK:
         return token.text not in "%€$£°/" and not (token.text in "-–" and token.tight)
-    if token.kind is Kind.NUMBER or (token.kind is Kind.WORD and token.tight):
+    if token.kind is TokenKind.NUMBER or (token.kind is TokenKind.WORD and token.tight):
         return False
-    return sure or token.kind is Kind.QUOTE or token.key in line.words.opens
+    return sure or token.kind is TokenKind.QUOTE or token.key in line.words.opens

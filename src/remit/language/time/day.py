@@ -22,7 +22,7 @@ class DayOffset(Struct, frozen=True):
     part: DayPart | None = None
 
 
-class Weekday(Struct, frozen=True):
+class NamedWeekday(Struct, frozen=True):
     day: int
     which: WhichWeek = WhichWeek.COMING
 
@@ -43,7 +43,7 @@ class MonthEnd(Struct, frozen=True):
     year: int | None = None
 
 
-Day: TypeAlias = DayOffset | Weekday | CalendarDate | MonthEnd
+Day: TypeAlias = DayOffset | NamedWeekday | CalendarDate | MonthEnd
 Found = tuple[Day, int]
 
 
@@ -79,7 +79,7 @@ def _weekday(line: TimeText, at: int) -> Found | None:
     words = line.words
     if week := words.next_week.at(line.keys, at):
         day = words.weekdays.at(line.keys, _after_on(line, week[1]))
-        return (Weekday(day[0], WhichWeek.NEXT_WEEK), day[1]) if day else None
+        return (NamedWeekday(day[0], WhichWeek.NEXT_WEEK), day[1]) if day else None
     which = words.which.at(line.keys, at)
     start = which[1] if which else _after_on(line, at)
     day = words.weekdays.at(line.keys, start)
@@ -87,10 +87,10 @@ def _weekday(line: TimeText, at: int) -> Found | None:
         return None
     meant = which[0] if which else WhichWeek.COMING
     if week := words.next_week.at(line.keys, day[1]):
-        return Weekday(day[0], WhichWeek.NEXT_WEEK), week[1]
+        return NamedWeekday(day[0], WhichWeek.NEXT_WEEK), week[1]
     if after := words.which_after.at(line.keys, day[1]):
-        return Weekday(day[0], after[0]), after[1]
-    return Weekday(day[0], meant), day[1]
+        return NamedWeekday(day[0], after[0]), after[1]
+    return NamedWeekday(day[0], meant), day[1]
 
 
 def _iso(line: TimeText, at: int) -> Found | None:

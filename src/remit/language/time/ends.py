@@ -5,7 +5,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.language.phrases import Phrases
-from remit.language.time.amounts import FromNow, read_amounts, whole_days
+from remit.language.time.amounts import RelativeTime, read_amounts, whole_days
 from remit.language.time.clock_time import read_clock, read_number
 from remit.language.time.day import CalendarDate, Day, MonthEnd, read_day
 from remit.language.time.text import TimeText
@@ -34,7 +34,7 @@ class UnclearEnd(Struct, frozen=True):
     """An end was line, and nobody can resolve_time it."""
 
 
-End: TypeAlias = Day | FromNow | RepeatCount | UnclearEnd
+End: TypeAlias = Day | RelativeTime | RepeatCount | UnclearEnd
 Found = tuple[End, int, bool]  # the end, where its words end, and whether it can mean nothing else
 
 
@@ -73,7 +73,7 @@ def _lasting(line: TimeText, at: int) -> Found | None:
     """Read "for the next two weeks", "zwei Wochen lang"; a lone "for two weeks" is unsure."""
     led = line.words.lasting.at(line.keys, at)
     amounts, end = read_amounts(line, led[1] if led else at)
-    ahead = FromNow(amounts)
+    ahead = RelativeTime(amounts)
     if not amounts or not whole_days(ahead):
         return None
     if long := line.words.long.at(line.keys, end):

@@ -6,15 +6,15 @@ from typing import Final, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.language.time.amounts import FromNow, read_amounts, whole_days
+from remit.language.time.amounts import RelativeTime, read_amounts, whole_days
 from remit.language.time.clock_time import ClockTime, read_clock, read_number
-from remit.language.time.day import CalendarDate, Day, DayOffset, Weekday, read_day
+from remit.language.time.day import CalendarDate, Day, DayOffset, NamedWeekday, read_day
 from remit.language.time.ends import End, UnclearEnd, read_end
-from remit.language.time.repeats import HowOften, joined_every, read_every, read_weekdays
+from remit.language.time.repeats import RepeatFrequency, joined_every, read_every, read_weekdays
 from remit.language.time.text import TimeText
 from remit.language.time.words import DayPart, TimeUnit
 from remit.language.time.zones import UNCLEAR, read_zone
-from remit.language.tokens import Kind
+from remit.language.tokens import TokenKind
 
 _MOST_CLOCKS: Final = 6
 
@@ -24,11 +24,11 @@ class TimePhrase(Struct, frozen=True):
 
     start: int
     end: int
-    every: HowOften | None = None
+    every: RepeatFrequency | None = None
     day: Day | None = None
     clocks: tuple[ClockTime, ...] = ()
     part: DayPart | None = None
-    ahead: FromNow | None = None
+    ahead: RelativeTime | None = None
     zone: str | None = None
     zone_unclear: bool = False
     until: End | None = None
@@ -81,7 +81,7 @@ def _may_start(line: TimeText, at: int) -> bool:
     """Look at the first word alone, for most words start no time."""
     if at >= len(line.tokens):
         return False
-    return line.tokens[at].kind is Kind.NUMBER or line.keys[at] in line.words.starts
+    return line.tokens[at].kind is TokenKind.NUMBER or line.keys[at] in line.words.starts
 
 
 def combine(one: TimePhrase, other: TimePhrase) -> TimePhrase | None:
@@ -109,7 +109,7 @@ def corrected(before: TimePhrase, now: TimePhrase) -> TimePhrase:
     if now.ahead or now.now or now.vague or before.ahead or before.now:
         return now
     every = before.every
-    if every is not None and isinstance(now.day, Weekday) and every.unit is TimeUnit.WEEK:
+    if every is not None and isinstance(now.day, NamedWeekday) and every.unit is TimeUnit.WEEK:
         return replace(before, every=replace(every, weekdays=(now.day.day,)))
     return replace(
         now,
@@ -127,7 +127,7 @@ def _grow(line: TimeText, phrase: TimePhrase) -> TimePhrase | None:
     for at in _next_places(line, phrase):
         if at >= len(line.tokens):
             continue
-        number, key = line.tokens[at].kind is Kind.NUMBER, line.keys[at]
+        number, key = line.tokens[at].kind is TokenKind.NUMBER, line.keys[at]
         for name, with_number, read in _PARTS:
             begins = (number and with_number) or name == "zone" or key in starts[name]
             if begins and (grown := read(line, phrase, at)):
@@ -160,7 +160,7 @@ def _vague(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
 
 
 def _every(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
-    if phrase.ahead or isinstance(phrase.day, Weekday):
+    if phrase.ahead or isinstance(phrase.day, NamedWeekday):
         return None
     found = read_every(line, at)
     if found is None or phrase.every is None:
@@ -263,12 +263,12 @@ def _ahead(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
         if after is None:
             return None
         end = after[1]
-    return replace(phrase, end=end, ahead=FromNow(amounts))
+    return replace(phrase, end=end, ahead=RelativeTime(amounts))
 
 
 def _is_over(line: TimeText, at: int) -> bool:
     """Whether nothing tells what was counted: "in 10", "in 10 to call Bob"."""
-    if at >= len(line.tokens) or line.tokens[at].kind is Kind.MARK:
+    if at >= len(line.tokens) or line.tokens[at].kind is TokenKind.MARK:
         return at >= len(line.tokens) or not line.tokens[at].tight
     return line.keys[at] in line.words.opens and not line.tokens[at].tight
 
@@ -298,7 +298,7 @@ def _stands(line: TimeText, phrase: TimePhrase) -> bool:
     """Refuse the name of a day that describes a noun: "Friday deals", "weekend trip"."""
     if phrase.is_exact or phrase.end - phrase.start > 1 or not line.is_word(phrase.end):
         return True
-    if isinstance(phrase.day, Weekday | CalendarDate) or phrase.every:
+    if isinstance(phrase.day, NamedWeekday | CalendarDate) or phrase.every:
         return line.keys[phrase.end] in line.words.opens
     return True
 

@@ -15,7 +15,7 @@ _WEEK: Final = 7
 _MOST: Final = 1000
 
 
-class HowOften(Struct, frozen=True):
+class RepeatFrequency(Struct, frozen=True):
     """How often. `nth` is which weekday of the month (-1 the last); `monthdays` are its days."""
 
     unit: TimeUnit
@@ -28,7 +28,7 @@ class HowOften(Struct, frozen=True):
     sure: bool = True  # "on the last day of the month" may mean this month alone
 
 
-Found = tuple[HowOften, int]
+Found = tuple[RepeatFrequency, int]
 
 
 def read_every(line: TimeText, at: int) -> Found | None:
@@ -52,7 +52,7 @@ def comes_back(line: TimeText) -> bool:
     return any(key in starts and read_every(line, at) for at, key in enumerate(line.keys))
 
 
-def joined_every(one: HowOften, other: HowOften) -> HowOften | None:
+def joined_every(one: RepeatFrequency, other: RepeatFrequency) -> RepeatFrequency | None:
     """Join "every two weeks" with "on Fridays"; None when they are two habits."""
     if one.unit is not TimeUnit.WEEK or other.unit is not TimeUnit.WEEK:
         return None
@@ -82,11 +82,11 @@ def _nth(line: TimeText, at: int) -> Found | None:
     if ordinal is None:
         return None
     if day := line.words.weekdays.at(line.keys, ordinal[1]):
-        return HowOften(TimeUnit.MONTH, weekdays=(day[0],), nth=ordinal[0]), day[1]
+        return RepeatFrequency(TimeUnit.MONTH, weekdays=(day[0],), nth=ordinal[0]), day[1]
     unit = line.words.units.at(line.keys, ordinal[1])
     if unit and unit[0] is TimeUnit.DAY:
-        return HowOften(TimeUnit.MONTH, monthdays=(ordinal[0],)), unit[1]
-    return HowOften(TimeUnit.MONTH, monthdays=(ordinal[0],)), ordinal[1]
+        return RepeatFrequency(TimeUnit.MONTH, monthdays=(ordinal[0],)), unit[1]
+    return RepeatFrequency(TimeUnit.MONTH, monthdays=(ordinal[0],)), ordinal[1]
 
 
 def _monthday(line: TimeText, at: int) -> Found | None:
@@ -102,7 +102,7 @@ def _monthday(line: TimeText, at: int) -> Found | None:
         if following is None or line.number(following, 2) is None:
             break
         end = following
-    return (HowOften(TimeUnit.MONTH, monthdays=tuple(days)), end) if days else None
+    return (RepeatFrequency(TimeUnit.MONTH, monthdays=tuple(days)), end) if days else None
 
 
 def _after_every(line: TimeText, at: int) -> Found | None:
@@ -118,11 +118,11 @@ def _after_every(line: TimeText, at: int) -> Found | None:
         if ending := words.ordinal_ends.at(line.keys, start):
             start = ending[1]
             if interval <= _DAYS and not (read_weekdays(line, start) or _unit(line, start)):
-                return HowOften(TimeUnit.MONTH, monthdays=(interval,)), start  # "jeden 15."
+                return RepeatFrequency(TimeUnit.MONTH, monthdays=(interval,)), start  # "jeden 15."
     if not 1 <= interval <= _MOST:
         return None
     if part := words.quarter_hours.at(line.keys, start):
-        return HowOften(TimeUnit.MINUTE, interval * part[0]), part[1]  # "every half hour"
+        return RepeatFrequency(TimeUnit.MINUTE, interval * part[0]), part[1]  # "every half hour"
     found = read_weekdays(line, start) or _unit(line, start)
     return (replace(found[0], interval=interval), found[1]) if found else None
 
@@ -131,7 +131,7 @@ def read_weekdays(line: TimeText, at: int) -> Found | None:
     """Read "Monday", "Monday and Thursday", "weekday"."""
     for groups in (line.words.weekend, line.words.on_weekdays):
         if (group := groups.at(line.keys, at)) and len(group[0]) > 1:
-            return HowOften(TimeUnit.WEEK, weekdays=group[0]), group[1]
+            return RepeatFrequency(TimeUnit.WEEK, weekdays=group[0]), group[1]
     days: list[int] = []
     end = at
     while len(days) < _WEEK and (day := _weekday(line, end)):
@@ -141,7 +141,9 @@ def read_weekdays(line: TimeText, at: int) -> Found | None:
         if following is None or _weekday(line, following) is None:
             break
         end = following
-    return (HowOften(TimeUnit.WEEK, weekdays=tuple(sorted(set(days)))), end) if days else None
+    return (
+        (RepeatFrequency(TimeUnit.WEEK, weekdays=tuple(sorted(set(days)))), end) if days else None
+    )
 
 
 def _weekday(line: TimeText, at: int) -> tuple[int, int] | None:
@@ -153,11 +155,11 @@ def _weekday(line: TimeText, at: int) -> tuple[int, int] | None:
 
 def _unit(line: TimeText, at: int) -> Found | None:
     if part := line.words.parts.at(line.keys, at):
-        return HowOften(TimeUnit.DAY, part=part[0]), part[1]
+        return RepeatFrequency(TimeUnit.DAY, part=part[0]), part[1]
     if part := line.words.every_part.at(line.keys, at):
-        return HowOften(TimeUnit.DAY, part=part[0]), part[1]
+        return RepeatFrequency(TimeUnit.DAY, part=part[0]), part[1]
     unit = line.words.units.at(line.keys, at)
-    return (HowOften(unit[0]), unit[1]) if unit else None
+    return (RepeatFrequency(unit[0]), unit[1]) if unit else None
 
 
 def _by_themselves(line: TimeText, at: int) -> Found | None:
@@ -170,9 +172,9 @@ def _by_themselves(line: TimeText, at: int) -> Found | None:
         following = _after_and(line, group[1])
         more = read_weekdays(line, following) if following is not None else None
         if more is None or len(group[0]) > 1:
-            return HowOften(TimeUnit.WEEK, weekdays=group[0]), group[1]
+            return RepeatFrequency(TimeUnit.WEEK, weekdays=group[0]), group[1]
         days = tuple(sorted({*group[0], *more[0].weekdays}))
-        return HowOften(TimeUnit.WEEK, weekdays=days), more[1]
+        return RepeatFrequency(TimeUnit.WEEK, weekdays=days), more[1]
     return None
 
 
@@ -188,7 +190,7 @@ def _from_to(line: TimeText, at: int) -> Found | None:
     comma = last[1] < len(line.keys) and line.keys[last[1]] == ","
     if read_clock(line, last[1] + comma, sure=False) is None:
         return None
-    return HowOften(TimeUnit.WEEK, weekdays=tuple(range(first[0], last[0] + 1))), last[1]
+    return RepeatFrequency(TimeUnit.WEEK, weekdays=tuple(range(first[0], last[0] + 1))), last[1]
 
 
 def _adverb(line: TimeText, at: int) -> Found | None:
@@ -199,7 +201,7 @@ def _adverb(line: TimeText, at: int) -> Found | None:
     follows = line.keys[found[1]] if line.is_word(found[1]) else None
     if follows is not None and follows not in line.words.opens:
         return None
-    return HowOften(found[0]), found[1]
+    return RepeatFrequency(found[0]), found[1]
 
 
 def _after_and(line: TimeText, at: int) -> int | None:

@@ -7,11 +7,11 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.language.time.amounts import FromNow
+from remit.language.time.amounts import RelativeTime
 from remit.language.time.clock_time import MIDNIGHT, NOON, ClockTime, with_part
 from remit.language.time.ends import RepeatCount, UnclearEnd
 from remit.language.time.phrase import TimePhrase
-from remit.language.time.rule import Rule, rule_of
+from remit.language.time.rule import RepeatRule, rule_of
 from remit.language.time.which_day import TimeDoubt, day_of, days_on, end_of, months_on
 from remit.language.time.words import DayPart, TimeUnit
 
@@ -151,7 +151,7 @@ class _Resolving(Struct, frozen=True):
 
     # From now on
 
-    def _ahead(self, ahead: FromNow, clock: ClockTime | None) -> When:
+    def _ahead(self, ahead: RelativeTime, clock: ClockTime | None) -> When:
         """Whole days keep the time of day whatever the clocks do; hours are counted."""
         days, months = ahead.count(_DAYS), ahead.count(_MONTHS)
         if days % 1 or months % 1:
@@ -181,29 +181,29 @@ class _Resolving(Struct, frozen=True):
             return self._which_half(clock)
         return self._first(rule, time(clock.hour % MIDNIGHT, clock.minute))
 
-    def _rule(self) -> Rule | TimeDoubt:
+    def _rule(self) -> RepeatRule | TimeDoubt:
         every, until = self.phrase.every, self.phrase.until
         if every is None or not every.sure:
             return TimeDoubt(f"Is {self.words!r} every month, or this one alone?")
-        often = every.unit in _SECONDS and isinstance(until, FromNow)
+        often = every.unit in _SECONDS and isinstance(until, RelativeTime)
         if isinstance(until, UnclearEnd) or often:
             return TimeDoubt(f"Until which day is it to go on: {self.words!r}?")
         last = end_of(until, self.today)
         if isinstance(last, TimeDoubt):
             return last
         rule = rule_of(every, self.phrase.day, last)
-        if isinstance(rule, Rule) and isinstance(until, RepeatCount):
+        if isinstance(rule, RepeatRule) and isinstance(until, RepeatCount):
             rule = replace(rule, count=until.count)
-        return rule if isinstance(rule, Rule) else TimeDoubt(f"{rule} {self.words!r}?")
+        return rule if isinstance(rule, RepeatRule) else TimeDoubt(f"{rule} {self.words!r}?")
 
-    def _often(self, rule: Rule) -> When:
+    def _often(self, rule: RepeatRule) -> When:
         seconds = rule.interval * _SECONDS[rule.unit]
         if seconds > _LONGEST:
             return TimeDoubt(f"{self.words!r} is too far away to be meant.")
         first = self.local.astimezone(UTC) + timedelta(seconds=seconds)
         return Recurrence(rule.text(self.local.tzinfo), str(self.local.tzinfo), first)
 
-    def _first(self, rule: Rule, wall: time) -> When:
+    def _first(self, rule: RepeatRule, wall: time) -> When:
         zone = self.local.tzinfo
         for day in rule.days(self.today):
             moment = instant(day, wall, zone)
@@ -218,7 +218,7 @@ class _Resolving(Struct, frozen=True):
     def _last_from(self, first: date) -> date | TimeDoubt | None:
         """The last day of a habit that goes on for so long from its first day."""
         until = self.phrase.until
-        if not isinstance(until, FromNow):
+        if not isinstance(until, RelativeTime):
             return None
         months, days = until.count(_MONTHS), until.count(_DAYS)
         last = days_on(months_on(first, int(months)), int(days) - 1)

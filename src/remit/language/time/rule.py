@@ -7,8 +7,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.language.time.day import CalendarDate, Day, Weekday
-from remit.language.time.repeats import HowOften
+from remit.language.time.day import CalendarDate, Day, NamedWeekday
+from remit.language.time.repeats import RepeatFrequency
 from remit.language.time.words import TimeUnit
 
 _NAMES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
@@ -23,7 +23,7 @@ _FREQUENCY: Final = {
 _LOOK_AHEAD: Final = 9 * 366  # days: the 29th of February may be eight years away
 
 
-class Rule(Struct, frozen=True):
+class RepeatRule(Struct, frozen=True):
     unit: TimeUnit
     interval: int = 1
     weekdays: tuple[int, ...] = ()
@@ -73,12 +73,14 @@ class Rule(Struct, frozen=True):
         return not self.nth or _is_nth(day, self.nth)
 
 
-def rule_of(every: HowOften, day: Day | None, until: date | None) -> Rule | str:
+def rule_of(every: RepeatFrequency, day: Day | None, until: date | None) -> RepeatRule | str:
     """Join how often with the day that was named; a question when something is missing."""
-    made = Rule(every.unit, every.interval, every.weekdays, every.nth, every.monthdays, until=until)
+    made = RepeatRule(
+        every.unit, every.interval, every.weekdays, every.nth, every.monthdays, until=until
+    )
     if every.unit is TimeUnit.SECOND:
         return "How often is"
-    if isinstance(day, Weekday) and every.unit is TimeUnit.WEEK and not every.weekdays:
+    if isinstance(day, NamedWeekday) and every.unit is TimeUnit.WEEK and not every.weekdays:
         made = replace(made, weekdays=(day.day,))
     elif isinstance(day, CalendarDate) and every.unit is TimeUnit.MONTH and not made.monthdays:
         made = replace(made, monthdays=(day.day,))

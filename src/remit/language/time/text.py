@@ -3,7 +3,7 @@
 from msgspec import Struct, field
 
 from remit.language.time.words import TimeWords
-from remit.language.tokens import Kind, Token
+from remit.language.tokens import Token, TokenKind
 
 
 class TimeText(Struct, frozen=True, eq=False):
@@ -16,11 +16,11 @@ class TimeText(Struct, frozen=True, eq=False):
     read: dict[int, object] = field(default_factory=dict)
 
     def is_word(self, at: int) -> bool:
-        return at < len(self.tokens) and self.tokens[at].kind is Kind.WORD
+        return at < len(self.tokens) and self.tokens[at].kind is TokenKind.WORD
 
     def number(self, at: int, most: int = 6) -> int | None:
         """Read digits at a place; a longer run is a number of something else."""
-        if at >= len(self.tokens) or self.tokens[at].kind is not Kind.NUMBER:
+        if at >= len(self.tokens) or self.tokens[at].kind is not TokenKind.NUMBER:
             return None
         text = self.tokens[at].text
         return int(text) if len(text) <= most else None

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.language.time.day import CalendarDate, Day, DayOffset, MonthEnd, Weekday
+from remit.language.time.day import CalendarDate, Day, DayOffset, MonthEnd, NamedWeekday
 from remit.language.time.ends import End
 from remit.language.time.words import WhichWeek
 
@@ -27,7 +27,7 @@ def day_of(day: Day, today: date) -> date | TimeDoubt:
     match day:
         case DayOffset(days=days):
             return today + timedelta(days=days)
-        case Weekday():
+        case NamedWeekday():
             return _weekday(day, today)
         case CalendarDate():
             return _date(day, today)
@@ -41,12 +41,12 @@ def end_of(end: End | None, today: date) -> date | TimeDoubt | None:
     """Find the last day of what comes back, where it was named as a day."""
     return (
         day_of(end, today)
-        if isinstance(end, DayOffset | Weekday | CalendarDate | MonthEnd)
+        if isinstance(end, DayOffset | NamedWeekday | CalendarDate | MonthEnd)
         else None
     )
 
 
-def _weekday(day: Weekday, today: date) -> date | TimeDoubt:
+def _weekday(day: NamedWeekday, today: date) -> date | TimeDoubt:
     """Take the coming one for "on Friday", and for "next Friday" if it lies in the next week."""
     ahead = (day.day - today.weekday()) % 7
     coming = today + timedelta(days=ahead or 7)

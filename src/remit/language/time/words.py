@@ -8,7 +8,7 @@ from typing import Final, cast
 from msgspec import Struct
 
 from remit.language.files import section, with_values
-from remit.language.phrases import Phrases, some
+from remit.language.phrases import Phrases, plain_phrases
 from remit.language.tokens import fold
 
 # The lists of words with which a time may begin, and with which something that comes back may.
@@ -182,21 +182,23 @@ _VALUES: Final = {
 def time_words(code: str) -> TimeWords:
     """The words of one language, read once."""
     table, words, verbs = (section(code, name) for name in ("time", "words", "verbs"))
-    found: dict[str, object] = {"and_": some(*words["and"])}
+    found: dict[str, object] = {"and_": plain_phrases(*words["and"])}
     for name in (each.rstrip("_") for each in TimeWords.__struct_fields__):
         if isinstance(lines := table.get(name), list):
             value = _VALUES.get(name)
             found[f"{name}_" if name in ("from", "except") else name] = (
                 with_values(lines, cast("Callable[[str], object]", value))
                 if value
-                else some(*lines)
+                else plain_phrases(*lines)
             )
     made = {name: cast("Phrases[object]", each) for name, each in found.items()}
     starts = frozenset[str]().union(*(made[name].firsts for name in _STARTS))
     often = frozenset[str]().union(*(made[name].firsts for name in _OFTEN))
-    orders = some(*(each for kind in verbs.values() for each in kind)).firsts
+    orders = plain_phrases(*(each for kind in verbs.values() for each in kind)).firsts
     common = frozenset(map(fold, words["common"]))
-    opens = (some(*words[each]).firsts for each in (*_OPENERS, "and", "then", "also", "polite"))
+    opens = (
+        plain_phrases(*words[each]).firsts for each in (*_OPENERS, "and", "then", "also", "polite")
+    )
     every = (each.words for each in made.values())
     return TimeWords(
         **found,  # type: ignore[arg-type]

@@ -14,7 +14,7 @@ from msgspec import Struct
 from remit.language.files import with_values
 from remit.language.phrases import Phrases
 from remit.language.time.text import TimeText
-from remit.language.tokens import Kind, fold, keys_of, tokenize
+from remit.language.tokens import TokenKind, fold, keys_of, tokenize
 
 _FILE: Final = Path(__file__).parents[1] / "zones.toml"
 
@@ -131,7 +131,7 @@ def _unknown(line: TimeText, at: int) -> Found | None:
 
 def _is_name(line: TimeText, at: int) -> bool:
     token = line.tokens[at]
-    return token.kind is Kind.WORD and token.capital and token.key not in line.words.known
+    return token.kind is TokenKind.WORD and token.capital and token.key not in line.words.known
 
 
 def _iana(line: TimeText, at: int) -> Found | None:

@@ -11,10 +11,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit import gate
-from remit.gate import Objection, Why, eye, pair
-from remit.intake.card import Card, make_card, sentences
+from remit.gate import HoldReason, Objection, eye, pair
+from remit.intake.card import RequestCard, make_card, sentences
 from remit.journal import tries
-from remit.journal.tries import Tries
+from remit.journal.tries import TryHistory
 from remit.model.codec import from_json
 from remit.model.contract import Finding, Result
 from remit.model.delivery import Delivery, DeliveryStatus
@@ -25,79 +25,87 @@ from remit.model.status import Status
 from remit.model.task import Task
 from remit.model.undo import Undo
 from remit.server.call import Call
-from remit.server.web import kinds, letter, patch, shell, stands, trail, tried
-from remit.server.web.kinds import Act, Kind
-from remit.server.web.letter import Look, Way
-from remit.server.web.patch import Patch
-from remit.server.web.stands import Stand
-from remit.server.web.trail import Trail
-from remit.server.web.tried import Try
+from remit.server.web import (
+    letter,
+    patch,
+    review_kinds,
+    review_state,
+    shell,
+    specialist_tries,
+    trail,
+)
+from remit.server.web.letter import ChannelLabel, LetterPreview
+from remit.server.web.patch import PatchView
+from remit.server.web.review_kinds import ReviewButton, ReviewKind
+from remit.server.web.review_state import ReviewState
+from remit.server.web.specialist_tries import TryRow
+from remit.server.web.trail import TaskTrail
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
-from remit.store.inbox import Waiting
+from remit.store.inbox import WaitingReview
 
-_NO_TEXT: Final = (Why.DECLINE, Why.EMPTY)  # nothing that anybody would start from
+_NO_TEXT: Final = (HoldReason.DECLINE, HoldReason.EMPTY)  # nothing that anybody would start from
 _EVENTS: Final = 200  # the last ones; the task's own page has them all
 
 
 _TITLES: Final = {
-    Kind.HELD: "This was held. What shall be sent?",
-    Kind.UNPROVEN: "This is not proven. Accept it as it is?",
+    ReviewKind.HELD: "This was held. What shall be sent?",
+    ReviewKind.UNPROVEN: "This is not proven. Accept it as it is?",
 }
 # Of these it is told first what there is to know.
 _LED: Final = {
-    Kind.MERGE: "Merge this into your folder?",
-    Kind.INTENDED: "Is this change of tests intended?",
-    Kind.WORK: "Nobody could prove this. What now?",
-    Kind.MEND: "What was merged does not hold. Fix it?",
-    Kind.LESSON: "Shall this be learned?",
-    Kind.RESTORED: "A backup was restored. Run this once now?",
+    ReviewKind.MERGE: "Merge this into your folder?",
+    ReviewKind.INTENDED: "Is this change of tests intended?",
+    ReviewKind.WORK: "Nobody could prove this. What now?",
+    ReviewKind.MEND: "What was merged does not hold. Fix it?",
+    ReviewKind.LESSON: "Shall this be learned?",
+    ReviewKind.RESTORED: "A backup was restored. Run this once now?",
 }
 
 
-class To(Struct, frozen=True):
+class RecipientLabel(Struct, frozen=True):
     """Who gets a text, and where."""
 
     name: str
-    way: Way
+    way: ChannelLabel
     address: str = ""
 
 
-class Sent(Struct, frozen=True):
+class SentText(Struct, frozen=True):
     """A text of a task that ended, as it went or would have gone."""
 
-    to: To
-    look: Look
+    to: RecipientLabel
+    look: LetterPreview
     status: DeliveryStatus
     reason: str
 
 
-class Opened(Struct, frozen=True, kw_only=True):
+class ReviewPage(Struct, frozen=True, kw_only=True):
     id: str
-    kind: Kind
+    kind: ReviewKind
     task: Task
     asked_at: datetime
     title: str
     lead: str = ""
     why: str
     digest: str  # of what is shown: what is approved is this and nothing else
-    acts: tuple[Act, ...] = ()
+    acts: tuple[ReviewButton, ...] = ()
     draft: str = ""  # what stands in the editor at first
     text: str = ""  # what stands in it now
     shown: str = ""  # what it is about, if that is no letter
-    to: To | None = None
-    look: Look | None = None
-    always: To | None = None  # whom "always" would hold for
+    to: RecipientLabel | None = None
+    look: LetterPreview | None = None
+    always: RecipientLabel | None = None  # whom "always" would hold for
     options: tuple[tuple[str, str], ...] = ()  # each, and what it says as an answer
-    card: Card | None = None  # what was understood of a message, and what is open about it
+    card: RequestCard | None = None  # what was understood of a message, and what is open about it
     delivery: Delivery | None = None  # the one in doubt
-    sent: tuple[Sent, ...] = ()
-    tried: tuple[Try, ...] = ()  # by specialists
-    patch: Patch | None = None  # what would be merged
+    sent: tuple[SentText, ...] = ()
+    tried: tuple[TryRow, ...] = ()  # by specialists
+    patch: PatchView | None = None  # what would be merged
     branch: str = ""
     learned_from: tuple[str, ...] = ()  # the tasks that speak for a lesson
-    stand: Stand
-    trail: Trail
+    stand: ReviewState
+    trail: TaskTrail
 
     @property
     def findings(self) -> Sequence[Finding]:
@@ -119,14 +127,16 @@ class Opened(Struct, frozen=True, kw_only=True):
         return sum(each.result is Result.PASS for each in self.findings)
 
 
-async def of_review(call: Call, review_id: ReviewId) -> Opened:
+async def of_review(call: Call, review_id: ReviewId) -> ReviewPage:
     waiting, past, known, on_card = await call.house.db.read(_review, review_id)
-    asked = replace(_asked(call, waiting, past), tried=tried.rows(known.attempts, call.house.zone))
+    asked = replace(
+        _asked(call, waiting, past), tried=specialist_tries.rows(known.attempts, call.house.zone)
+    )
     shown = [call.house.permits.addressed(task) for task in on_card]
     return _with_card(asked, make_card(shown, call.house.zone)) if shown else asked
 
 
-async def of_task(call: Call, task_id: TaskId) -> Opened | ReviewId | None:
+async def of_task(call: Call, task_id: TaskId) -> ReviewPage | ReviewId | None:
     """A task that ended; if it asks something, that; None if there is nothing to look at."""
     task, open_, past = await call.house.db.read(_task, task_id)
     if open_ is not None:
@@ -137,7 +147,7 @@ async def of_task(call: Call, task_id: TaskId) -> Opened | ReviewId | None:
 def draft_of(review: Review) -> str:
     """What stands in the editor at first, as a browser will send it back."""
     text = review.evidence
-    if kinds.kind_of(review) is Kind.HELD and ":held:reply:" in review.key:
+    if review_kinds.kind_of(review) is ReviewKind.HELD and ":held:reply:" in review.key:
         # A whole reply is workshop and letter in one; only what stands between the tags is meant.
         found = pair.find(text, eye.fold(text))
         text = "" if isinstance(found, Objection) else found[0].strip()
@@ -161,104 +171,114 @@ def digest_of(review: Review) -> str:
     return review.digest or hashlib.sha256(whole.encode()).hexdigest()
 
 
-def _with_card(asked: Opened, card: Card) -> Opened:
+def _with_card(asked: ReviewPage, card: RequestCard) -> ReviewPage:
     """The card of a message; with several open lines an answer begins with the line's number."""
     many = len(card.open) > 1
     options = tuple(
         (option, f"{line.number}: {option}" if many else option)
         for line in card.open
         for option in line.options
-        if asked.kind is Kind.REQUEST
+        if asked.kind is ReviewKind.REQUEST
     )
-    if not many or asked.kind is not Kind.REQUEST:
+    if not many or asked.kind is not ReviewKind.REQUEST:
         return replace(asked, card=card, options=options)
     title = sentences(card.language)["several"].format(len(card.open))
     problem, _, _ = asked.lead.partition(title)  # why the last answer was not taken
     return replace(asked, card=card, options=options, title=title.rstrip("."), lead=problem.strip())
 
 
-def _review(tx: Tx, review_id: ReviewId) -> tuple[Waiting, Trail, Tries, list[Task]]:
+def _review(tx: Tx, review_id: ReviewId) -> tuple[WaitingReview, TaskTrail, TryHistory, list[Task]]:
     waiting = inbox.question(tx, review_id)
     past = _past(tx, waiting.task, waiting.used.cents)
-    of_work = kinds.kind_of(waiting.review) in _LED
-    of_request = kinds.kind_of(waiting.review) in (Kind.REQUEST, Kind.CONFIRM)
+    of_work = review_kinds.kind_of(waiting.review) in _LED
+    of_request = review_kinds.kind_of(waiting.review) in (ReviewKind.REQUEST, ReviewKind.CONFIRM)
     named = waiting.review.card_tasks or (waiting.task.id,)
     shown = of_request and waiting.review.decision is None
     on_card = [tasks.get(tx, each) for each in named] if shown else []
-    known = tries.read(tx, waiting.task) if of_work else Tries()
+    known = tries.read(tx, waiting.task) if of_work else TryHistory()
     return waiting, past, known, [task for task in on_card if not task.ended]
 
 
-def _task(tx: Tx, task_id: TaskId) -> tuple[Task, ReviewId | None, Trail]:
+def _task(tx: Tx, task_id: TaskId) -> tuple[Task, ReviewId | None, TaskTrail]:
     task = tasks.get(tx, task_id)
     asked = (each.id for each in reviews.of_task(tx, task_id) if each.decision is None)
     return task, next(asked, None), _past(tx, task, spending.of_task(tx, task_id).cents)
 
 
-def _past(tx: Tx, task: Task, cents: int) -> Trail:
+def _past(tx: Tx, task: Task, cents: int) -> TaskTrail:
     told = events.last_of_task(tx, task.id, _EVENTS)
     return trail.trail(told, runs.steps(tx, task), cents)
 
 
-def _asked(call: Call, waiting: Waiting, past: Trail) -> Opened:
+def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
     review, task, zone = waiting.review, waiting.task, call.house.zone
-    kind = kinds.kind_of(review)
-    title, rest = kinds.headline(review.question)
+    kind = review_kinds.kind_of(review)
+    title, rest = review_kinds.headline(review.question)
     # Of a text it is said why it is asked about; of anything else, what there is to know first.
-    rule = kinds.said(review.question) if kind in _TITLES else rest if kind is Kind.SEND else ""
+    rule = (
+        review_kinds.question_text(review.question)
+        if kind in _TITLES
+        else rest
+        if kind is ReviewKind.SEND
+        else ""
+    )
     draft = draft_of(review)
-    made = Opened(
+    made = ReviewPage(
         id=str(review.id),
         kind=kind,
         task=task,
         asked_at=task.created_at.astimezone(zone),
         title=(_TITLES | _LED).get(kind, title),
         lead=_lead(review, kind, rest),
-        why=kinds.why(kind, rule),
+        why=review_kinds.why(kind, rule),
         digest=digest_of(review),
-        acts=kinds.acts_of(review, kind),
+        acts=review_kinds.acts_of(review, kind),
         draft=draft,
         text=review.draft or draft,
         shown=review.evidence,
-        stand=stands.of_review(review, task, undo_of(call), shell.local(call)),
+        stand=review_state.of_review(review, task, undo_of(call), shell.local(call)),
         trail=_local(past, call),
     )
-    if kind is Kind.LESSON:
+    if kind is ReviewKind.LESSON:
         named = tuple(re.findall(r"task-\w{26}", review.evidence.partition("\n")[0]))
         return replace(made, patch=patch.read(review.evidence), learned_from=named)
-    if kind is Kind.INTENDED:
+    if kind is ReviewKind.INTENDED:
         return replace(made, patch=patch.read(review.evidence))
-    if kind is Kind.MERGE:
+    if kind is ReviewKind.MERGE:
         branch = (review.about or "").partition(":")[2]
         return replace(made, patch=patch.read(review.evidence), branch=branch)
     return _with(call, made, review)
 
 
-def _lead(review: Review, kind: Kind, rest: str) -> str:
+def _lead(review: Review, kind: ReviewKind, rest: str) -> str:
     if kind in _LED:
-        return kinds.said(review.question)
-    return "" if kind in _TITLES or kind is Kind.SEND else rest
+        return review_kinds.question_text(review.question)
+    return "" if kind in _TITLES or kind is ReviewKind.SEND else rest
 
 
-def _with(call: Call, made: Opened, review: Review) -> Opened:
+def _with(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
     """What only this kind of question has."""
     match made.kind:
-        case Kind.SEND | Kind.HELD:
+        case ReviewKind.SEND | ReviewKind.HELD:
             return _letter(call, made, review)
-        case Kind.UNPROVEN if made.task.delivery:
+        case ReviewKind.UNPROVEN if made.task.delivery:
             look = letter.look(call, channel_of(review, made.task), review.evidence)
             return replace(made, look=look)
-        case Kind.DOUBT:
+        case ReviewKind.DOUBT:
             return _doubt(call, made, review)
         case _:
             return made
 
 
-def _letter(call: Call, made: Opened, review: Review) -> Opened:
+def _letter(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
     channel, allowed = channel_of(review, made.task), permission(review)
     way = letter.way(call, channel)
-    to = To(allowed.contact, way, allowed.address) if allowed else _first_to(made.task, way)
-    title = f"Send this to {to.name} {way.by}?" if made.kind is Kind.SEND else made.title
+    to = (
+        RecipientLabel(allowed.contact, way, allowed.address)
+        if allowed
+        else _first_to(made.task, way)
+    )
+    title = f"Send this to {to.name} {way.by}?" if made.kind is ReviewKind.SEND else made.title
     return replace(
         made,
         title=title,
@@ -268,17 +288,17 @@ def _letter(call: Call, made: Opened, review: Review) -> Opened:
     )
 
 
-def _first_to(task: Task, way: Way) -> To:
+def _first_to(task: Task, way: ChannelLabel) -> RecipientLabel:
     named = [each.recipient for each in task.delivery if each.channel == way.name]
-    return To((named[0] if named else None) or "you", way)
+    return RecipientLabel((named[0] if named else None) or "you", way)
 
 
-def _doubt(call: Call, made: Opened, review: Review) -> Opened:
+def _doubt(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
     delivery = next((each for each in made.task.delivery if each.id == review.about), None)
     if delivery is None:
         return made
     way = letter.way(call, delivery.channel)
-    to = To(delivery.recipient or "you", way, delivery.address or "")
+    to = RecipientLabel(delivery.recipient or "you", way, delivery.address or "")
     doubted = delivery.doubted_at
     local = doubted.astimezone(call.house.zone) if doubted else None
     return replace(
@@ -291,12 +311,12 @@ def _doubt(call: Call, made: Opened, review: Review) -> Opened:
     )
 
 
-def _ended(call: Call, task: Task, past: Trail) -> Opened:
+def _ended(call: Call, task: Task, past: TaskTrail) -> ReviewPage:
     failed = task.status is Status.FAILED
     ended = (task.completed_at or task.last_updated).astimezone(call.house.zone)
-    return Opened(
+    return ReviewPage(
         id=str(task.id),
-        kind=Kind.FIX if failed else Kind.LOOK,
+        kind=ReviewKind.FIX if failed else ReviewKind.LOOK,
         task=task,
         asked_at=task.created_at.astimezone(call.house.zone),
         title=task.title,
@@ -304,15 +324,17 @@ def _ended(call: Call, task: Task, past: Trail) -> Opened:
         digest="",
         shown=task.tool_output or task.result_summary or "",
         sent=tuple(_sent(call, each) for each in task.delivery if each.body and not each.part),
-        stand=stands.of_task(task, ended),
+        stand=review_state.of_task(task, ended),
         trail=_local(past, call),
     )
 
 
-def _sent(call: Call, delivery: Delivery) -> Sent:
-    to = To(delivery.recipient or "you", letter.way(call, delivery.channel), delivery.address or "")
+def _sent(call: Call, delivery: Delivery) -> SentText:
+    to = RecipientLabel(
+        delivery.recipient or "you", letter.way(call, delivery.channel), delivery.address or ""
+    )
     look = letter.look(call, delivery.channel, delivery.body or "")
-    return Sent(to, look, delivery.status, delivery.reason or "")
+    return SentText(to, look, delivery.status, delivery.reason or "")
 
 
 def undo_of(call: Call) -> Undo:
@@ -324,7 +346,7 @@ def permission(review: Review) -> Permission | None:
     return from_json(Permission, json.loads(said)) if kind == SEND else None
 
 
-def _local(past: Trail, call: Call) -> Trail:
+def _local(past: TaskTrail, call: Call) -> TaskTrail:
     zone = call.house.zone
     return replace(
         past, lines=tuple(replace(each, at=each.at.astimezone(zone)) for each in past.lines)

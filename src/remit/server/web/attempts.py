@@ -8,16 +8,16 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
 from remit.model.reply import Usage
 from remit.model.run import Run
 from remit.model.status import ACTIVE
 from remit.model.task import Task
 from remit.server.web import markup, story, timeline
-from remit.server.web.markup import Changes
-from remit.server.web.story import Called
-from remit.server.web.timeline import Bar
+from remit.server.web.markup import TextChanges
+from remit.server.web.story import ToolUse
+from remit.server.web.timeline import TimelineBar
 from remit.store import events, rows, runs, spending
 from remit.store import tasks as stored
 from remit.store.database import Tx
@@ -27,7 +27,7 @@ LONG: Final = 4000  # events of a task that are looked at for its attempts
 _DELIVERABLE: Final = re.compile(r"<deliverable>(.*?)</deliverable>", re.DOTALL | re.IGNORECASE)
 
 
-class Attempt(Struct, frozen=True, kw_only=True):
+class AttemptView(Struct, frozen=True, kw_only=True):
     """One run, told for the owner. `n` counts from 1 and is in the address of the page."""
 
     n: int
@@ -43,19 +43,19 @@ class Attempt(Struct, frozen=True, kw_only=True):
         return None if self.ended_at is None else self.ended_at - self.started_at
 
 
-def of_task(task: Task, legs: Sequence[Run], happened: Sequence[Event]) -> list[Attempt]:
+def of_task(task: Task, legs: Sequence[Run], happened: Sequence[Event]) -> list[AttemptView]:
     """The newest first; the one that runs now is on no record yet but the journal's."""
     told = [_ended(leg, happened) for leg in legs]
     newest = legs[0].lease if legs else 0
     if task.status in ACTIVE and task.lease > newest:
         began = _began(happened, task.lease) or task.last_updated
-        told.insert(0, Attempt(n=task.lease, started_at=began))
+        told.insert(0, AttemptView(n=task.lease, started_at=began))
     return told
 
 
-def _ended(leg: Run, happened: Sequence[Event]) -> Attempt:
+def _ended(leg: Run, happened: Sequence[Event]) -> AttemptView:
     kind, word, icon = _OUTCOMES.get(leg.outcome or "", ("idle", leg.outcome or "Ended", "pend"))
-    return Attempt(
+    return AttemptView(
         n=leg.lease,
         started_at=leg.started_at,
         ended_at=leg.ended_at,
@@ -81,7 +81,7 @@ def events_of(happened: Sequence[Event], n: int) -> list[Event]:
     found: list[Event] = []
     for event in happened:
         lease = event.data.get("lease")
-        if isinstance(lease, int) and event.kind in (Kind.TASK_MOVED, Kind.RUN_STARTED):
+        if isinstance(lease, int) and event.kind in (EventKind.TASK_MOVED, EventKind.RUN_STARTED):
             found = [event] if lease == n else found
             if lease > n:
                 return found
@@ -90,7 +90,7 @@ def events_of(happened: Sequence[Event], n: int) -> list[Event]:
     return found
 
 
-def calls_of(tx: Tx, task: Task) -> dict[str, list[Called]]:
+def calls_of(tx: Tx, task: Task) -> dict[str, list[ToolUse]]:
     """Which tools were used, by step."""
     rounds = (runs.steps(tx, replace(task, round=n)) for n in range(task.round + 1))
     return story.called(rounds)
@@ -99,12 +99,12 @@ def calls_of(tx: Tx, task: Task) -> dict[str, list[Called]]:
 # Two of them side by side ------------------------------------------------------------------------
 
 
-class Side(Struct, frozen=True):
+class AttemptSide(Struct, frozen=True):
     """One attempt as it is held against another."""
 
     task: Task
-    attempt: Attempt
-    bars: tuple[Bar, ...]
+    attempt: AttemptView
+    bars: tuple[TimelineBar, ...]
     text: str  # what it wrote for its reader
     usage: Usage
 
@@ -113,12 +113,12 @@ class Side(Struct, frozen=True):
         return f"Attempt {self.attempt.n}"
 
 
-class Pair(Struct, frozen=True):
+class StepPair(Struct, frozen=True):
     """A step of either attempt; one side may lack it."""
 
     label: str
-    before: Bar | None
-    after: Bar | None
+    before: TimelineBar | None
+    after: TimelineBar | None
 
     @property
     def differs(self) -> bool:
@@ -128,13 +128,13 @@ class Pair(Struct, frozen=True):
 
 
 class Compared(Struct, frozen=True):
-    before: Side
-    after: Side
-    words: Changes
-    steps: tuple[Pair, ...]
+    before: AttemptSide
+    after: AttemptSide
+    words: TextChanges
+    steps: tuple[StepPair, ...]
 
 
-def side(tx: Tx, task_id: TaskId, n: int | None, now: datetime) -> Side | None:
+def side(tx: Tx, task_id: TaskId, n: int | None, now: datetime) -> AttemptSide | None:
     """One attempt with all that is compared; None if there is none of that number."""
     task = stored.get(tx, task_id)
     happened = events.last_of_task(tx, task_id, LONG)
@@ -151,16 +151,16 @@ def side(tx: Tx, task_id: TaskId, n: int | None, now: datetime) -> Side | None:
     spent = spending.of_task(tx, task_id, since)
     if chosen.ended_at is not None:
         spent = _minus(spent, spending.of_task(tx, task_id, rows.ms(chosen.ended_at) + 1))
-    return Side(task, chosen, bars, text, spent)
+    return AttemptSide(task, chosen, bars, text, spent)
 
 
-def compare(before: Side, after: Side) -> Compared:
+def compare(before: AttemptSide, after: AttemptSide) -> Compared:
     return Compared(before, after, markup.changes(before.text, after.text), _pairs(before, after))
 
 
 def _written(own: Iterable[Event]) -> str:
     """The last thing it wrote for its reader."""
-    said = [str(each.data.get("text", "")) for each in own if each.kind is Kind.STEP_DONE]
+    said = [str(each.data.get("text", "")) for each in own if each.kind is EventKind.STEP_DONE]
     found = [match for text in said for match in _DELIVERABLE.findall(text)]
     return found[-1].strip() if found else ""
 
@@ -171,16 +171,16 @@ def _minus(all_: Usage, later: Usage) -> Usage:
     )
 
 
-def _pairs(before: Side, after: Side) -> tuple[Pair, ...]:
+def _pairs(before: AttemptSide, after: AttemptSide) -> tuple[StepPair, ...]:
     was, now = [_keyed(each.bars) for each in (before, after)]
     names = list(dict.fromkeys((*was, *now)))
-    return tuple(Pair(name[0], was.get(name), now.get(name)) for name in names)
+    return tuple(StepPair(name[0], was.get(name), now.get(name)) for name in names)
 
 
-def _keyed(bars: Iterable[Bar]) -> Mapping[tuple[str, int], Bar]:
+def _keyed(bars: Iterable[TimelineBar]) -> Mapping[tuple[str, int], TimelineBar]:
     """By label and how-manieth of it."""
     seen: dict[str, int] = {}
-    found: dict[tuple[str, int], Bar] = {}
+    found: dict[tuple[str, int], TimelineBar] = {}
     for bar in bars:
         seen[bar.label] = seen.get(bar.label, 0) + 1
         found[bar.label, seen[bar.label]] = bar

@@ -11,8 +11,8 @@ from pydantic import BeforeValidator, Field
 from remit.model.codec import Json, JsonMap, stamp, text_of
 from remit.model.ids import TaskId
 from remit.server import bulk as api
-from remit.server.bodies import Body
-from remit.server.call import Answer, Call, Route
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult, Route
 from remit.server.web import line, saved, shell, words
 from remit.store import tasks
 from remit.store.database import Tx
@@ -24,7 +24,7 @@ def _several(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-class Chosen(Body):
+class BulkForm(RequestBody):
     """What was picked in the list: some rows, or all that match its filter."""
 
     action: Literal["run", "pause", "resume", "retry", "cancel", "delete"]
@@ -39,7 +39,7 @@ class Chosen(Body):
     sure: Annotated[str, Field(max_length=10)] = ""
 
 
-class Verb(Struct, frozen=True):
+class BulkAction(Struct, frozen=True):
     ask: str  # of so many tasks
     button: str
     past: str
@@ -47,24 +47,24 @@ class Verb(Struct, frozen=True):
     danger: bool = False
 
 
-VERBS: Final[Mapping[str, Verb]] = {
-    "run": Verb("Run {} now?", "Run now", "started"),
-    "pause": Verb("Pause {}?", "Pause", "paused", "One at work stops at its next boundary."),
-    "resume": Verb("Resume {}?", "Resume", "resumed"),
-    "retry": Verb(
+VERBS: Final[Mapping[str, BulkAction]] = {
+    "run": BulkAction("Run {} now?", "Run now", "started"),
+    "pause": BulkAction("Pause {}?", "Pause", "paused", "One at work stops at its next boundary."),
+    "resume": BulkAction("Resume {}?", "Resume", "resumed"),
+    "retry": BulkAction(
         "Try {} again?",
         "Retry",
         "tried again",
         "Each becomes a new task. What was sent before is not sent again.",
     ),
-    "cancel": Verb(
+    "cancel": BulkAction(
         "Cancel {}?",
         "Cancel them",
         "cancelled",
         "A cancelled task does not go on; it can be tried again.",
         danger=True,
     ),
-    "delete": Verb(
+    "delete": BulkAction(
         "Delete {}?",
         "Delete",
         "deleted",
@@ -74,9 +74,9 @@ VERBS: Final[Mapping[str, Verb]] = {
 }
 
 
-async def act(call: Call) -> Answer:
+async def act(call: Call) -> CallResult:
     """Show what would happen; if he is sure, do it."""
-    body = call.read(Chosen)
+    body = call.read(BulkForm)
     if not body.id and not body.every:
         return shell.elsewhere(saved.back(body.back))
     # Who is sure was shown those that matched then, not those that came since.
@@ -88,7 +88,7 @@ async def act(call: Call) -> Answer:
     return await _preview(call, body.model_copy(update={"q": q}), told)
 
 
-async def _asked(call: Call, body: Chosen, q: str) -> JsonMap:
+async def _asked(call: Call, body: BulkForm, q: str) -> JsonMap:
     """Through the same door as programs: one guarded move for each, or what would be refused."""
     asked: JsonMap = {"action": body.action, "dryRun": not body.sure}
     asked |= {"filter": q} if body.every else {"ids": list[Json](body.id)}
@@ -96,7 +96,7 @@ async def _asked(call: Call, body: Chosen, q: str) -> JsonMap:
     return cast("JsonMap", answer.content)
 
 
-async def _preview(call: Call, body: Chosen, told: JsonMap) -> Answer:
+async def _preview(call: Call, body: BulkForm, told: JsonMap) -> CallResult:
     refused = cast("Sequence[Mapping[str, str]]", told["results"])
     names = await call.house.db.read(_titles, [TaskId(each["id"]) for each in refused])
     verb, fit = VERBS[body.action], _number(told["done"])
@@ -145,7 +145,7 @@ ROUTES: Final = (
         does=act,
         says="One thing for many tasks",
         gives="Page",
-        body=Chosen,
+        body=BulkForm,
         page=True,
     ),
 )

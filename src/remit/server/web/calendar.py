@@ -21,12 +21,12 @@ _IN_DAY: Final = 4  # marks of a day in a month; more become a link
 _LATEST: Final = 2200
 
 
-class Span(StrEnum):
+class CalendarSpan(StrEnum):
     WEEK = "week"
     MONTH = "month"
 
 
-class Mark(Struct, frozen=True, kw_only=True):
+class CalendarMark(Struct, frozen=True, kw_only=True):
     """One thing at one time: planned, or how it ended."""
 
     at: datetime  # on the owner's clock
@@ -54,24 +54,24 @@ class Mark(Struct, frozen=True, kw_only=True):
         return f"from the calendar {self.calendar}{change}"
 
 
-class Day(Struct, frozen=True):
+class CalendarDay(Struct, frozen=True):
     on: date
-    marks: tuple[Mark, ...]
+    marks: tuple[CalendarMark, ...]
     is_today: bool
     outside: bool = False  # of the month that is shown
     more: int = 0
 
 
-class Hour(Struct, frozen=True):
+class CalendarHour(Struct, frozen=True):
     at: int
-    days: tuple[tuple[Mark, ...], ...]
+    days: tuple[tuple[CalendarMark, ...], ...]
     is_now: bool
 
 
-class Sheet(Struct, frozen=True):
+class CalendarSheet(Struct, frozen=True):
     """Which days are shown, and where the days before and after are."""
 
-    span: Span
+    span: CalendarSpan
     first: date
     until: date  # the day after the last
     on: date
@@ -81,7 +81,7 @@ class Sheet(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        if self.span is Span.MONTH:
+        if self.span is CalendarSpan.MONTH:
             return f"{self.on:%B %Y}"
         last = self.until - _DAY
         if self.first.month == last.month:
@@ -92,55 +92,61 @@ class Sheet(Struct, frozen=True):
 
     @property
     def before(self) -> date:
-        return self.on - 7 * _DAY if self.span is Span.WEEK else self.on.replace(day=1) - _DAY
+        return (
+            self.on - 7 * _DAY if self.span is CalendarSpan.WEEK else self.on.replace(day=1) - _DAY
+        )
 
     @property
     def after(self) -> date:
-        if self.span is Span.WEEK:
+        if self.span is CalendarSpan.WEEK:
             return self.on + 7 * _DAY
         return (self.on.replace(day=1) + 32 * _DAY).replace(day=1)
 
 
-def sheet(span: Span, on: date) -> Sheet:
+def sheet(span: CalendarSpan, on: date) -> CalendarSheet:
     """The week, or the month in whole weeks, that a day lies in; weeks begin on Monday."""
     if not 1971 <= on.year < _LATEST:  # noqa: PLR2004 - before that nothing was planned here
         raise BadInput("Choose a day between 1971 and 2199.", field="on")
-    if span is Span.WEEK:
+    if span is CalendarSpan.WEEK:
         first = on - on.weekday() * _DAY
-        return Sheet(span, first, first + 7 * _DAY, on)
+        return CalendarSheet(span, first, first + 7 * _DAY, on)
     begins = on.replace(day=1)
     ends = (begins + 32 * _DAY).replace(day=1)
     first = begins - begins.weekday() * _DAY
-    return Sheet(span, first, ends + (-ends.weekday() % _WEEK) * _DAY, on)
+    return CalendarSheet(span, first, ends + (-ends.weekday() % _WEEK) * _DAY, on)
 
 
-def days(shown: Sheet, marks: Sequence[Mark], now: datetime) -> list[Day]:
+def days(shown: CalendarSheet, marks: Sequence[CalendarMark], now: datetime) -> list[CalendarDay]:
     """Every day of the sheet, in order, with its marks."""
     by_day = _by_day(marks)
-    found: list[Day] = []
+    found: list[CalendarDay] = []
     on = shown.first
     while on < shown.until:
-        of_day = tuple(_gathered(by_day.get(on, ()), 1 if shown.span is Span.MONTH else _IN_HOUR))
-        outside = shown.span is Span.MONTH and on.month != shown.on.month
-        found.append(Day(on, of_day, on == now.date(), outside))
+        of_day = tuple(
+            _gathered(by_day.get(on, ()), 1 if shown.span is CalendarSpan.MONTH else _IN_HOUR)
+        )
+        outside = shown.span is CalendarSpan.MONTH and on.month != shown.on.month
+        found.append(CalendarDay(on, of_day, on == now.date(), outside))
         on += _DAY
     return found
 
 
-def weeks(shown: Sheet, marks: Sequence[Mark], now: datetime) -> list[list[Day]]:
+def weeks(
+    shown: CalendarSheet, marks: Sequence[CalendarMark], now: datetime
+) -> list[list[CalendarDay]]:
     """A month as rows of weeks; of a full day the first marks and how many there are beside."""
     found = [_short(day) for day in days(shown, marks, now)]
     return [found[n : n + _WEEK] for n in range(0, len(found), _WEEK)]
 
 
-def often(shown: Sheet, marks: Sequence[Mark]) -> list[tuple[Mark, ...]]:
+def often(shown: CalendarSheet, marks: Sequence[CalendarMark]) -> list[tuple[CalendarMark, ...]]:
     """For each day of a week, the series that come so often that they would fill its hours."""
     by_day = _by_day(marks)
     week = [by_day.get(shown.first + n * _DAY, ()) for n in range(_WEEK)]
     return [tuple(mark for mark in _gathered(day, _OFTEN) if mark.times > 1) for day in week]
 
 
-def hours(shown: Sheet, marks: Sequence[Mark], now: datetime) -> list[Hour]:
+def hours(shown: CalendarSheet, marks: Sequence[CalendarMark], now: datetime) -> list[CalendarHour]:
     """A week as rows of hours, from the first that matters to the last."""
     rare = _rare(marks)
     used = {mark.at.hour for mark in rare}
@@ -151,43 +157,43 @@ def hours(shown: Sheet, marks: Sequence[Mark], now: datetime) -> list[Hour]:
     if here:
         first, last = min(first, now.hour), max(last, now.hour)
     return [
-        Hour(at, tuple(_of_hour(day, at) for day in week), here and now.hour == at)
+        CalendarHour(at, tuple(_of_hour(day, at) for day in week), here and now.hour == at)
         for at in range(first, last + 1)
     ]
 
 
-def _rare(marks: Sequence[Mark]) -> list[Mark]:
+def _rare(marks: Sequence[CalendarMark]) -> list[CalendarMark]:
     counted = Counter(_alike(mark) for mark in marks if mark.series)
     return [mark for mark in marks if counted[_alike(mark)] <= _OFTEN]
 
 
-def _alike(mark: Mark) -> tuple[date, str, str]:
+def _alike(mark: CalendarMark) -> tuple[date, str, str]:
     return mark.at.date(), mark.series, mark.kind
 
 
-def _of_hour(day: Sequence[Mark], at: int) -> tuple[Mark, ...]:
+def _of_hour(day: Sequence[CalendarMark], at: int) -> tuple[CalendarMark, ...]:
     return tuple(_gathered([mark for mark in day if mark.at.hour == at], _IN_HOUR))
 
 
-def _gathered(marks: Sequence[Mark], most: int) -> Iterator[Mark]:
+def _gathered(marks: Sequence[CalendarMark], most: int) -> Iterator[CalendarMark]:
     """Marks of one series that stand alike become one with a number, if they are many."""
-    kinds: dict[tuple[str, str], list[Mark]] = {}
+    kinds: dict[tuple[str, str], list[CalendarMark]] = {}
     for n, mark in enumerate(marks):
         kinds.setdefault((mark.series or f"{n}", mark.kind), []).append(mark)
-    shown: list[Mark] = []
+    shown: list[CalendarMark] = []
     for alike in kinds.values():
         shown += alike if len(alike) <= most else [replace(alike[0], times=len(alike))]
     yield from sorted(shown, key=lambda mark: mark.at)
 
 
-def _short(day: Day) -> Day:
+def _short(day: CalendarDay) -> CalendarDay:
     over = len(day.marks) - _IN_DAY
     if over <= 0:
         return day
     return replace(day, marks=day.marks[: _IN_DAY - 1], more=over + 1)
 
 
-def _by_day(marks: Sequence[Mark]) -> dict[date, Sequence[Mark]]:
+def _by_day(marks: Sequence[CalendarMark]) -> dict[date, Sequence[CalendarMark]]:
     ordered = sorted(marks, key=lambda mark: mark.at)
     return {on: tuple(of_day) for on, of_day in groupby(ordered, lambda mark: mark.at.date())}
 

@@ -13,14 +13,14 @@ from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.conversation import Conversation, Role, Turn
 from remit.model.ids import ConversationId, TaskId
-from remit.model.review import Answered
+from remit.model.review import ReviewAnswer
 from remit.model.task import Task
-from remit.server.bodies import Body, Nothing
-from remit.server.call import Answer, Call, Does, Query, Route, numbers
+from remit.server.bodies import EmptyBody, RequestBody
+from remit.server.call import Call, CallResult, Does, QueryParameter, Route, numbers
 from remit.server.conversations import ident
 from remit.server.web import shell, talk_cards
-from remit.server.web.cards import Place
-from remit.server.web.talk_cards import Card, place_of
+from remit.server.web.talk_cards import TaskCard, place_of
+from remit.server.web.task_sections import CardContext
 from remit.store import conversations, reviews, sessions, tasks
 from remit.store.database import Tx
 
@@ -28,30 +28,30 @@ _PATIENCE: Final = 2.0  # seconds that a page waits for an answer
 _PAGE: Final = 50
 _RECENT: Final = 100
 _FACTS: Final = 8
-_CORRECTS: Final = (Answered.ANSWER, Answered.BACK, Answered.EDIT)
+_CORRECTS: Final = (ReviewAnswer.ANSWER, ReviewAnswer.BACK, ReviewAnswer.EDIT)
 _BEFORE: Final = numbers("before", "Only turns before this one.", 0, 0, 10**9)
 _AFTER: Final = numbers("after", "Only turns after this one.", 0, 0, 10**9)
-_ABOUT: Final = Query("about", "The task that is spoken of.", {"type": "string"})
-_FULL: Final = Query("full", "The whole box, or a line.", {"enum": ["true", "false"]})
+_ABOUT: Final = QueryParameter("about", "The task that is spoken of.", {"type": "string"})
+_FULL: Final = QueryParameter("full", "The whole box, or a line.", {"enum": ["true", "false"]})
 
 
-class NewWords(Body):
+class TurnForm(RequestBody):
     """What is said in the box; `about` is the task that is pointed at."""
 
     text: Annotated[str, Field(max_length=MOST_SAID)] = ""
     about: Annotated[str, Field(max_length=60)] = ""
 
 
-class NewName(Body):
+class NewName(RequestBody):
     title: Annotated[str, Field(max_length=MOST_TITLE)] = ""
 
 
-class Said(Struct, frozen=True):
+class TurnView(Struct, frozen=True):
     """A turn as it is drawn."""
 
     turn: Turn
     at: datetime  # on the owner's clock
-    cards: tuple[Card, ...]
+    cards: tuple[TaskCard, ...]
 
     @property
     def mine(self) -> bool:
@@ -71,27 +71,27 @@ class Said(Struct, frozen=True):
         return list(found) if isinstance(found, list) else []
 
 
-class Fact(Struct, frozen=True):
+class StatedFact(Struct, frozen=True):
     """Something that the owner said about the work, and what he was asked, if he was."""
 
     text: str
     asked: str = ""
 
 
-class Begun(Struct, frozen=True):
+class ConversationRow(Struct, frozen=True):
     """A conversation in the list, and what was said in it last."""
 
     talk: Conversation
     last: str
 
 
-class Room(Struct, frozen=True):
+class ConversationPage(Struct, frozen=True):
     """One conversation with all that its page shows."""
 
     talk: Conversation
-    turns: tuple[Said, ...]
+    turns: tuple[TurnView, ...]
     tasks: tuple[Task, ...]
-    facts: tuple[Fact, ...]  # what is remembered of what the owner said, the newest last
+    facts: tuple[StatedFact, ...]  # what is remembered of what the owner said, the newest last
     earlier: int  # where the page before begins; 0 is none
     about: Task | None
 
@@ -103,36 +103,36 @@ class Room(Struct, frozen=True):
 # Looking ------------------------------------------------------------------------------------------
 
 
-async def every(call: Call) -> Answer:
+async def list_page(call: Call) -> CallResult:
     return await _list(call)
 
 
-async def one(call: Call) -> Answer:
+async def conversation_page(call: Call) -> CallResult:
     before, about = call.number("before", 0, most=10**9), call.text("about")
     pointed = ids.task_id(about) if about else None
     return await _show(call, ident(call), before=before, about=pointed)
 
 
-async def turns(call: Call) -> Answer:
+async def turns(call: Call) -> CallResult:
     """The turns after a place, alone: what was said since the page was drawn."""
     after = call.number("after", 0, most=10**9)
     said = await call.house.db.read(_since, ident(call), after, place_of(call))
     return _part(call, "parts/turns.html", {"turns": said})
 
 
-async def rail(call: Call) -> Answer:
+async def rail(call: Call) -> CallResult:
     """The margin alone: which tasks are spoken of by now."""
     room = await call.house.db.read(_room, ident(call), 0, None, place_of(call))
     return _part(call, "parts/talk_rail.html", {"room": room, "line": talk_cards.line})
 
 
-async def card(call: Call) -> Answer:
+async def card(call: Call) -> CallResult:
     full = call.text("full") != "false"
     found = await talk_cards.card(call, call.task_id, full=full)
     return _part(call, "parts/tcard.html", {"card": found})
 
 
-async def line(call: Call) -> Answer:
+async def line(call: Call) -> CallResult:
     task = await call.house.db.read(tasks.get, call.task_id)
     return _part(call, "parts/talk_task.html", {"task": task, "line": talk_cards.line})
 
@@ -140,17 +140,17 @@ async def line(call: Call) -> Answer:
 # Speaking -----------------------------------------------------------------------------------------
 
 
-async def begin(call: Call) -> Answer:
+async def begin(call: Call) -> CallResult:
     """Begin a conversation with the first thing that is said in it."""
-    said = call.read(NewWords)
+    said = call.read(TurnForm)
     if not said.text.strip():
         return await _list(call, wrong="Say something first.", status=422)
     talk = await call.house.talk.begin()
     return await _spoken(call, talk.id, said)
 
 
-async def say(call: Call) -> Answer:
-    said = call.read(NewWords)
+async def say(call: Call) -> CallResult:
+    said = call.read(TurnForm)
     try:
         return await _spoken(call, ident(call), said)
     except BadInput as wrong:
@@ -159,19 +159,19 @@ async def say(call: Call) -> Answer:
         return await _show(call, ident(call), wrong=str(wrong), text=said.text, status=422)
 
 
-async def rename(call: Call) -> Answer:
+async def rename(call: Call) -> CallResult:
     title = checked_title(call.read(NewName).title)
     talk = await call.house.db.write(conversations.rename, ident(call), title)
     return shell.elsewhere(f"/conversations/{talk.id}")
 
 
-async def remove(call: Call) -> Answer:
-    call.read(Nothing)
+async def remove(call: Call) -> CallResult:
+    call.read(EmptyBody)
     await call.house.db.write(conversations.remove, ident(call), call.house.clock.now())
     return shell.elsewhere("/conversations")
 
 
-async def _spoken(call: Call, talk: ConversationId, said: NewWords) -> Answer:
+async def _spoken(call: Call, talk: ConversationId, said: TurnForm) -> CallResult:
     about = ids.task_id(said.about) if said.about else None
     turn = await call.house.talk.say(talk, said.text, about=about, key=call.ref)
     if call.part:  # the script hears of the answer by the socket
@@ -184,7 +184,7 @@ async def _spoken(call: Call, talk: ConversationId, said: NewWords) -> Answer:
 # Beneath ------------------------------------------------------------------------------------------
 
 
-async def _list(call: Call, *, wrong: str = "", status: int = 200) -> Answer:
+async def _list(call: Call, *, wrong: str = "", status: int = 200) -> CallResult:
     found = await call.house.db.read(_recent)
     values = {"talks": found, "wrong": wrong}
     return await shell.page(call, "pages/conversations.html", values, status)
@@ -199,34 +199,36 @@ async def _show(  # noqa: PLR0913 - what was typed comes back when it was refuse
     wrong: str = "",
     text: str = "",
     status: int = 200,
-) -> Answer:
+) -> CallResult:
     room = await call.house.db.read(_room, talk, before, about, place_of(call))
     values = {"room": room, "wrong": wrong, "text": text, "line": talk_cards.line}
     return await shell.page(call, "pages/conversation.html", values, status)
 
 
-def _part(call: Call, name: str, values: dict[str, object]) -> Answer:
+def _part(call: Call, name: str, values: dict[str, object]) -> CallResult:
     names = call.house.settings
     around = {"now": shell.local(call), "agent": names.agent, "owner": names.owner}
     return shell.part(name, {**around, **values})
 
 
-def _recent(tx: Tx) -> list[Begun]:
+def _recent(tx: Tx) -> list[ConversationRow]:
     found = conversations.recent(tx, None, _RECENT)
     last = (conversations.turns(tx, talk.id, 0, 1) for talk in found)
     return [
-        Begun(talk, said[-1].content if said else "")
+        ConversationRow(talk, said[-1].content if said else "")
         for talk, said in zip(found, last, strict=True)
     ]
 
 
-def _room(tx: Tx, ident: ConversationId, before: int, about: TaskId | None, place: Place) -> Room:
+def _room(
+    tx: Tx, ident: ConversationId, before: int, about: TaskId | None, place: CardContext
+) -> ConversationPage:
     talk = conversations.get(tx, ident)
     said = conversations.turns(tx, ident, before, _PAGE)
     spoken = conversations.tasks_in(tx, ident)
     facts = [fact for task in reversed(spoken) for fact in _facts(tx, task)]
     first = said[0].n if said else 0
-    return Room(
+    return ConversationPage(
         talk=talk,
         turns=tuple(_drawn(tx, said, place)),
         tasks=tuple(spoken),
@@ -236,26 +238,26 @@ def _room(tx: Tx, ident: ConversationId, before: int, about: TaskId | None, plac
     )
 
 
-def _facts(tx: Tx, task: Task) -> list[Fact]:
+def _facts(tx: Tx, task: Task) -> list[StatedFact]:
     """What the owner answered and corrected: to this task, and to earlier runs of its session."""
-    earlier = sessions.said(tx, task) if task.series_id or task.retry_of else ()
-    found = [Fact(each.text, each.asked or "") for each in reversed(earlier)]
+    earlier = sessions.owner_statements(tx, task) if task.series_id or task.retry_of else ()
+    found = [StatedFact(each.text, each.asked or "") for each in reversed(earlier)]
     for review in reviews.of_task(tx, task.id):
         told = review.decision
         if told is not None and told.text and told.answer in _CORRECTS:
-            asked = review.question if told.answer is Answered.ANSWER else ""
-            found.append(Fact(told.text, asked))
+            asked = review.question if told.answer is ReviewAnswer.ANSWER else ""
+            found.append(StatedFact(told.text, asked))
     return found
 
 
-def _since(tx: Tx, ident: ConversationId, after: int, place: Place) -> list[Said]:
+def _since(tx: Tx, ident: ConversationId, after: int, place: CardContext) -> list[TurnView]:
     said = conversations.turns(tx, ident, 0, _PAGE)
     return _drawn(tx, [turn for turn in said if turn.n > after], place)
 
 
-def _drawn(tx: Tx, said: Sequence[Turn], place: Place) -> list[Said]:
+def _drawn(tx: Tx, said: Sequence[Turn], place: CardContext) -> list[TurnView]:
     return [
-        Said(
+        TurnView(
             turn,
             turn.said_at.astimezone(place.zone),
             tuple(talk_cards.of_turn(tx, turn.task_refs, place)),
@@ -264,13 +266,13 @@ def _drawn(tx: Tx, said: Sequence[Turn], place: Place) -> list[Said]:
     ]
 
 
-def _looks(path: str, does: Does, says: str, *query: Query) -> Route:
+def _looks(path: str, does: Does, says: str, *query: QueryParameter) -> Route:
     return Route(
         method="GET", path=path, does=does, says=says, gives="Page", page=True, query=query
     )
 
 
-def _acts(path: str, does: Does, says: str, body: type[Body], scope: Scope) -> Route:
+def _acts(path: str, does: Does, says: str, body: type[RequestBody], scope: Scope) -> Route:
     return Route(
         method="POST",
         path=path,
@@ -285,14 +287,14 @@ def _acts(path: str, does: Does, says: str, body: type[Body], scope: Scope) -> R
 
 _ONE: Final = "/conversations/{id}"
 ROUTES: Final = (
-    _looks("/conversations", every, "Every conversation"),
-    _looks(_ONE, one, "One conversation", _BEFORE, _ABOUT),
+    _looks("/conversations", list_page, "Every conversation"),
+    _looks(_ONE, conversation_page, "One conversation", _BEFORE, _ABOUT),
     _looks(f"{_ONE}/turns", turns, "What was said since", _AFTER),
     _looks(f"{_ONE}/rail", rail, "The margin alone"),
     _looks("/talk/card/{id}", card, "A task in a talk", _FULL),
     _looks("/talk/task/{id}", line, "A task in the margin"),
-    _acts("/conversations", begin, "Begin one", NewWords, Scope.APPROVE),
-    _acts(_ONE, say, "Say something", NewWords, Scope.APPROVE),
+    _acts("/conversations", begin, "Begin one", TurnForm, Scope.APPROVE),
+    _acts(_ONE, say, "Say something", TurnForm, Scope.APPROVE),
     _acts(f"{_ONE}/title", rename, "Give it a name", NewName, Scope.WRITE),
-    _acts(f"{_ONE}/delete", remove, "Put it away", Nothing, Scope.WRITE),
+    _acts(f"{_ONE}/delete", remove, "Put it away", EmptyBody, Scope.WRITE),
 )

@@ -6,11 +6,11 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from remit.errors import BadInput
-from remit.intake.heard import Heard, Message, told
+from remit.intake.heard import MessageResult, OwnerMessage, message_result_to_json
 from remit.model.codec import Json
 from remit.model.task import Source, SourceKind, Task
-from remit.server.bodies import Body
-from remit.server.call import Answer, Call, Query, Route
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult, QueryParameter, Route
 from remit.server.web import shell, words
 from remit.store import search
 from remit.trigger import command
@@ -20,25 +20,25 @@ _TELLING: Final = 5  # letters; fewer are about nothing
 _TEXT: Final = 20_000
 
 
-class NewWords(Body):
+class OrderForm(RequestBody):
     """What shall be done; if a project is named, on its code."""
 
     text: Annotated[str, Field(max_length=_TEXT)] = ""
     project: Annotated[str, Field(max_length=100)] = ""
 
 
-async def front(_: Call) -> Answer:
+async def front(_: Call) -> CallResult:
     return shell.elsewhere("/inbox")
 
 
-async def fresh(call: Call) -> Answer:
+async def fresh(call: Call) -> CallResult:
     """A page with nothing but the question what shall be done."""
     return await _new(call, {"text": "", "wrong": None, "heard": None})
 
 
-async def entrust(call: Call) -> Answer:
+async def entrust(call: Call) -> CallResult:
     """Read the words, store what they ask for, and say what was understood."""
-    said = call.read(NewWords)
+    said = call.read(OrderForm)
     try:
         heard = await _heard(call, said)
     except BadInput as wrong:
@@ -47,7 +47,7 @@ async def entrust(call: Call) -> Answer:
     return await _new(call, {"text": "", "wrong": None, **_receipt(heard)})
 
 
-async def received(call: Call) -> Answer:
+async def received(call: Call) -> CallResult:
     """The receipt of a message that was stored, once more: it may have been read meanwhile."""
     heard = await call.house.intake.became(call.task_id)
     return shell.part("parts/receipt.html", await _around(call) | _receipt(heard))
@@ -58,34 +58,34 @@ async def _around(call: Call) -> dict[str, object]:
     return {"shell": around, "now": around.now}
 
 
-async def _heard(call: Call, said: NewWords) -> Heard:
+async def _heard(call: Call, said: OrderForm) -> MessageResult:
     """What became of the words; work on a project is one task, and is not read as more."""
     intake, source = call.house.intake, Source(SourceKind.MANUAL, call.ref)
     if not said.project:
-        return await intake.receive(Message(text=said.text, source=source))
+        return await intake.receive(OwnerMessage(text=said.text, source=source))
     known = call.house.settings.projects
     cue = command.on_project(command.cue(said.text, ref=call.ref), said.project, known)
-    return Heard((await intake.admit(cue),))
+    return MessageResult((await intake.admit(cue),))
 
 
-async def _new(call: Call, values: Mapping[str, object], status: int = 200) -> Answer:
+async def _new(call: Call, values: Mapping[str, object], status: int = 200) -> CallResult:
     known: dict[str, object] = {"projects": sorted(call.house.settings.projects), "project": ""}
     return await shell.page(call, "pages/new.html", {**known, **values}, status)
 
 
-async def agent(call: Call) -> Answer:
+async def agent(call: Call) -> CallResult:
     return shell.part("parts/agent.html", {"shell": await shell.around(call)})
 
 
-async def palette(call: Call) -> Answer:
+async def palette(call: Call) -> CallResult:
     """Tasks that fit what is being typed."""
-    wanted = search.Filter(text=call.text("q") or "", limit=_FOUND)
+    wanted = search.TaskFilter(text=call.text("q") or "", limit=_FOUND)
     page = await call.house.db.read(search.page, wanted)
     found: list[Json] = [_line(task) for task in page.tasks]
     known = {task.id for task in page.tasks}
     near = await _alike(call, wanted.text or "") if len(found) < _FOUND else []
     alike: list[Json] = [_line(task) for task in near if task.id not in known]
-    return Answer({"tasks": found, "alike": alike[: _FOUND - len(found)]})
+    return CallResult({"tasks": found, "alike": alike[: _FOUND - len(found)]})
 
 
 async def _alike(call: Call, text: str) -> list[Task]:
@@ -99,8 +99,8 @@ def _line(task: Task) -> Json:
     return {"title": task.title, "href": f"/tasks/{task.id}", "kind": words.state(task).kind}
 
 
-def _receipt(heard: Heard) -> dict[str, object]:
-    return {"heard": told(heard), "tasks": heard.tasks, "card": heard.card}
+def _receipt(heard: MessageResult) -> dict[str, object]:
+    return {"heard": message_result_to_json(heard), "tasks": heard.tasks, "card": heard.card}
 
 
 ROUTES: Final = (
@@ -113,7 +113,7 @@ ROUTES: Final = (
         says="Hand over a task",
         gives="Page",
         page=True,
-        body=NewWords,
+        body=OrderForm,
     ),
     Route(
         method="GET",
@@ -131,6 +131,6 @@ ROUTES: Final = (
         says="Tasks by a few letters",
         gives="Page",
         page=True,
-        query=(Query("q", "What is typed.", {"type": "string"}),),
+        query=(QueryParameter("q", "What is typed.", {"type": "string"}),),
     ),
 )

@@ -10,75 +10,75 @@ from pydantic import Field
 from remit.errors import AlreadyDecided, BadInput, Conflict
 from remit.model.caller import Scope
 from remit.model.ids import ReviewId
-from remit.model.review import Answered, Decision, Review
-from remit.server.bodies import Body, Nothing
-from remit.server.call import Answer, Call, Does, Query, Route
-from remit.server.web import ask, kinds, letter, shell, stands, waiting
-from remit.server.web.ask import Opened
-from remit.server.web.kinds import Kind
+from remit.model.review import Decision, Review, ReviewAnswer
+from remit.server.bodies import EmptyBody, RequestBody
+from remit.server.call import Call, CallResult, Does, QueryParameter, Route
+from remit.server.web import ask, inbox_listing, letter, review_kinds, review_state, shell
+from remit.server.web.ask import ReviewPage
+from remit.server.web.review_kinds import ReviewKind
 from remit.store import inbox as store
-from remit.store.inbox import Waiting
+from remit.store.inbox import WaitingReview
 
 _MOST: Final = 100_000
 _EVENING, _MORNING = 18, 8  # o'clock
-_DONE: Final = Query("done", "What was just decided.", {"type": "string"})
-_AT: Final = Query("at", "What is open beside the list.", {"type": "string"})
+_DONE: Final = QueryParameter("done", "What was just decided.", {"type": "string"})
+_AT: Final = QueryParameter("at", "What is open beside the list.", {"type": "string"})
 
 
-class NewAnswer(Body):
+class NewAnswer(RequestBody):
     """What a form of the inbox says. To approve another text than the draft is to edit it."""
 
-    answer: Annotated[Answered, Field(strict=False)] = Answered.APPROVE
+    answer: Annotated[ReviewAnswer, Field(strict=False)] = ReviewAnswer.APPROVE
     text: Annotated[str, Field(max_length=_MOST)] = ""
     choice: Annotated[str, Field(max_length=_MOST)] = ""
     always: bool = False
     digest: Annotated[str, Field(max_length=64)] = ""
 
 
-class NewText(Body):
+class NewText(RequestBody):
     text: Annotated[str, Field(max_length=_MOST)] = ""
 
 
-class NewLater(Body):
+class NewLater(RequestBody):
     until: Literal["hour", "evening", "morning"] | None = None
     at: Annotated[str, Field(max_length=40)] = ""
 
 
-class NewTry(Body):
+class NewTry(RequestBody):
     instructions: Annotated[str, Field(max_length=_MOST)] = ""
 
 
 # Looking ------------------------------------------------------------------------------------------
 
 
-async def front(call: Call) -> Answer:
+async def front(call: Call) -> CallResult:
     """The list, and on a wide screen the first thing in it."""
-    listed = await waiting.listed(call)
+    listed = await inbox_listing.listed(call)
     first = next((row.id for row in listed.rows if not row.elsewhere), None)
     opened = await _open(call, first) if first else None
     return await _page(call, opened, listed=listed)
 
 
-async def one(call: Call) -> Answer:
+async def review_page(call: Call) -> CallResult:
     opened = await _open(call, call.path["id"])
     if opened is None:
         return shell.elsewhere(f"/tasks/{call.task_id}")
     return await _page(call, opened, chosen=True)
 
 
-async def rows(call: Call) -> Answer:
+async def rows(call: Call) -> CallResult:
     """The list alone, as it is now."""
-    values = {"listed": await waiting.listed(call), "at": call.text("at") or ""}
+    values = {"listed": await inbox_listing.listed(call), "at": call.text("at") or ""}
     return shell.part("parts/ilist.html", {**values, "now": shell.local(call)})
 
 
-async def stand(call: Call) -> Answer:
+async def stand(call: Call) -> CallResult:
     """How a question stands by now: one sentence for whoever has it open."""
     opened = await _open(call, call.path["id"])
     return shell.part("parts/stand.html", {"ask": opened})
 
 
-async def preview(call: Call) -> Answer:
+async def preview(call: Call) -> CallResult:
     """The text that is being typed, as it would arrive."""
     text = call.read(NewText).text
     found = await _waiting(call)
@@ -91,10 +91,10 @@ async def preview(call: Call) -> Answer:
 # Deciding -----------------------------------------------------------------------------------------
 
 
-async def decide(call: Call) -> Answer:
+async def decide(call: Call) -> CallResult:
     """Settle a question by what the owner saw; whoever comes second is told who was first."""
     said, found = call.read(NewAnswer), await _waiting(call)
-    listed = await waiting.listed(call)
+    listed = await inbox_listing.listed(call)
     try:
         decision = _decision(found.review, said)
         _check_seen(found.review, said)
@@ -104,43 +104,43 @@ async def decide(call: Call) -> Answer:
     return _onward(listed, str(call.review_id))
 
 
-async def later(call: Call) -> Answer:
+async def later(call: Call) -> CallResult:
     """Put a question off; it comes back by itself."""
-    said, listed = call.read(NewLater), await waiting.listed(call)
+    said, listed = call.read(NewLater), await inbox_listing.listed(call)
     try:
         await call.house.inbox.later(call.review_id, _until(said, shell.local(call)))
     except (AlreadyDecided, BadInput) as wrong:
-        return await _not_done(call, NewAnswer(answer=Answered.DECLINE), wrong)
+        return await _not_done(call, NewAnswer(answer=ReviewAnswer.DECLINE), wrong)
     return _onward(listed, str(call.review_id))
 
 
-async def undo(call: Call) -> Answer:
+async def undo(call: Call) -> CallResult:
     """Call back what was approved, while nothing of it is on its way."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     found = await _waiting(call)
     await call.house.owner.undo(found.task.id)
     return shell.elsewhere(f"/inbox/{call.review_id}")
 
 
-async def resume(call: Call) -> Answer:
+async def resume(call: Call) -> CallResult:
     """Let what was called back go out after all."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     found = await _waiting(call)
     await call.house.owner.resume(found.task.id)
     return shell.elsewhere(f"/inbox/{call.review_id}")
 
 
-async def seen(call: Call) -> Answer:
+async def mark_seen(call: Call) -> CallResult:
     """The owner has looked at how a task ended."""
-    call.read(Nothing)
-    listed = await waiting.listed(call)
+    call.read(EmptyBody)
+    listed = await inbox_listing.listed(call)
     await call.house.owner.seen(call.task_id)
     return _onward(listed, str(call.task_id))
 
 
-async def retry(call: Call) -> Answer:
+async def retry(call: Call) -> CallResult:
     """Try a task that ended again, as a new one; the old one is seen to."""
-    instructions, listed = call.read(NewTry).instructions, await waiting.listed(call)
+    instructions, listed = call.read(NewTry).instructions, await inbox_listing.listed(call)
     cue = await call.house.owner.retry(call.task_id, call.ref)
     cue = replace(cue, instructions=instructions) if instructions.strip() else cue
     await call.house.intake.admit(cue)
@@ -151,12 +151,12 @@ async def retry(call: Call) -> Answer:
 # Beneath ------------------------------------------------------------------------------------------
 
 
-async def _open(call: Call, ident: str) -> Opened | None:
+async def _open(call: Call, ident: str) -> ReviewPage | None:
     """What an address of the inbox names: a question, or a task that ended."""
     at = replace(call, path={"id": ident})
     if ident.lower().startswith("task-"):
         found = await ask.of_task(at, at.task_id)
-        if found is None or isinstance(found, Opened):
+        if found is None or isinstance(found, ReviewPage):
             return found
         return await ask.of_review(call, found)
     return await ask.of_review(at, at.review_id)
@@ -164,15 +164,15 @@ async def _open(call: Call, ident: str) -> Opened | None:
 
 async def _page(
     call: Call,
-    opened: Opened | None,
+    opened: ReviewPage | None,
     *,
-    listed: waiting.Listed | None = None,
+    listed: inbox_listing.InboxListing | None = None,
     chosen: bool = False,
     wrong: str = "",
     status: int = 200,
-) -> Answer:
+) -> CallResult:
     values = {
-        "listed": listed or await waiting.listed(call),
+        "listed": listed or await inbox_listing.listed(call),
         "ask": opened,
         "at": opened.id if opened else "",
         "chosen": chosen,
@@ -180,7 +180,7 @@ async def _page(
         "done": await _just_done(call),
         "undo": call.house.settings.deliver.undo,
         "later": _laters(shell.local(call)),
-        "sorts": kinds.SORTS,
+        "sorts": review_kinds.SORTS,
     }
     return await shell.page(call, "pages/inbox.html", values, status)
 
@@ -192,22 +192,26 @@ async def _just_done(call: Call) -> dict[str, object] | None:
         return None
     found = await _waiting(replace(call, path={"id": ident}))
     now = shell.local(call)
-    stand = stands.of_review(found.review, found.task, ask.undo_of(call), now)
+    stand = review_state.of_review(found.review, found.task, ask.undo_of(call), now)
     opened = await ask.of_review(call, ReviewId(ident))
     return {"id": ident, "stand": stand, "ask": opened} if stand.words else None
 
 
-async def _waiting(call: Call) -> Waiting:
+async def _waiting(call: Call) -> WaitingReview:
     return await call.house.db.read(store.question, call.review_id)
 
 
-async def _not_done(call: Call, said: NewAnswer, wrong: Exception) -> Answer:
+async def _not_done(call: Call, said: NewAnswer, wrong: Exception) -> CallResult:
     """The same page with what was typed, and why nothing came of it."""
     opened = await ask.of_review(call, call.review_id)
     first = isinstance(wrong, AlreadyDecided)
     words = "Somebody was first. Nothing of yours was done, and nothing is sent twice."
     typed = said.text or opened.text
-    kept = opened if said.answer not in (Answered.APPROVE, Answered.EDIT, Answered.ANSWER) else None
+    kept = (
+        opened
+        if said.answer not in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT, ReviewAnswer.ANSWER)
+        else None
+    )
     opened = kept or replace(opened, text=typed)
     status = 422 if isinstance(wrong, BadInput) else 409
     return await _page(
@@ -218,9 +222,9 @@ async def _not_done(call: Call, said: NewAnswer, wrong: Exception) -> Answer:
 def _decision(review: Review, said: NewAnswer) -> Decision:
     """What the form means: an approved text that is not the draft is one of the owner's own."""
     text = said.choice or said.text
-    if said.answer is Answered.APPROVE:
-        edited = bool(text) and text != ask.draft_of(review) and Answered.EDIT in review.options
-        answer = Answered.EDIT if edited else Answered.APPROVE
+    if said.answer is ReviewAnswer.APPROVE:
+        edited = bool(text) and text != ask.draft_of(review) and ReviewAnswer.EDIT in review.options
+        answer = ReviewAnswer.EDIT if edited else ReviewAnswer.APPROVE
         text = _arguments(review, text) if edited else ""
         return Decision(answer, text or None, always=said.always)
     return Decision(said.answer, text or None, always=said.always)
@@ -228,7 +232,7 @@ def _decision(review: Review, said: NewAnswer) -> Decision:
 
 def _arguments(review: Review, text: str) -> str:
     """What a tool is called with must be an object, or it would only be asked about again."""
-    if kinds.kind_of(review) is not Kind.CALL:
+    if review_kinds.kind_of(review) is not ReviewKind.CALL:
         return text
     try:
         fits = isinstance(json.loads(text), dict)
@@ -247,7 +251,7 @@ def _check_seen(review: Review, said: NewAnswer) -> None:
         raise Conflict(sentence)
 
 
-def _onward(listed: waiting.Listed, ident: str) -> Answer:
+def _onward(listed: inbox_listing.InboxListing, ident: str) -> CallResult:
     after = listed.after(ident)
     place = f"/inbox/{after.id}" if after and not after.elsewhere else "/inbox"
     return shell.elsewhere(f"{place}?done={ident}")
@@ -277,13 +281,13 @@ def _until(said: NewLater, now: datetime) -> datetime:
     return at
 
 
-def _looks(path: str, does: Does, says: str, *query: Query) -> Route:
+def _looks(path: str, does: Does, says: str, *query: QueryParameter) -> Route:
     return Route(
         method="GET", path=path, does=does, says=says, gives="Page", page=True, query=query
     )
 
 
-def _acts(path: str, does: Does, says: str, body: type[Body], scope: Scope) -> Route:
+def _acts(path: str, does: Does, says: str, body: type[RequestBody], scope: Scope) -> Route:
     return Route(
         method="POST",
         path=path,
@@ -299,13 +303,13 @@ def _acts(path: str, does: Does, says: str, body: type[Body], scope: Scope) -> R
 ROUTES: Final = (
     _looks("/inbox", front, "What waits for the owner", _DONE),
     _looks("/inbox/list", rows, "The list alone", _AT),
-    _looks("/inbox/{id}", one, "One thing that waits", _DONE),
+    _looks("/inbox/{id}", review_page, "One thing that waits", _DONE),
     _looks("/inbox/{id}/stand", stand, "How it stands by now"),
     _acts("/inbox/{id}", decide, "Decide it", NewAnswer, Scope.APPROVE),
     _acts("/inbox/{id}/preview", preview, "How a text would arrive", NewText, Scope.READ),
     _acts("/inbox/{id}/later", later, "Put it off", NewLater, Scope.APPROVE),
-    _acts("/inbox/{id}/undo", undo, "Call it back", Nothing, Scope.APPROVE),
-    _acts("/inbox/{id}/resume", resume, "Send it after all", Nothing, Scope.APPROVE),
-    _acts("/inbox/{id}/seen", seen, "It was seen", Nothing, Scope.APPROVE),
+    _acts("/inbox/{id}/undo", undo, "Call it back", EmptyBody, Scope.APPROVE),
+    _acts("/inbox/{id}/resume", resume, "Send it after all", EmptyBody, Scope.APPROVE),
+    _acts("/inbox/{id}/seen", mark_seen, "It was seen", EmptyBody, Scope.APPROVE),
     _acts("/inbox/{id}/retry", retry, "Try it again", NewTry, Scope.WRITE),
 )

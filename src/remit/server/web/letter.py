@@ -17,7 +17,7 @@ from remit.deliver import letter_head, letter_text, webhook
 from remit.deliver.courier import MOST_PARTS
 from remit.gate import Author, Objection
 from remit.model.delivery import Parcel
-from remit.ports import Channel, Shapes
+from remit.ports import Channel, ShapingChannel
 from remit.server.call import Call
 from remit.server.web import markup
 from remit.wiring import CHANNELS
@@ -33,7 +33,7 @@ _BLOCKS: Final = re.compile(r"^(?:#{1,6}\s|```|\s*[-+]\s+\S|\|.*\|)", re.MULTILI
 _MOST: Final = 100_000  # where the channel is not there any more
 
 
-class Way(Struct, frozen=True):
+class ChannelLabel(Struct, frozen=True):
     """A channel as a page calls it."""
 
     name: str
@@ -43,7 +43,7 @@ class Way(Struct, frozen=True):
     by: str  # the same in a sentence: sent by email
 
 
-class Remark(Struct, frozen=True):
+class LetterRemark(Struct, frozen=True):
     """What is to be said of a text before it goes: fine, worth knowing, or in its way."""
 
     kind: str  # ok, plan, bad
@@ -51,28 +51,28 @@ class Remark(Struct, frozen=True):
     words: str
 
 
-class Look(Struct, frozen=True):
+class LetterPreview(Struct, frozen=True):
     """A text as its reader will see it."""
 
-    way: Way
+    way: ChannelLabel
     html: tuple[Markup, ...]  # one for each message that it goes out as
-    remarks: tuple[Remark, ...]
+    remarks: tuple[LetterRemark, ...]
     subject: str = ""
-    changed: markup.Changes | None = None
+    changed: markup.TextChanges | None = None
 
 
-def way(call: Call, channel: str) -> Way:
+def way(call: Call, channel: str) -> ChannelLabel:
     """What a channel is and what it is called; one that is gone is called by its name."""
     kinds: Mapping[str, str] = {each.name: each.kind for each in call.house.outfit.ways}
     kind = kinds.get(channel, channel if channel in _KINDS else "")
-    return Way(channel, kind, *_KINDS.get(kind, ("send", channel, f"on {channel}")))
+    return ChannelLabel(channel, kind, *_KINDS.get(kind, ("send", channel, f"on {channel}")))
 
 
-def look(call: Call, channel: str, text: str, draft: str | None = None) -> Look:
+def look(call: Call, channel: str, text: str, draft: str | None = None) -> LetterPreview:
     """How a text would arrive. With a draft, what was changed in it too."""
     drawn, known = way(call, channel), _channels(call).get(channel)
     if not text.strip():
-        return Look(drawn, (), (Remark("plan", "edit", "Nothing is written yet"),))
+        return LetterPreview(drawn, (), (LetterRemark("plan", "edit", "Nothing is written yet"),))
     edited = draft is not None and draft != text
     # What the owner wrote goes out as he wrote it; what was drafted, in the channel's own form.
     shaped = text if edited else _shaped(known, text)
@@ -82,10 +82,12 @@ def look(call: Call, channel: str, text: str, draft: str | None = None) -> Look:
     parts = _parts(known, sent)
     remarks = [*_form(drawn, shaped, _shaped(known, shaped)), _length(known, sent, len(parts))]
     if isinstance(judged, Objection):
-        remarks.append(Remark("bad", "alert", f"Would be held: {judged.reason}"))
+        remarks.append(LetterRemark("bad", "alert", f"Would be held: {judged.reason}"))
     elif call.house.hide(sent) != sent:
-        remarks.append(Remark("bad", "alert", "Would be held: it looks as if it held a secret."))
-    return Look(
+        remarks.append(
+            LetterRemark("bad", "alert", "Would be held: it looks as if it held a secret.")
+        )
+    return LetterPreview(
         way=drawn,
         html=tuple(_drawn(drawn, part) for part in parts),
         remarks=tuple(remarks),
@@ -99,39 +101,39 @@ def _channels(call: Call) -> Mapping[str, Channel]:
 
 
 def _shaped(channel: object, text: str) -> str:
-    return channel.shape(text) if isinstance(channel, Shapes) else text
+    return channel.shape(text) if isinstance(channel, ShapingChannel) else text
 
 
 def _parts(channel: object, sent: str) -> tuple[str, ...]:
-    return channel.parts(sent) if isinstance(channel, Shapes) and sent else (sent,)
+    return channel.parts(sent) if isinstance(channel, ShapingChannel) and sent else (sent,)
 
 
 def _most(channel: Channel | None) -> int:
     most = channel.most if channel else _MOST
     shapes: object = channel
-    return most * MOST_PARTS if isinstance(shapes, Shapes) else most
+    return most * MOST_PARTS if isinstance(shapes, ShapingChannel) else most
 
 
-def _form(drawn: Way, text: str, shaped: str) -> list[Remark]:
+def _form(drawn: ChannelLabel, text: str, shaped: str) -> list[LetterRemark]:
     """What the channel makes of marks in the text."""
     match drawn.kind:
         case "whatsapp" if shaped != text or _BLOCKS.search(text):
-            return [Remark("plan", "alert", "WhatsApp shows Markdown as typed")]
+            return [LetterRemark("plan", "alert", "WhatsApp shows Markdown as typed")]
         case "whatsapp":
-            plain = Remark("ok", "done", "Plain text")
-            return [plain, Remark("ok", "done", "No headings or code")]
+            plain = LetterRemark("ok", "done", "Plain text")
+            return [plain, LetterRemark("ok", "done", "No headings or code")]
         case "email" | "dashboard":
-            return [Remark("ok", "done", "Markdown, shown with its look")]
+            return [LetterRemark("ok", "done", "Markdown, shown with its look")]
         case _:
             return []
 
 
-def _length(channel: Channel | None, sent: str, parts: int) -> Remark:
+def _length(channel: Channel | None, sent: str, parts: int) -> LetterRemark:
     most = channel.most if channel else _MOST
     if parts > 1:
-        return Remark("plan", "copy", f"{len(sent):,} characters, sent as {parts} messages")
+        return LetterRemark("plan", "copy", f"{len(sent):,} characters, sent as {parts} messages")
     kind, icon = ("ok", "done") if len(sent) <= most else ("bad", "alert")
-    return Remark(kind, icon, f"{len(sent):,} of {most:,} characters")
+    return LetterRemark(kind, icon, f"{len(sent):,} of {most:,} characters")
 
 
 def _subject(text: str) -> str:
@@ -141,7 +143,7 @@ def _subject(text: str) -> str:
     return made or letter_head.subject(opening) or "(no subject)"
 
 
-def _drawn(drawn: Way, text: str) -> Markup:
+def _drawn(drawn: ChannelLabel, text: str) -> Markup:
     match drawn.kind:
         case "whatsapp":
             return markup.whatsapp(text)

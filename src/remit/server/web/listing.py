@@ -16,10 +16,10 @@ from remit.model.ids import TaskId
 from remit.model.status import ACTIVE, TERMINAL, Status
 from remit.model.task import TaskType
 from remit.server.web import line, row
-from remit.server.web.row import Row
+from remit.server.web.row import TaskRow
 from remit.store import search, series
 from remit.store.database import Tx
-from remit.store.search import Count, Filter, Sort
+from remit.store.search import SortOrder, TaskCount, TaskFilter
 
 ROWS: Final = 100  # of a page
 _OPEN: Final = 25  # of a section that is not the last
@@ -34,24 +34,24 @@ _TABS: Final = frozenset(
 )  # words of tabs that are no status
 
 
-class Grouped(StrEnum):
+class ListGrouping(StrEnum):
     STATE = "state"
     NONE = "none"
     SERIES = "series"
 
 
-class Shown(Struct, frozen=True):
+class ListAddress(Struct, frozen=True):
     """What the address says."""
 
     q: str = ""
-    sort: Sort = Sort.NEWEST
-    group: Grouped = Grouped.STATE
+    sort: SortOrder = SortOrder.NEWEST
+    group: ListGrouping = ListGrouping.STATE
     before: str = ""
 
     def href(self, path: str = "/tasks", **said: str) -> str:
         """The address with other words; what everybody gets anyway is left out."""
-        sort = "" if self.sort is Sort.NEWEST else self.sort.value
-        group = "" if self.group is Grouped.STATE else self.group.value
+        sort = "" if self.sort is SortOrder.NEWEST else self.sort.value
+        group = "" if self.group is ListGrouping.STATE else self.group.value
         return line.address(path, **{"q": self.q, "sort": sort, "group": group, **said})
 
     def said(self, key: str, text: str) -> str:
@@ -59,7 +59,7 @@ class Shown(Struct, frozen=True):
         return self.href(q=line.changed(self.q, {key: text}))
 
 
-class Tab(Struct, frozen=True):
+class ListTab(Struct, frozen=True):
     label: str
     href: str
     count: int
@@ -67,20 +67,20 @@ class Tab(Struct, frozen=True):
     current: bool
 
 
-class Section(Struct, frozen=True):
+class ListSection(Struct, frozen=True):
     """Rows under a head; without a title there is none."""
 
     title: str
-    rows: Sequence[Row]
+    rows: Sequence[TaskRow]
     count: str = ""
     href: str = ""  # where all of them are, if these are not
 
 
-class Listing(Struct, frozen=True):
-    sections: Sequence[Section]
+class TaskListing(Struct, frozen=True):
+    sections: Sequence[ListSection]
     next: str | None  # where the last section goes on
-    count: Count
-    tabs: Sequence[Tab]
+    count: TaskCount
+    tabs: Sequence[ListTab]
     newest: Sequence[TaskId]  # so that the page knows which new ones belong into it
 
 
@@ -88,7 +88,7 @@ class _Part(Struct, frozen=True):
     """A section before it is read."""
 
     title: str
-    wanted: Filter
+    wanted: TaskFilter
     href: str = ""
     count: int | None = None
     most: int | None = None  # how many there can be, where that is all that is known
@@ -99,14 +99,14 @@ class _Part(Struct, frozen=True):
         return 0 in (self.count, self.most)
 
 
-def look(tx: Tx, shown: Shown, wanted: Filter, now: datetime) -> Listing:
+def look(tx: Tx, shown: ListAddress, wanted: TaskFilter, now: datetime) -> TaskListing:
     """The first page, in sections; or, further on, only the section that goes on."""
     wanted = search.prepared(tx, wanted)
     count = counted(tx, shown, wanted)
     parts = list(_parts(tx, shown, wanted, count))
     if shown.before and parts:
         parts = [replace(parts[-1], title="")]
-    sections: list[Section] = []
+    sections: list[ListSection] = []
     cursor: str | None = None
     for part in parts:
         is_last = part is parts[-1]
@@ -122,19 +122,21 @@ def look(tx: Tx, shown: Shown, wanted: Filter, now: datetime) -> Listing:
         href = part.href if page.next and not is_last else ""
         told = "" if part.count is None else _told(part.count, cut=is_cut)
         if found:
-            sections.append(Section(part.title, row.rows(tx, found, page.asks, now), told, href))
+            sections.append(
+                ListSection(part.title, row.rows(tx, found, page.asks, now), told, href)
+            )
     made = _numbered(tx, shown, wanted, count)
-    return Listing(sections, cursor, count, made, newest(tx, wanted))
+    return TaskListing(sections, cursor, count, made, newest(tx, wanted))
 
 
-def numbers(tx: Tx, shown: Shown, wanted: Filter) -> tuple[list[Tab], list[TaskId]]:
+def numbers(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> tuple[list[ListTab], list[TaskId]]:
     """The tabs and the newest tasks, at one moment."""
     wanted = search.prepared(tx, wanted)
     made = _numbered(tx, shown, wanted, counted(tx, shown, wanted))
     return made, newest(tx, wanted)
 
 
-def _numbered(tx: Tx, shown: Shown, wanted: Filter, count: Count) -> list[Tab]:
+def _numbered(tx: Tx, shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> list[ListTab]:
     """The tabs; what no check has proven has one, as soon as there is something of that."""
     here = _UNVERIFIED in line.words(shown.q)
     if here:
@@ -145,7 +147,7 @@ def _numbered(tx: Tx, shown: Shown, wanted: Filter, count: Count) -> list[Tab]:
     return tabs(shown, count, unproven if here or unproven.total else None)
 
 
-def counted(tx: Tx, shown: Shown, wanted: Filter) -> Count:
+def counted(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> TaskCount:
     """How many match; and in each state, how many would if only the tab were another."""
     count = search.count(tx, wanted)
     if wanted.type is not TaskType.SCHEDULED or "is:scheduled" not in line.words(shown.q):
@@ -158,11 +160,11 @@ def _told(n: int, *, cut: bool) -> str:
     return f"{min(n, search.EXACT):,}{'+' if cut or n > search.EXACT else ''}"
 
 
-def newest(tx: Tx, wanted: Filter) -> list[TaskId]:
-    return search.ids(tx, replace(wanted, sort=Sort.NEWEST, before=None), 20)
+def newest(tx: Tx, wanted: TaskFilter) -> list[TaskId]:
+    return search.ids(tx, replace(wanted, sort=SortOrder.NEWEST, before=None), 20)
 
 
-def tabs(shown: Shown, count: Count, unproven: Count | None = None) -> list[Tab]:
+def tabs(shown: ListAddress, count: TaskCount, unproven: TaskCount | None = None) -> list[ListTab]:
     """Every state with how many of this very filter stand in it."""
     rest = line.without(shown.q, "status", also=_TABS)
     by = count.by_status
@@ -180,7 +182,7 @@ def tabs(shown: Shown, count: Count, unproven: Count | None = None) -> list[Tab]
         more[_UNVERIFIED] = unproven.more
     here = {word for word in line.words(shown.q) if word not in line.words(rest)}
     return [
-        Tab(
+        ListTab(
             label,
             shown.href(q=" ".join(part for part in (word, rest) if part)),
             min(n, search.EXACT),
@@ -191,18 +193,18 @@ def tabs(shown: Shown, count: Count, unproven: Count | None = None) -> list[Tab]
     ]
 
 
-def _parts(tx: Tx, shown: Shown, wanted: Filter, count: Count) -> Iterator[_Part]:
-    if shown.sort is not Sort.NEWEST:
+def _parts(tx: Tx, shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> Iterator[_Part]:
+    if shown.sort is not SortOrder.NEWEST:
         wanted = replace(wanted, sort=shown.sort)
-    if shown.group is Grouped.SERIES and wanted.recurring is not False and not wanted.series:
+    if shown.group is ListGrouping.SERIES and wanted.recurring is not False and not wanted.series:
         yield from _by_series(tx, shown, wanted)
-    elif shown.group is Grouped.STATE and not wanted.deleted:
+    elif shown.group is ListGrouping.STATE and not wanted.deleted:
         yield from _by_state(shown, wanted, count)
     else:
         yield _Part("", wanted)
 
 
-def _by_state(shown: Shown, wanted: Filter, count: Count) -> Iterator[_Part]:
+def _by_state(shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> Iterator[_Part]:
     """One section for each stage of a task's life; those the filter leaves out are not asked."""
     few = replace(wanted, limit=_OPEN, before=None)
     by = count.by_status
@@ -219,14 +221,14 @@ def _by_state(shown: Shown, wanted: Filter, count: Count) -> Iterator[_Part]:
         yield _Part("Running now", replace(few, statuses=running), href, n)
     yield from _coming(shown, few, rest, count)
     # What has ended is due no more.
-    ended = frozenset[Status]() if wanted.sort is Sort.DUE else TERMINAL
+    ended = frozenset[Status]() if wanted.sort is SortOrder.DUE else TERMINAL
     earlier = _both(wanted.statuses, ended | {Status.PAUSED})
     if earlier:
         n = sum(by.get(status, 0) for status in earlier)
         yield _Part("Earlier", replace(wanted, statuses=earlier), count=n)
 
 
-def _coming(shown: Shown, few: Filter, rest: str, count: Count) -> Iterator[_Part]:
+def _coming(shown: ListAddress, few: TaskFilter, rest: str, count: TaskCount) -> Iterator[_Part]:
     waiting = _both(few.statuses, frozenset(_UP_NEXT))
     if not waiting:
         return
@@ -236,14 +238,16 @@ def _coming(shown: Shown, few: Filter, rest: str, count: Count) -> Iterator[_Par
         most = sum(count.by_status.get(each, 0) for each in _UP_NEXT) - count.planned
         yield _Part("Pending", now, href, most=most, unasked=True)
     if few.type is not TaskType.IMMEDIATE:
-        soonest = replace(few, statuses=(Status.READY,), type=TaskType.SCHEDULED, sort=Sort.DUE)
+        soonest = replace(
+            few, statuses=(Status.READY,), type=TaskType.SCHEDULED, sort=SortOrder.DUE
+        )
         href = shown.href(q=f"{_PLANNED} {rest}".strip())
         yield _Part("Up next", soonest, href, most=count.planned, unasked=True)
 
 
-def _by_series(tx: Tx, shown: Shown, wanted: Filter) -> Iterator[_Part]:
+def _by_series(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> Iterator[_Part]:
     """The newest occurrences of each series, then all that comes back never."""
-    for each in series.every(tx, limit=_SERIES):
+    for each in series.list_series(tx, limit=_SERIES):
         of_it = replace(wanted, series=each.id, limit=_OCCURRENCES, before=None)
         href = shown.href(q=line.changed(shown.q, {"series": each.id}), group="none")
         yield _Part(each.title, of_it, href)

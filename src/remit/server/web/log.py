@@ -7,9 +7,9 @@ from msgspec import Struct
 from remit.journal import transcript
 from remit.model.event import Event
 from remit.model.ids import TaskId
-from remit.server.call import Answer, Call, Query, Route, numbers
+from remit.server.call import Call, CallResult, QueryParameter, Route, numbers
 from remit.server.web import attempts, shell, story
-from remit.server.web.story import Line, Show
+from remit.server.web.story import LogKind, LogLine
 from remit.store import events
 from remit.store import tasks as stored
 from remit.store.database import Tx
@@ -19,25 +19,25 @@ CAP: Final = 5000  # lines that a browser keeps, and events that one search goes
 _SCAN: Final = 500
 
 
-class Wanted(Struct, frozen=True, kw_only=True):
+class LogFilter(Struct, frozen=True, kw_only=True):
     """Which lines: after or before a place, of one kind, with some words in them."""
 
     after: int = 0
     before: int = 0
-    show: Show = Show.ALL
+    show: LogKind = LogKind.ALL
     text: str = ""
 
 
-class Page(Struct, frozen=True):
+class LogPage(Struct, frozen=True):
     """Lines in their order; `first` and `last` are what was looked through, found or not."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[LogLine, ...]
     first: int
     last: int
     more: bool  # whether there are older ones
 
 
-async def more(call: Call) -> Answer:
+async def more(call: Call) -> CallResult:
     """Lines to put before or behind those that are shown."""
     wanted = wanted_of(call)
     page = await call.house.db.read(read, call.task_id, wanted)
@@ -45,24 +45,24 @@ async def more(call: Call) -> Answer:
     return shell.part("parts/log_lines.html", values)
 
 
-async def export(call: Call) -> Answer:
+async def export(call: Call) -> CallResult:
     """Everything that happened, one JSON object a line."""
     found = await call.house.db.read(_all, call.task_id)
     text = "".join(map(transcript.line, found))
     name = f'attachment; filename="{call.task_id}.jsonl"'
-    return Answer(text, media="application/jsonl", headers={"Content-Disposition": name})
+    return CallResult(text, media="application/jsonl", headers={"Content-Disposition": name})
 
 
-def wanted_of(call: Call) -> Wanted:
-    return Wanted(
+def wanted_of(call: Call) -> LogFilter:
+    return LogFilter(
         after=call.number("after", 0),
         before=call.number("before", 0),
-        show=call.word("show", Show) or Show.ALL,
+        show=call.word("show", LogKind) or LogKind.ALL,
         text=(call.text("find") or "").strip()[:200],
     )
 
 
-def read(tx: Tx, task_id: TaskId, wanted: Wanted) -> Page:
+def read(tx: Tx, task_id: TaskId, wanted: LogFilter) -> LogPage:
     """One page; who filters is given as many lines as who does not, if there are as many."""
     task = stored.get(tx, task_id)
     calls = attempts.calls_of(tx, task)
@@ -70,8 +70,8 @@ def read(tx: Tx, task_id: TaskId, wanted: Wanted) -> Page:
         found = events.of_task(tx, task_id, wanted.after, CAP)
         fits = [each for each in story.lines(found, calls) if each.fits(wanted.show, wanted.text)]
         last = found[-1].n if found else wanted.after
-        return Page(tuple(fits), wanted.after, last, more=True)
-    lines, before, last, scanned = list[Line](), wanted.before, 0, 0
+        return LogPage(tuple(fits), wanted.after, last, more=True)
+    lines, before, last, scanned = list[LogLine](), wanted.before, 0, 0
     while scanned < CAP:
         found = events.last_of_task(tx, task_id, _SCAN, before)
         if not found:
@@ -84,7 +84,7 @@ def read(tx: Tx, task_id: TaskId, wanted: Wanted) -> Page:
     # A line that is left out here is the first to come with the next page.
     shown = lines[-PAGE:]
     first = shown[0].n if len(lines) > PAGE else before
-    return Page(tuple(shown), first, last, more=first > 1)
+    return LogPage(tuple(shown), first, last, more=first > 1)
 
 
 def _all(tx: Tx, task_id: TaskId) -> list[Event]:
@@ -92,8 +92,8 @@ def _all(tx: Tx, task_id: TaskId) -> list[Event]:
     return events.of_task(tx, task_id)
 
 
-SHOW: Final = Query("show", "Which lines.", {"enum": list(Show)})
-FIND: Final = Query("find", "Words that must be in a line.", {"type": "string"})
+SHOW: Final = QueryParameter("show", "Which lines.", {"enum": list(LogKind)})
+FIND: Final = QueryParameter("find", "Words that must be in a line.", {"type": "string"})
 ROUTES: Final = (
     Route(
         method="GET",

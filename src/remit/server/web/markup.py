@@ -47,7 +47,7 @@ _MARKS: Final = (
 )
 
 
-class Changes(Struct, frozen=True):
+class TextChanges(Struct, frozen=True):
     """What an edit changed, to look at, and in how many places."""
 
     html: Markup
@@ -75,7 +75,7 @@ def whatsapp(text: str) -> Markup:
     return Markup(shown)  # noqa: S704 - escaped above, and the tags are ours
 
 
-def changes(before: str, after: str) -> Changes:
+def changes(before: str, after: str) -> TextChanges:
     """The words that went and those that came."""
     found: list[Markup] = []
     count = 0
@@ -86,7 +86,7 @@ def changes(before: str, after: str) -> Changes:
         count += 1
         found += [Markup("<del>{}</del>").format(gone)] if gone else []
         found += [Markup("<ins>{}</ins>").format(come)] if come else []
-    return Changes(Markup("").join(found), count)
+    return TextChanges(Markup("").join(found), count)
 
 
 def _lower(level: int) -> int:

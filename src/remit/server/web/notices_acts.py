@@ -10,11 +10,11 @@ from pydantic import BeforeValidator, Field
 from remit.errors import BadInput
 from remit.model.caller import Scope
 from remit.model.notice import CONVERSATION
-from remit.server.bodies import Body
-from remit.server.call import Answer, Call, Route
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult, Route
 from remit.server.notices import TriedWay
-from remit.server.web import notices_seen, settings
-from remit.settings import DEFAULT_FILE, Notices, edit, load
+from remit.server.web import notices_section, settings
+from remit.settings import DEFAULT_FILE, NoticeSettings, edit, load
 from remit.settings.notices import check, check_hour
 
 _FILE: Final = "settings.toml"
@@ -33,7 +33,7 @@ Words = Annotated[
 ]
 
 
-class NewWishes(Body):
+class NoticesForm(RequestBody):
     """What the form says: for each kind its ways; a kind without one is told nowhere."""
 
     question: Words = ()
@@ -47,10 +47,10 @@ class NewWishes(Body):
     digest_over: Words = (CONVERSATION,)
 
 
-async def save(call: Call) -> Answer:
+async def save(call: Call) -> CallResult:
     """Write the wishes into settings.toml; they hold from now on."""
-    said, house = call.read(NewWishes), call.house
-    told = {name: getattr(said, name) for name in NewWishes.model_fields}
+    said, house = call.read(NoticesForm), call.house
+    told = {name: getattr(said, name) for name in NoticesForm.model_fields}
     wanted = replace(house.wishes.notices, **told)
     path = house.settings.home / _FILE
     try:
@@ -65,18 +65,18 @@ async def save(call: Call) -> Answer:
     return await settings.section(call, "notices", {"said": said_now})
 
 
-async def try_out(call: Call) -> Answer:
+async def try_out(call: Call) -> CallResult:
     """Tell over one way that this is a test, and say how that went."""
     way = call.read(TriedWay).way
     try:
         found = await call.house.herald.test(way)
     except BadInput as bad:
         return await settings.section(call, "notices", {"wrong": str(bad)}, 422)
-    told = notices_seen.told(found, notices_seen.ways(call))
+    told = notices_section.test_result_sentence(found, notices_section.ways(call))
     return await settings.section(call, "notices", {"said": told})
 
 
-def _holding(call: Call) -> Notices:
+def _holding(call: Call) -> NoticeSettings:
     """What the file and the environment say together."""
     environ = {**os.environ, "REMIT_HOME": str(call.house.settings.home)}
     return load(environ).notices
@@ -90,7 +90,7 @@ ROUTES: Final = (
         says="What is told where",
         gives="Page",
         page=True,
-        body=NewWishes,
+        body=NoticesForm,
         scope=Scope.ADMIN,
     ),
     Route(

@@ -21,24 +21,24 @@ _HEADS: Final = (
 )
 
 
-class Line(Struct, frozen=True):
+class PatchLine(Struct, frozen=True):
     kind: str  # ins, del, hunk or same
     text: str
 
 
-class File(Struct, frozen=True):
+class PatchFile(Struct, frozen=True):
     """What became of one file; `left` is how many lines of it are not shown."""
 
     path: str
-    lines: tuple[Line, ...]
+    lines: tuple[PatchLine, ...]
     added: int
     removed: int
     word: str = ""  # new, deleted, renamed, binary
     left: int = 0
 
 
-class Patch(Struct, frozen=True):
-    files: tuple[File, ...]
+class PatchView(Struct, frozen=True):
+    files: tuple[PatchFile, ...]
     cut: bool  # whether more was changed than is shown
 
     @property
@@ -50,17 +50,17 @@ class Patch(Struct, frozen=True):
         return sum(each.removed for each in self.files)
 
 
-def read(text: str) -> Patch | None:
+def read(text: str) -> PatchView | None:
     """The files of a diff; None if it is none."""
     parts = list(_parts(text))
     if not parts:
         return None
-    files, room, broken = list[File](), MOST_LINES, False
+    files, room, broken = list[PatchFile](), MOST_LINES, False
     for part in parts:
         made, whole = _file(part, min(room, MOST_OF_FILE))
         files.append(made)
         room, broken = room - len(made.lines), broken or not whole
-    return Patch(tuple(files), broken or any(each.left for each in files))
+    return PatchView(tuple(files), broken or any(each.left for each in files))
 
 
 def _parts(text: str) -> Iterator[list[str]]:
@@ -77,26 +77,26 @@ def _parts(text: str) -> Iterator[list[str]]:
         yield part
 
 
-def _file(part: list[str], room: int) -> tuple[File, bool]:
+def _file(part: list[str], room: int) -> tuple[PatchFile, bool]:
     """One file, and whether its last hunk ends where it says that it does."""
     named, word = _FILE.fullmatch(part[0]), ""
     path = named[2] if named else part[0].removeprefix("diff --git ")
-    lines, old, new = list[Line](), 0, 0
+    lines, old, new = list[PatchLine](), 0, 0
     for text in part[1:]:
         if old > 0 or new > 0:
             kind = _KINDS.get(text[:1], "same")
             old -= kind != "ins" and not text.startswith("\\")
             new -= kind != "del" and not text.startswith("\\")
-            lines.append(Line(kind, _short(text[1:] if not text.startswith("\\") else text)))
+            lines.append(PatchLine(kind, _short(text[1:] if not text.startswith("\\") else text)))
         elif hunk := _HUNK.match(text):
             old, new = int(hunk[1] or 1), int(hunk[2] or 1)
-            lines.append(Line("hunk", _short(text)))
+            lines.append(PatchLine("hunk", _short(text)))
         elif not lines:
             word = next((said for head, said in _HEADS if text.startswith(head)), word)
     added = sum(each.kind == "ins" for each in lines)
     removed = sum(each.kind == "del" for each in lines)
     left = max(0, len(lines) - room)
-    return File(path, tuple(lines[:room]), added, removed, word, left), old <= 0 and new <= 0
+    return PatchFile(path, tuple(lines[:room]), added, removed, word, left), old <= 0 and new <= 0
 
 
 def _short(text: str) -> str:

@@ -5,16 +5,16 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from remit.model.caller import Scope
-from remit.server.bodies import Body
-from remit.server.call import Answer, Call, Route
-from remit.server.problem import Problem, Refused
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult, Route
+from remit.server.problem import Problem, RequestRefused
 from remit.server.web import shell
 from remit.store import calendars
 
 HREF: Final = "/schedule#refused"
 
 
-class Seen(Body):
+class RefusalForm(RequestBody):
     """Which one."""
 
     account: Annotated[str, Field(max_length=200)]
@@ -22,13 +22,13 @@ class Seen(Body):
     path: Annotated[str, Field(max_length=2000)]
 
 
-async def see(call: Call) -> Answer:
+async def see(call: Call) -> CallResult:
     """The owner knows of it; if the event changes, it is told anew."""
-    said = call.read(Seen)
+    said = call.read(RefusalForm)
     found = await call.house.db.write(calendars.see, said.account, said.calendar, said.path)
     if not found:
         sentence = "That event is not refused any more; look again."
-        raise Refused(Problem("not-found", sentence))
+        raise RequestRefused(Problem("not-found", sentence))
     return shell.elsewhere(HREF)
 
 
@@ -40,7 +40,7 @@ ROUTES: Final = (
         says="An event that starts nothing was seen",
         gives="Page",
         page=True,
-        body=Seen,
+        body=RefusalForm,
         scope=Scope.APPROVE,
     ),
 )

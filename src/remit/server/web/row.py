@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from remit.errors import NotFound
 from remit.model import rhythm
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import SeriesId, TaskId
 from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.review import Review
@@ -20,7 +20,7 @@ from remit.model.run import Run
 from remit.model.series import Repeats, Series
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Task
-from remit.server.web import lane, words
+from remit.server.web import row_timeline, words
 from remit.store import events, reviews, runs, series, spending, tasks
 from remit.store.database import Tx
 
@@ -31,20 +31,20 @@ _NAMES: Final = {
     "dashboard": "Dashboard",
     "webhook": "Webhook",
 }
-_NEEDS_YOU: Final = words.State("you", "Needs you", "you")
+_NEEDS_YOU: Final = words.StatusLook("you", "Needs you", "you")
 
 
-class Chip(Struct, frozen=True):
+class RowChip(Struct, frozen=True):
     icon: str
     word: str
 
 
-class Row(Struct, frozen=True):
+class TaskRow(Struct, frozen=True):
     task: Task
-    state: words.State
+    state: words.StatusLook
     sub: str
-    chips: tuple[Chip, ...]
-    lane: lane.Lane
+    chips: tuple[RowChip, ...]
+    lane: row_timeline.RowTimeline
     cents: int | None
     at: datetime  # what its last column tells: when it changed, or when it will run
 
@@ -65,13 +65,13 @@ class _Known(Struct):
     series: dict[SeriesId, Series | None] = field(default_factory=dict)
 
 
-def rows(tx: Tx, found: Sequence[Task], asks: Collection[TaskId], now: datetime) -> list[Row]:
+def rows(tx: Tx, found: Sequence[Task], asks: Collection[TaskId], now: datetime) -> list[TaskRow]:
     """The rows of a page; `now` is on the owner's clock."""
     known = _Known()
     return [draw(task, _about(tx, task, known, now), task.id in asks, now) for task in found]
 
 
-def some(tx: Tx, task_ids: Sequence[TaskId], now: datetime) -> list[Row]:
+def rows_of_tasks(tx: Tx, task_ids: Sequence[TaskId], now: datetime) -> list[TaskRow]:
     """The rows of these tasks, as they stand; what was deleted has none."""
     found = [task for each in task_ids if (task := _kept(tx, each))]
     return rows(tx, found, reviews.asking(tx, task_ids), now)
@@ -86,7 +86,7 @@ def _kept(tx: Tx, task_id: TaskId) -> Task | None:
 
 
 def _about(tx: Tx, task: Task, known: _Known, now: datetime) -> _About:
-    reached = lane.reaches(task, now)
+    reached = row_timeline.reaches(task, now)
     waits = task.status is Status.NEEDS_REVIEW
     if task.series_id is not None and task.series_id not in known.series:
         known.series[task.series_id] = series.get(tx, task.series_id)
@@ -99,17 +99,17 @@ def _about(tx: Tx, task: Task, known: _Known, now: datetime) -> _About:
     )
 
 
-def draw(task: Task, about: _About, asks: bool, now: datetime) -> Row:
+def draw(task: Task, about: _About, asks: bool, now: datetime) -> TaskRow:
     state = words.state(task)
     if asks and state.kind != "you":
         state = _NEEDS_YOU
     planned = task.scheduled_for if state.kind == "plan" else None
-    return Row(
+    return TaskRow(
         task=task,
         state=state,
         sub=_sub(task, about, now.tzinfo),
         chips=chips(task, now.tzinfo),
-        lane=lane.lane(task, about.runs, about.reviews, now),
+        lane=row_timeline.lane(task, about.runs, about.reviews, now),
         cents=about.cents,
         at=(planned or task.last_updated).astimezone(now.tzinfo),
     )
@@ -169,7 +169,7 @@ def _now(task: Task, said: Sequence[Event]) -> str:
         return "stopping at the next boundary"
     for event in reversed(said):
         text = event.data.get("text")
-        if event.kind in (Kind.RUN_SAID, Kind.STEP_DONE) and isinstance(text, str):
+        if event.kind in (EventKind.RUN_SAID, EventKind.STEP_DONE) and isinstance(text, str):
             return words.first_line(text, 80)
     return {Status.VERIFYING: "checking the work", Status.DELIVERING: "sending"}.get(
         task.status, "thinking"
@@ -191,15 +191,16 @@ def _failed(task: Task, legs: Sequence[Run]) -> str:
 # Where it goes -----------------------------------------------------------------------------------
 
 
-def chips(task: Task, zone: tzinfo | None) -> tuple[Chip, ...]:
+def chips(task: Task, zone: tzinfo | None) -> tuple[RowChip, ...]:
     """Each delivery with how it stands; of many, the first ones and a number."""
     whole = [each for each in task.delivery if each.part == 0]
     shown = [
-        Chip(words.channel_icon(each.channel), _stands(task, each, zone)) for each in whole[:_SHOWN]
+        RowChip(words.channel_icon(each.channel), _stands(task, each, zone))
+        for each in whole[:_SHOWN]
     ]
     more = len(whole) - _SHOWN
     if more > 0:
-        shown.append(Chip("send", f"{more} more"))
+        shown.append(RowChip("send", f"{more} more"))
     return (*shown, _UNVERIFIED) if is_unverified(task) else tuple(shown)
 
 
@@ -225,7 +226,7 @@ def _stands(task: Task, delivery: Delivery, zone: tzinfo | None) -> str:
 
 # What the question says is news; of a message that is ready, the work is.
 _TOLD: Final = frozenset({Reason.INPUT, Reason.DELIVERABLE, Reason.AUTH, Reason.POISON})
-_UNVERIFIED: Final = Chip("shield", NOT_VERIFIED)
+_UNVERIFIED: Final = RowChip("shield", NOT_VERIFIED)
 _DELIVERY: Final[Mapping[DeliveryStatus, str]] = {
     DeliveryStatus.SENDING: "Sending",
     DeliveryStatus.REFUSED: "Refused",

@@ -5,14 +5,14 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from remit.server import views as kept
-from remit.server.bodies import Body, NewView
-from remit.server.call import Answer, Call, Route
+from remit.server.bodies import NewView, RequestBody
+from remit.server.call import Call, CallResult, Route
 from remit.server.web import shell
-from remit.server.web.listing import Shown
+from remit.server.web.listing import ListAddress
 from remit.store import task_filter
 
 
-class OldView(Body):
+class RemoveViewForm(RequestBody):
     name: Annotated[str, Field(max_length=200)]
     back: Annotated[str, Field(max_length=2_000)] = "/tasks"
 
@@ -23,13 +23,13 @@ async def named(call: Call, q: str) -> str:
     return next((each.name for each in found if each.filter == q), "")
 
 
-async def keep(call: Call) -> Answer:
+async def keep(call: Call) -> CallResult:
     await kept.keep(call)
-    return shell.elsewhere(Shown(q=call.read(NewView).filter).href())
+    return shell.elsewhere(ListAddress(q=call.read(NewView).filter).href())
 
 
-async def drop(call: Call) -> Answer:
-    body = call.read(OldView)
+async def drop(call: Call) -> CallResult:
+    body = call.read(RemoveViewForm)
     await call.house.db.write(task_filter.delete_view, body.name)
     return shell.elsewhere(back(body.back))
 
@@ -55,7 +55,7 @@ ROUTES: Final = (
         does=drop,
         says="Forget a view",
         gives="Page",
-        body=OldView,
+        body=RemoveViewForm,
         page=True,
     ),
 )

@@ -11,17 +11,17 @@ from pydantic import Field
 from remit.errors import BadInput, NotFound
 from remit.model import codec, rrule
 from remit.model.ids import SeriesId, TaskId, series_id
-from remit.model.series import Fate, Series, Slot
+from remit.model.series import Series, Slot, SlotFate
 from remit.model.status import Status
 from remit.model.task import SourceKind, Task
 from remit.server import refusals
-from remit.server.bodies import Body
-from remit.server.call import Answer, Call, Query, Route
-from remit.server.problem import Problem, Refused
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult, QueryParameter, Route
+from remit.server.problem import Problem, RequestRefused
 from remit.server.web import calendar, line, row, shell, words
-from remit.server.web.calendar import Mark, Sheet, Span
+from remit.server.web.calendar import CalendarMark, CalendarSheet, CalendarSpan
 from remit.store import agenda, series, series_orders, tasks
-from remit.store.agenda import Start
+from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
 
 _NEXT: Final = 3
@@ -31,21 +31,21 @@ _FAR: Final = 1_000  # so many runs ahead one may be opened
 _MOMENT: Final = timedelta(microseconds=1)
 
 
-class Nothing(Body):
+class SeriesForm(RequestBody):
     """A word about a series, and where to go then."""
 
     back: Annotated[str, Field(max_length=200)] = "/schedule"
 
 
-class AtSlot(Nothing):
+class SlotForm(SeriesForm):
     at: Annotated[str, Field(max_length=40)]
 
 
-class Moved(AtSlot):
+class MoveSlotForm(SlotForm):
     to: Annotated[str, Field(max_length=40)]
 
 
-class Run(Struct, frozen=True):
+class PlannedRun(Struct, frozen=True):
     """A run to come: when, and whether the clocks are changed before then."""
 
     at: datetime
@@ -55,12 +55,12 @@ class Run(Struct, frozen=True):
     skipped: bool = False
 
 
-class Rhythm(Struct, frozen=True):
+class SeriesRow(Struct, frozen=True):
     """A series, as the margin shows it."""
 
     series: Series
     words: str
-    runs: tuple[Run, ...]
+    runs: tuple[PlannedRun, ...]
 
     @property
     def ends(self) -> bool:
@@ -68,19 +68,19 @@ class Rhythm(Struct, frozen=True):
         return not self.runs and self.series.paused_at is None
 
 
-async def show(call: Call) -> Answer:
+async def show(call: Call) -> CallResult:
     """A week or a month, and every series."""
     now = shell.local(call)
-    span = call.word("span", Span) or Span.WEEK
+    span = call.word("span", CalendarSpan) or CalendarSpan.WEEK
     sheet = calendar.sheet(span, _day(call.text("on"), now))
     marks, rhythms = await call.house.db.read(look, sheet, now)
     values = {
         "sheet": sheet,
         "marks": marks,
         "days": calendar.days(sheet, marks, now),
-        "hours": calendar.hours(sheet, marks, now) if span is Span.WEEK else [],
-        "often": calendar.often(sheet, marks) if span is Span.WEEK else [],
-        "weeks": calendar.weeks(sheet, marks, now) if span is Span.MONTH else [],
+        "hours": calendar.hours(sheet, marks, now) if span is CalendarSpan.WEEK else [],
+        "often": calendar.often(sheet, marks) if span is CalendarSpan.WEEK else [],
+        "weeks": calendar.weeks(sheet, marks, now) if span is CalendarSpan.MONTH else [],
         "rhythms": rhythms,
         "refused": await call.house.db.read(refusals.look),
         "zone": call.house.zone,
@@ -95,7 +95,7 @@ async def show(call: Call) -> Answer:
     return await shell.page(call, "pages/schedule.html", values)
 
 
-async def slot(call: Call) -> Answer:
+async def slot(call: Call) -> CallResult:
     """One run to come: leave it out, or put it elsewhere."""
     now, at = shell.local(call), codec.moment(call.text("at") or "")
     found, one = await call.house.db.read(_slot, _id(call), at, now)
@@ -105,7 +105,7 @@ async def slot(call: Call) -> Answer:
         "words": row.in_words(found.repeats, now.tzinfo),
         "at": (one.planned or one.at).astimezone(now.tzinfo),
         "utc": codec.stamp(one.at),
-        "skipped": one.fate is Fate.SKIPPED,
+        "skipped": one.fate is SlotFate.SKIPPED,
         "back": _back(call.text("back") or ""),
         "zone": call.house.zone,
         "now": now,
@@ -115,32 +115,32 @@ async def slot(call: Call) -> Answer:
     return await shell.page(call, "pages/slot.html", values)
 
 
-async def pause(call: Call) -> Answer:
-    body = call.read(Nothing)
+async def pause(call: Call) -> CallResult:
+    body = call.read(SeriesForm)
     await call.house.owner.pause_series(_id(call))
     return _done(body, "paused")
 
 
-async def resume(call: Call) -> Answer:
-    body = call.read(Nothing)
+async def resume(call: Call) -> CallResult:
+    body = call.read(SeriesForm)
     await call.house.owner.resume_series(_id(call))
     return _done(body, "resumed")
 
 
-async def end(call: Call) -> Answer:
-    body = call.read(Nothing)
+async def end(call: Call) -> CallResult:
+    body = call.read(SeriesForm)
     await call.house.owner.end_series(_id(call))
     return _done(body, "ended")
 
 
-async def skip(call: Call) -> Answer:
-    body = call.read(AtSlot)
+async def skip(call: Call) -> CallResult:
+    body = call.read(SlotForm)
     await call.house.owner.skip_slot(_id(call), codec.moment(body.at))
     return _done(body, "skipped")
 
 
-async def move(call: Call) -> Answer:
-    body = call.read(Moved)
+async def move(call: Call) -> CallResult:
+    body = call.read(MoveSlotForm)
     to = wall(body.to, call.house.zone)
     await call.house.owner.move_slot(_id(call), codec.moment(body.at), to)
     return _done(body, "moved")
@@ -149,11 +149,11 @@ async def move(call: Call) -> Answer:
 # What stands where --------------------------------------------------------------------------------
 
 
-def look(tx: Tx, sheet: Sheet, now: datetime) -> tuple[list[Mark], list[Rhythm]]:
+def look(tx: Tx, sheet: CalendarSheet, now: datetime) -> tuple[list[CalendarMark], list[SeriesRow]]:
     """The marks of a sheet, and the series."""
     since, until = sheet.bounds(now.tzinfo)
     found = tasks.planned_between(tx, since, until)
-    every = series.every(tx, limit=_SERIES)
+    every = series.list_series(tx, limit=_SERIES)
     starts = agenda.between(tx, since, until)
     homes = {each.task_id: each.calendar for each in starts if each.task_id}
     marks = [_mark(task, since, until, now.tzinfo, homes) for task in found]
@@ -182,14 +182,14 @@ def _mark(
     until: datetime,
     zone: tzinfo | None,
     homes: Mapping[TaskId, str],
-) -> Mark:
+) -> CalendarMark:
     at = task.slot if task.ended and task.slot else task.scheduled_for
     if at is None or not since <= at < until:
         at = task.completed_at or task.last_updated
     state = words.state(task)
     if task.status is Status.READY:
-        state = words.State("plan", "Scheduled", "clock")
-    return Mark(
+        state = words.StatusLook("plan", "Scheduled", "clock")
+    return CalendarMark(
         at=at.astimezone(zone),
         title=task.title,
         kind=state.kind,
@@ -207,9 +207,9 @@ def _account(task: Task) -> str:
     return str(task.context.get("calendar", "calendar")) if from_calendar else ""
 
 
-def _start(found: Start, zone: tzinfo | None) -> Mark:
+def _start(found: PlannedStart, zone: tzinfo | None) -> CalendarMark:
     """What a calendar will start, and nobody here can move: it has no task yet."""
-    return Mark(
+    return CalendarMark(
         at=found.at.astimezone(zone),
         title=found.title,
         kind="plan",
@@ -221,9 +221,9 @@ def _start(found: Start, zone: tzinfo | None) -> Mark:
     )
 
 
-def _to_come(found: Series, at: datetime, sheet: Sheet) -> Mark:
+def _to_come(found: Series, at: datetime, sheet: CalendarSheet) -> CalendarMark:
     skipped = at in found.skips
-    return Mark(
+    return CalendarMark(
         at=at,
         title=found.title,
         kind="idle" if skipped else "plan",
@@ -235,24 +235,24 @@ def _to_come(found: Series, at: datetime, sheet: Sheet) -> Mark:
     )
 
 
-def _rhythm(tx: Tx, found: Series, now: datetime) -> Rhythm:
+def _rhythm(tx: Tx, found: Series, now: datetime) -> SeriesRow:
     there = series_orders.coming(tx, found, now, _NEXT) if found.paused_at is None else []
     told = row.in_words(found.repeats, now.tzinfo)
-    return Rhythm(found, told, tuple(_run(each, now) for each in there))
+    return SeriesRow(found, told, tuple(_run(each, now) for each in there))
 
 
-def _run(one: Slot, now: datetime) -> Run:
+def _run(one: Slot, now: datetime) -> PlannedRun:
     at = (one.planned or one.at).astimezone(now.tzinfo)
-    return Run(
+    return PlannedRun(
         at=at,
         href=_slot_href(one.series_id, one.at, ""),
         changes=at.utcoffset() != now.utcoffset(),
         moved=one.at.astimezone(now.tzinfo) if at != one.at else None,
-        skipped=one.fate is Fate.SKIPPED,
+        skipped=one.fate is SlotFate.SKIPPED,
     )
 
 
-def _soonest(rhythm: Rhythm) -> tuple[bool, float, str]:
+def _soonest(rhythm: SeriesRow) -> tuple[bool, float, str]:
     at = rhythm.runs[0].at.timestamp() if rhythm.runs else 0.0
     return not rhythm.runs, at, rhythm.series.title
 
@@ -287,7 +287,7 @@ def _day(text: str | None, now: datetime) -> date:
 
 
 def _href(span: str, on: date | None = None) -> str:
-    said = "" if span == Span.WEEK else str(span)
+    said = "" if span == CalendarSpan.WEEK else str(span)
     return line.address("/schedule", span=said, on=on.isoformat() if on else "")
 
 
@@ -300,7 +300,7 @@ def _back(text: str) -> str:
     return text if text == "/schedule" or text.startswith("/schedule?") else "/schedule"
 
 
-def _done(body: Nothing, what: str) -> Answer:
+def _done(body: SeriesForm, what: str) -> CallResult:
     back = _back(body.back)
     return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={what}")
 
@@ -309,7 +309,7 @@ def _id(call: Call) -> SeriesId:
     try:
         return series_id(call.path["id"])
     except BadInput as bad:
-        raise Refused(Problem("not-found", str(bad))) from None
+        raise RequestRefused(Problem("not-found", str(bad))) from None
 
 
 def _slot(tx: Tx, wanted: SeriesId, at: datetime, now: datetime) -> tuple[Series, Slot]:
@@ -319,7 +319,9 @@ def _slot(tx: Tx, wanted: SeriesId, at: datetime, now: datetime) -> tuple[Series
     there = series_orders.coming(tx, found, now, _FAR)
     one = next((each for each in there if each.at == at), None)
     if one is None:
-        raise Refused(Problem("not-found", f"Series {wanted} has no run to come at that time."))
+        raise RequestRefused(
+            Problem("not-found", f"Series {wanted} has no run to come at that time.")
+        )
     return found, one
 
 
@@ -331,11 +333,11 @@ _SAID: Final = {
     "moved": "That one is moved.",
 }
 _VERBS: Final = (
-    ("pause", pause, Nothing, "Pause a series"),
-    ("resume", resume, Nothing, "Let a series go on"),
-    ("end", end, Nothing, "End a series"),
-    ("skip", skip, AtSlot, "Leave one run out"),
-    ("move", move, Moved, "Put one run elsewhere"),
+    ("pause", pause, SeriesForm, "Pause a series"),
+    ("resume", resume, SeriesForm, "Let a series go on"),
+    ("end", end, SeriesForm, "End a series"),
+    ("skip", skip, SlotForm, "Leave one run out"),
+    ("move", move, MoveSlotForm, "Put one run elsewhere"),
 )
 ROUTES: Final = (
     Route(
@@ -345,9 +347,9 @@ ROUTES: Final = (
         says="The calendar",
         gives="Page",
         query=(
-            Query("span", "A week or a month.", {"enum": [*Span]}),
-            Query("on", "A day in it.", {"type": "string", "format": "date"}),
-            Query("done", "What was done just now.", {"type": "string"}),
+            QueryParameter("span", "A week or a month.", {"enum": [*CalendarSpan]}),
+            QueryParameter("on", "A day in it.", {"type": "string", "format": "date"}),
+            QueryParameter("done", "What was done just now.", {"type": "string"}),
         ),
         page=True,
     ),
@@ -358,8 +360,8 @@ ROUTES: Final = (
         says="One run of a series",
         gives="Page",
         query=(
-            Query("at", "Its time.", {"type": "string", "format": "date-time"}),
-            Query("back", "Where one came from.", {"type": "string"}),
+            QueryParameter("at", "Its time.", {"type": "string", "format": "date-time"}),
+            QueryParameter("back", "Where one came from.", {"type": "string"}),
         ),
         page=True,
     ),

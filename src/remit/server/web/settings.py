@@ -8,15 +8,15 @@ from remit.errors import RemitError
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.reply import Policy
-from remit.server.call import Answer, Call, Query, Route
-from remit.server.problem import Problem, Refused
+from remit.server.call import Call, CallResult, QueryParameter, Route
+from remit.server.problem import Problem, RequestRefused
 from remit.server.web import (
-    cards,
-    notices_seen,
-    priority_seen,
-    projects_seen,
-    settings_seen,
+    notices_section,
+    priority_section,
+    projects_section,
+    settings_sections,
     shell,
+    task_sections,
 )
 
 Values: TypeAlias = dict[str, object]
@@ -33,20 +33,20 @@ SECTIONS: Final = (
 )
 
 
-async def front(_: Call) -> Answer:
+async def front(_: Call) -> CallResult:
     return shell.elsewhere("/settings/brain")
 
 
-async def look(call: Call) -> Answer:
+async def look(call: Call) -> CallResult:
     name = call.path["section"]
     if name not in _SEEN:
-        raise Refused(Problem("not-found", "There is no such part of the settings."))
+        raise RequestRefused(Problem("not-found", "There is no such part of the settings."))
     return await section(call, name)
 
 
 async def section(
     call: Call, name: str, more: Mapping[str, object] | None = None, status: int = 200
-) -> Answer:
+) -> CallResult:
     """One part of the settings, with what just happened to it."""
     seen = await _SEEN[name](call)
     values = {
@@ -61,29 +61,29 @@ async def section(
     return await shell.page(call, "pages/settings.html", values, status)
 
 
-async def trial(call: Call) -> Answer:
+async def trial(call: Call) -> CallResult:
     """A test of a channel, as far as it is."""
     task_id = ids.task_id(call.path["task"])
-    found = await call.house.db.read(settings_seen.find_trial, task_id)
+    found = await call.house.db.read(settings_sections.find_trial, task_id)
     return shell.part("parts/trial.html", {"trial": found})
 
 
 async def _brain(call: Call) -> Values:
-    return {"mind": settings_seen.mind(call)}
+    return {"mind": settings_sections.mind(call)}
 
 
 async def _channels(call: Call) -> Values:
     tested = call.text("test")
     found = None
     if tested:
-        found = await call.house.db.read(settings_seen.find_trial, ids.task_id(tested))
-    return {"ways": await settings_seen.ways(call), "trial": found}
+        found = await call.house.db.read(settings_sections.find_trial, ids.task_id(tested))
+    return {"ways": await settings_sections.ways(call), "trial": found}
 
 
 async def _contacts(call: Call) -> Values:
     settings = call.house.settings
-    names = [name for name in settings.channels if name != cards.DASHBOARD]
-    values: Values = {"names": names, "called": cards.called(settings.channels)}
+    names = [name for name in settings.channels if name != task_sections.DASHBOARD]
+    values: Values = {"names": names, "called": task_sections.called(settings.channels)}
     values |= {"policies": list(Policy), "form": {}, "people": (), "others": ()}
     try:
         listed = await call.house.permits.listed()
@@ -98,16 +98,16 @@ async def _policies(call: Call) -> Values:
         listed = await call.house.permits.listed()
     except RemitError as error:
         return {"wrong": str(error), "rules": (), "tools": (), "standing": ()}
-    people = settings_seen.cards_of(listed)
+    people = settings_sections.cards_of(listed)
     said = [one for each in people if isinstance(each, dict) for one in each["permissions"]]
     others = listed["others"]
     settings = call.house.settings
     return {
-        "rules": settings_seen.rules(settings),
-        "tools": settings_seen.tools(settings),
+        "rules": settings_sections.rules(settings),
+        "tools": settings_sections.tools(settings),
         "standing": [*said, *(others if isinstance(others, list) else [])],
-        "called": cards.called(settings.channels),
-        "since": settings_seen.standing_since,
+        "called": task_sections.called(settings.channels),
+        "since": settings_sections.standing_since,
     }
 
 
@@ -123,7 +123,7 @@ async def _tokens(call: Call) -> Values:
 
 
 async def _about(call: Call) -> Values:
-    return {"findings": await settings_seen.findings(call), "version": __version__}
+    return {"findings": await settings_sections.findings(call), "version": __version__}
 
 
 _SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
@@ -131,9 +131,9 @@ _SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
     "channels": _channels,
     "contacts": _contacts,
     "policies": _policies,
-    "priority": priority_seen.seen,
-    "projects": projects_seen.seen,
-    "notices": notices_seen.seen,
+    "priority": priority_section.priority_section,
+    "projects": projects_section.projects_section,
+    "notices": notices_section.notices_section,
     "tokens": _tokens,
     "about": _about,
 }
@@ -164,6 +164,6 @@ ROUTES: Final = (
         gives="Page",
         page=True,
         scope=Scope.ADMIN,
-        query=(Query("test", "A test that was begun.", {"type": "string"}),),
+        query=(QueryParameter("test", "A test that was begun.", {"type": "string"}),),
     ),
 )

@@ -8,12 +8,12 @@ from pydantic import BeforeValidator, Field
 
 from remit.errors import BadInput, Conflict, NotFound
 from remit.intake import entries
-from remit.intake.book import FILE, Entry, Line
+from remit.intake.book import FILE, ContactAddress, ContactEntry
 from remit.model.caller import Scope
 from remit.model.reply import Policy
 from remit.model.task import Priority
-from remit.server.bodies import Body, NewPermission, Nothing
-from remit.server.call import Answer, Call, Does, Route
+from remit.server.bodies import EmptyBody, NewPermission, RequestBody
+from remit.server.call import Call, CallResult, Does, Route
 from remit.server.web import settings, shell
 from remit.trigger import command
 
@@ -24,7 +24,7 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-class NewContact(Body):
+class ContactForm(RequestBody):
     """Someone for the book, or more about someone who is in it."""
 
     name: Annotated[str, Field(max_length=_NAME)] = ""
@@ -34,14 +34,14 @@ class NewContact(Body):
     address: Annotated[str, Field(max_length=500)] = ""
 
 
-class OldContact(Body):
+class RemoveContactForm(RequestBody):
     """Someone who leaves the book; or, with a channel, only how that reaches them."""
 
     name: Annotated[str, Field(max_length=_NAME)]
     channel: Annotated[str, Field(max_length=_NAME)] = ""
 
 
-class NewKey(Body):
+class TokenForm(RequestBody):
     """A token, as the form has it."""
 
     name: Annotated[str, Field(max_length=_NAME)] = ""
@@ -50,9 +50,9 @@ class NewKey(Body):
     days: Annotated[int, Field(ge=1, le=3660)] | None = None
 
 
-async def test(call: Call) -> Answer:
+async def test(call: Call) -> CallResult:
     """Send a marked message the way every message goes."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     name, house = call.path["name"], call.house
     if name not in house.settings.channels:
         raise NotFound("channel", name[:60])
@@ -68,15 +68,15 @@ async def test(call: Call) -> Answer:
     return shell.elsewhere(f"/settings/channels?test={task.id}#way-{name}")
 
 
-async def switch_on(call: Call) -> Answer:
-    call.read(Nothing)
+async def switch_on(call: Call) -> CallResult:
+    call.read(EmptyBody)
     await call.house.permits.switch_on(call.path["name"])
     return shell.elsewhere("/settings/channels")
 
 
-async def add_contact(call: Call) -> Answer:
+async def add_contact(call: Call) -> CallResult:
     """Put someone into the book; whoever is in it gets what is new."""
-    said = call.read(NewContact)
+    said = call.read(ContactForm)
     try:
         entry = _entry(said)
         await asyncio.to_thread(entries.put, call.house.settings.home / FILE, entry)
@@ -86,8 +86,8 @@ async def add_contact(call: Call) -> Answer:
     return shell.elsewhere("/settings/contacts")
 
 
-async def drop_contact(call: Call) -> Answer:
-    said, path = call.read(OldContact), call.house.settings.home / FILE
+async def drop_contact(call: Call) -> CallResult:
+    said, path = call.read(RemoveContactForm), call.house.settings.home / FILE
     if said.channel:
         less = partial(entries.without, ways=(said.channel,))
         await asyncio.to_thread(entries.change, path, said.name, less)
@@ -96,7 +96,7 @@ async def drop_contact(call: Call) -> Answer:
     return shell.elsewhere("/settings/contacts")
 
 
-async def permit(call: Call) -> Answer:
+async def permit(call: Call) -> CallResult:
     """Whether someone is written to on a channel without a question."""
     said = call.read(NewPermission)
     try:
@@ -109,7 +109,7 @@ async def permit(call: Call) -> Answer:
     return shell.elsewhere("/settings/contacts")
 
 
-async def forget(call: Call) -> Answer:
+async def forget(call: Call) -> CallResult:
     """Take a standing permission back: from now on it asks."""
     said = call.read(NewPermission)
     try:
@@ -119,9 +119,9 @@ async def forget(call: Call) -> Answer:
     return shell.elsewhere("/settings/policies")
 
 
-async def make_token(call: Call) -> Answer:
+async def make_token(call: Call) -> CallResult:
     """A new token; its secret is on this page and nowhere else."""
-    said = call.read(NewKey)
+    said = call.read(TokenForm)
     try:
         token, secret = await call.callers.make(
             call.caller, said.name.strip(), frozenset(said.scopes), agent=said.agent, days=said.days
@@ -132,20 +132,20 @@ async def make_token(call: Call) -> Answer:
     return await settings.section(call, "tokens", {"secret": secret, "made": token}, 201)
 
 
-async def revoke_token(call: Call) -> Answer:
-    call.read(Nothing)
+async def revoke_token(call: Call) -> CallResult:
+    call.read(EmptyBody)
     await call.callers.revoke(call.path["id"])
     return shell.elsewhere("/settings/tokens")
 
 
-async def sign_out(call: Call) -> Answer:
+async def sign_out(call: Call) -> CallResult:
     """End a browser's sign-in; its pages and sockets end at once."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     await call.callers.sign_out(call.path["id"])
     return shell.elsewhere("/settings/tokens")
 
 
-def _entry(said: NewContact) -> Entry:
+def _entry(said: ContactForm) -> ContactEntry:
     name = said.name.strip()
     if not name or not name.isprintable():
         raise BadInput("Give the whole name, on one line.", field="name")
@@ -156,12 +156,12 @@ def _entry(said: NewContact) -> Entry:
     if not address.isprintable():
         raise BadInput("An address is on one line.", field="address")
     aliases = tuple(word for each in said.aliases.split(",") if (word := each.strip()))
-    lines = {said.channel: Line(address)} if address else {}
-    return Entry(name, aliases, said.role.strip() or None, lines)
+    lines = {said.channel: ContactAddress(address)} if address else {}
+    return ContactEntry(name, aliases, said.role.strip() or None, lines)
 
 
 def _post(
-    path: str, does: Does, says: str, body: type[Body] = Nothing, *, kept: bool = True
+    path: str, does: Does, says: str, body: type[RequestBody] = EmptyBody, *, kept: bool = True
 ) -> Route:
     return Route(
         method="POST",
@@ -179,11 +179,13 @@ def _post(
 ROUTES: Final = (
     _post("/settings/channels/{name}/test", test, "Try a channel out"),
     _post("/settings/channels/{name}/on", switch_on, "Use a channel again"),
-    _post("/settings/contacts", add_contact, "Put someone into the book", NewContact),
-    _post("/settings/contacts/drop", drop_contact, "Take someone out of the book", OldContact),
+    _post("/settings/contacts", add_contact, "Put someone into the book", ContactForm),
+    _post(
+        "/settings/contacts/drop", drop_contact, "Take someone out of the book", RemoveContactForm
+    ),
     _post("/settings/contacts/policy", permit, "Whether someone is written to", NewPermission),
     _post("/settings/policies/forget", forget, "Take a permission back", NewPermission),
-    _post("/settings/tokens", make_token, "Make a token", NewKey, kept=False),
+    _post("/settings/tokens", make_token, "Make a token", TokenForm, kept=False),
     _post("/settings/tokens/{id}/revoke", revoke_token, "Revoke a token"),
     _post("/settings/sign-ins/{id}/end", sign_out, "Sign a browser out"),
 )

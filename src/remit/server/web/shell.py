@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from remit.brain.budget import midnight
 from remit.model.status import Status
-from remit.server.call import Answer, Call
+from remit.server.call import Call, CallResult
 from remit.server.web import env
 from remit.store import events, inbox, rows, spending, stats, task_filter, tasks
 from remit.store.database import Tx
@@ -21,7 +21,7 @@ WORKING: Final = (Status.RUNNING, Status.VERIFYING, Status.DELIVERING)
 _MOST: Final = 10_000
 
 
-class View(Struct, frozen=True):
+class TaskListLink(Struct, frozen=True):
     """A list of tasks that has a name and a place in the margin."""
 
     name: str
@@ -31,12 +31,12 @@ class View(Struct, frozen=True):
     key: str = ""  # what the socket calls its number
 
 
-class Next(Struct, frozen=True):
+class NextRun(Struct, frozen=True):
     title: str
     at: datetime
 
 
-class Shell(Struct, frozen=True, kw_only=True):
+class PageShell(Struct, frozen=True, kw_only=True):
     agent: str
     owner: str
     now: datetime  # on the owner's clock
@@ -47,8 +47,8 @@ class Shell(Struct, frozen=True, kw_only=True):
     slots: int
     spent: float  # cents
     limit: int  # cents; 0 is none
-    next: Next | None
-    views: tuple[View, ...]
+    next: NextRun | None
+    views: tuple[TaskListLink, ...]
     failing: tuple[str, ...] = ()  # loops that keep failing
 
     @property
@@ -59,21 +59,21 @@ class Shell(Struct, frozen=True, kw_only=True):
 
 async def page(
     call: Call, name: str, values: Mapping[str, object] | None = None, status: int = 200
-) -> Answer:
+) -> CallResult:
     """A whole page."""
     shell = await around(call)
     html = env.render(name, {"shell": shell, "now": shell.now, **(values or {})})
-    return Answer(html, status, media=HTML)
+    return CallResult(html, status, media=HTML)
 
 
-def part(name: str, values: Mapping[str, object], status: int = 200) -> Answer:
+def part(name: str, values: Mapping[str, object], status: int = 200) -> CallResult:
     """A part of a page, as a script of ours asks for it."""
-    return Answer(env.render(name, values), status, media=HTML)
+    return CallResult(env.render(name, values), status, media=HTML)
 
 
-def elsewhere(path: str) -> Answer:
+def elsewhere(path: str) -> CallResult:
     """Go there now, and ask for it; whatever was sent is done."""
-    return Answer("", 303, path, media=HTML)
+    return CallResult("", 303, path, media=HTML)
 
 
 def local(call: Call) -> datetime:
@@ -81,11 +81,11 @@ def local(call: Call) -> datetime:
     return call.house.clock.now().astimezone(call.house.zone)
 
 
-async def around(call: Call) -> Shell:
+async def around(call: Call) -> PageShell:
     now = local(call)
     found = await call.house.db.read(_look, now)
     settings, engine = call.house.settings, call.house.settings.engine
-    return Shell(
+    return PageShell(
         agent=settings.agent,
         owner=settings.owner,
         now=now,
@@ -108,8 +108,8 @@ class _Found(Struct, frozen=True):
     waiting: int
     working: int
     spent: int
-    next: Next | None
-    views: tuple[View, ...]
+    next: NextRun | None
+    views: tuple[TaskListLink, ...]
 
 
 def _look(tx: Tx, now: datetime) -> _Found:
@@ -126,23 +126,23 @@ def _look(tx: Tx, now: datetime) -> _Found:
     )
 
 
-def _next(tx: Tx, now: datetime) -> Next | None:
+def _next(tx: Tx, now: datetime) -> NextRun | None:
     for task in stats.next_tasks(tx, now, 1):
         if task.scheduled_for is not None:
-            return Next(task.title, task.scheduled_for.astimezone(now.tzinfo))
+            return NextRun(task.title, task.scheduled_for.astimezone(now.tzinfo))
     return None
 
 
-def _running(working: int) -> View:
-    return View("Running now", "/tasks?q=status%3Arunning", "run", working, key="running")
+def _running(working: int) -> TaskListLink:
+    return TaskListLink("Running now", "/tasks?q=status%3Arunning", "run", working, key="running")
 
 
-def _saved(view: SavedView) -> View:
-    return View(view.name, f"/tasks?q={quote(view.filter, safe='')}", "plan")
+def _saved(view: SavedView) -> TaskListLink:
+    return TaskListLink(view.name, f"/tasks?q={quote(view.filter, safe='')}", "plan")
 
 
 VIEWS: Final = (
-    View("Due today", "/tasks?q=due%3Atoday", "plan"),
-    View("Failed", "/tasks?q=status%3Afailed", "bad"),
-    View("Recurring", "/tasks?q=is%3Arecurring"),
+    TaskListLink("Due today", "/tasks?q=due%3Atoday", "plan"),
+    TaskListLink("Failed", "/tasks?q=status%3Afailed", "bad"),
+    TaskListLink("Recurring", "/tasks?q=is%3Arecurring"),
 )

@@ -9,17 +9,17 @@ from msgspec import Struct
 
 from remit.model import deferred
 from remit.model.codec import Json, JsonMap
-from remit.model.event import Event, Kind
-from remit.model.specialist import Ended
+from remit.model.event import Event, EventKind
+from remit.model.specialist import AttemptOutcome
 from remit.model.status import Actor, Status
-from remit.server.web import tried
-from remit.store.on_behalf import told
+from remit.server.web import specialist_tries
+from remit.store.on_behalf import event_text_on_behalf
 
 _TAGS: Final = str.maketrans("\u2039\u203a", "<>")
 LONGEST: Final = 4000  # characters of one line; the export has the rest
 
 
-class Show(StrEnum):
+class LogKind(StrEnum):
     """Which lines are wanted."""
 
     ALL = "all"
@@ -28,41 +28,47 @@ class Show(StrEnum):
     ERRORS = "errors"
 
 
-class Line(Struct, frozen=True):
+class LogLine(Struct, frozen=True):
     """One line of the log; `n` is its place, and its address on the page."""
 
     n: int
     at: datetime
     word: str
     text: str
-    show: Show = Show.ALL  # what it is, beside a line
+    show: LogKind = LogKind.ALL  # what it is, beside a line
     kind: str = ""  # its colour
     error: bool = False
 
-    def fits(self, wanted: Show, text: str) -> bool:
+    def fits(self, wanted: LogKind, text: str) -> bool:
         if text and text.casefold() not in f"{self.word} {self.text}".casefold():
             return False
-        return wanted is Show.ALL or self.show is wanted or (wanted is Show.ERRORS and self.error)
+        return (
+            wanted is LogKind.ALL
+            or self.show is wanted
+            or (wanted is LogKind.ERRORS and self.error)
+        )
 
 
-class Called(Struct, frozen=True):
+class ToolUse(Struct, frozen=True):
     """A tool that was used: what it is called, and whether it failed."""
 
     tool: str
     failed: bool = False
 
 
-Calls = Mapping[str, Sequence[Called]]  # by the name of the step, one for each round
+Calls = Mapping[str, Sequence[ToolUse]]  # by the name of the step, one for each round
 
 
-def lines(events: Iterable[Event], calls: Calls) -> list[Line]:
+def lines(events: Iterable[Event], calls: Calls) -> list[LogLine]:
     """Every event as a line, in order. What was said aloud before its step is not said twice."""
-    told, said = list[Line](), ""
+    told, said = list[LogLine](), ""
     used: dict[str, int] = {}
     for event in events:
-        if event.kind is Kind.RUN_SAID:
+        if event.kind is EventKind.RUN_SAID:
             said += str(event.data.get("text", ""))
-        line = _step(event, said, calls, used) if event.kind is Kind.STEP_DONE else _line(event)
+        line = (
+            _step(event, said, calls, used) if event.kind is EventKind.STEP_DONE else _line(event)
+        )
         if str(event.data.get("step", "")).startswith("execute_tool"):
             said = ""
         if line is not None:
@@ -70,14 +76,14 @@ def lines(events: Iterable[Event], calls: Calls) -> list[Line]:
     return told
 
 
-def called(rounds: Iterable[Mapping[str, Json]]) -> dict[str, list[Called]]:
+def called(rounds: Iterable[Mapping[str, Json]]) -> dict[str, list[ToolUse]]:
     """Which tools the steps of each round used, in the order of the rounds."""
-    found: dict[str, list[Called]] = {}
+    found: dict[str, list[ToolUse]] = {}
     for steps in rounds:
         for name, output in steps.items():
             if name.startswith("use:") and ":begin:" not in name:
                 failed = isinstance(output, dict) and bool(output.get("failed"))
-                found.setdefault(name, []).append(Called(_tool(name, steps), failed))
+                found.setdefault(name, []).append(ToolUse(_tool(name, steps), failed))
     return found
 
 
@@ -89,47 +95,47 @@ def _tool(step: str, steps: Mapping[str, Json]) -> str:
     return str(call["tool"]) if isinstance(call, dict) else "tool"
 
 
-def _line(event: Event) -> Line:
+def _line(event: Event) -> LogLine:
     word, text, kind = _TELL[event.kind](event.data, event.actor)
     if event.actor is Actor.AGENT:
-        word, text = "agent", told(event, text)
-    show = Show.THINKING if event.kind is Kind.RUN_SAID else Show.ALL
-    return Line(event.n, event.at, word, _cut(text), show, kind, kind == "bad")
+        word, text = "agent", event_text_on_behalf(event, text)
+    show = LogKind.THINKING if event.kind is EventKind.RUN_SAID else LogKind.ALL
+    return LogLine(event.n, event.at, word, _cut(text), show, kind, kind == "bad")
 
 
-def _step(event: Event, said: str, calls: Calls, used: dict[str, int]) -> Line | None:
+def _step(event: Event, said: str, calls: Calls, used: dict[str, int]) -> LogLine | None:
     name, text = str(event.data["step"]), str(event.data.get("text", ""))
     if name.startswith("may:") or ":begin:" in name:
         return None
     if name.startswith("use:"):
         known = calls.get(name, ())
         turn = used[name] = used.get(name, -1) + 1
-        tool = known[min(turn, len(known) - 1)] if known else Called("tool")
+        tool = known[min(turn, len(known) - 1)] if known else ToolUse("tool")
         kind = "bad" if tool.failed else "run"
         said = _cut(text or "Done.")
-        return Line(event.n, event.at, tool.tool, said, Show.TOOLS, kind, tool.failed)
+        return LogLine(event.n, event.at, tool.tool, said, LogKind.TOOLS, kind, tool.failed)
     if "agent" in event.data:
-        kind, _, ended = tried.WORDS[Ended(str(event.data["outcome"]))]
+        kind, _, ended = specialist_tries.WORDS[AttemptOutcome(str(event.data["outcome"]))]
         ended, kind = ("Says that it is done", "run") if kind == "ok" else (ended, kind)
         whole = _cut(f"{ended}: {text}" if text else f"{ended}.")
-        return Line(event.n, event.at, str(event.data["agent"]), whole, Show.TOOLS, kind)
+        return LogLine(event.n, event.at, str(event.data["agent"]), whole, LogKind.TOOLS, kind)
     if name.startswith("execute_tool"):
         return _thought(event, text, said)
     plain = name.partition(":")[0]
     sentence = _STEPS.get(plain, f"Did {name}.")
-    return Line(event.n, event.at, _WORDS.get(plain, "step"), sentence)
+    return LogLine(event.n, event.at, _WORDS.get(plain, "step"), sentence)
 
 
-def _thought(event: Event, text: str, said: str) -> Line | None:
+def _thought(event: Event, text: str, said: str) -> LogLine | None:
     if "ask" in event.data:
-        return Line(event.n, event.at, "thinking", "Cannot go on without you.", Show.THINKING)
+        return LogLine(event.n, event.at, "thinking", "Cannot go on without you.", LogKind.THINKING)
     # What is told aloud has its tags defused.
     same, heard = text.strip(), said.translate(_TAGS).strip()
     if same and same in heard:
         return None
     if heard and same.startswith(heard):
         text = same.removeprefix(heard)
-    return Line(event.n, event.at, "thinking", _cut(text or "Thought."), Show.THINKING)
+    return LogLine(event.n, event.at, "thinking", _cut(text or "Thought."), LogKind.THINKING)
 
 
 def _cut(text: str) -> str:
@@ -175,7 +181,7 @@ def _updated(data: JsonMap, _: Actor) -> Told:
     if "task" in data:
         return "task", f"A task it made is {data.get('to')}: {data.get('summary') or ''}", ""
     what = str(data.get("what"))
-    if late := deferred.told(data):
+    if late := deferred.deferred_sentence(data):
         return "task", late, "bad" if data.get("overall") == "fail" else ""
     return "you", _CHANGES.get(what, f"You changed it: {what}."), ""
 
@@ -298,19 +304,19 @@ _DECIDED: Final = {
     "drop": "left this out",
     "decline": "declined",
 }
-_KNOWN: Final[Mapping[Kind, Callable[[JsonMap, Actor], Told]]] = {
-    Kind.TASK_CREATED: _created,
-    Kind.TASK_MOVED: _moved,
-    Kind.TASK_UPDATED: _updated,
-    Kind.RUN_STARTED: lambda *_: ("task", "Goes on.", "run"),
-    Kind.RUN_ENDED: _ended,
-    Kind.RUN_SAID: _said,
-    Kind.DELIVERY_CLAIMED: lambda data, _: ("send", f"Sends (try {data['attempt']}).", "run"),
-    Kind.DELIVERY_SETTLED: _settled,
-    Kind.DELIVERY_SPLIT: _split,
-    Kind.DELIVERY_REPORTED: _reported,
-    Kind.REVIEW_OPENED: lambda data, _: ("asks", str(data["question"]), "you"),
-    Kind.REVIEW_DECIDED: _decided,
+_KNOWN: Final[Mapping[EventKind, Callable[[JsonMap, Actor], Told]]] = {
+    EventKind.TASK_CREATED: _created,
+    EventKind.TASK_MOVED: _moved,
+    EventKind.TASK_UPDATED: _updated,
+    EventKind.RUN_STARTED: lambda *_: ("task", "Goes on.", "run"),
+    EventKind.RUN_ENDED: _ended,
+    EventKind.RUN_SAID: _said,
+    EventKind.DELIVERY_CLAIMED: lambda data, _: ("send", f"Sends (try {data['attempt']}).", "run"),
+    EventKind.DELIVERY_SETTLED: _settled,
+    EventKind.DELIVERY_SPLIT: _split,
+    EventKind.DELIVERY_REPORTED: _reported,
+    EventKind.REVIEW_OPENED: lambda data, _: ("asks", str(data["question"]), "you"),
+    EventKind.REVIEW_DECIDED: _decided,
 }
 # A kind that a newer part of the house writes is told plainly until it has a sentence.
-_TELL: Final = {kind: _KNOWN.get(kind, _other) for kind in Kind}
+_TELL: Final = {kind: _KNOWN.get(kind, _other) for kind in EventKind}

@@ -11,21 +11,21 @@ from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.limits import limit_sentences
 from remit.model.plan import ItemStatus
-from remit.model.review import Answered, Review
+from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.server.call import Call
-from remit.server.web import ask, cards, words
-from remit.server.web.cards import Place
-from remit.server.web.kinds import Act, acts_of, kind_of, said
+from remit.server.web import ask, task_sections, words
+from remit.server.web.review_kinds import ReviewButton, acts_of, kind_of, question_text
+from remit.server.web.task_sections import CardContext
 from remit.store import reviews, tasks
 from remit.store.database import Tx
 
 MOST_QUOTED: Final = 1_200  # characters; a longer text is opened, not approved from here
-_SIMPLE: Final = frozenset({Answered.APPROVE})  # what one click may say
+_SIMPLE: Final = frozenset({ReviewAnswer.APPROVE})  # what one click may say
 
 
-class Line(Struct, frozen=True):
+class CardLine(Struct, frozen=True):
     """One item of work, or one way out: how it stands, and what it is."""
 
     kind: str
@@ -34,19 +34,19 @@ class Line(Struct, frozen=True):
     note: str = ""
 
 
-class Card(Struct, frozen=True, kw_only=True):
+class TaskCard(Struct, frozen=True, kw_only=True):
     """`asked` and `acts` are what waits for the owner; `brief` is a task that needs no work."""
 
     task: Task
     at: datetime | None  # on the owner's clock: when it will run, or ended
     full: bool = True  # or only a line of it
-    work: tuple[Line, ...] = ()
-    ways: tuple[Line, ...] = ()
+    work: tuple[CardLine, ...] = ()
+    ways: tuple[CardLine, ...] = ()
     quote: str = ""
     whole: bool = True  # whether all of the text is shown
     review: Review | None = None
-    acts: tuple[Act, ...] = ()  # what may be answered
-    click: Act | None = None  # what one click may say
+    acts: tuple[ReviewButton, ...] = ()  # what may be answered
+    click: ReviewButton | None = None  # what one click may say
     asked: str = ""
     digest: str = ""
     limits: tuple[str, ...] = ()  # what the owner's words allow, and what they hold back
@@ -69,20 +69,22 @@ class Card(Struct, frozen=True, kw_only=True):
         return ended - begun if begun and ended and ended > begun else None
 
 
-async def card(call: Call, task_id: TaskId, *, full: bool = True) -> Card:
+async def card(call: Call, task_id: TaskId, *, full: bool = True) -> TaskCard:
     task, asked = await call.house.db.read(_look, task_id)
     return made(task, asked, place_of(call), full=full)
 
 
-def place_of(call: Call) -> Place:
+def place_of(call: Call) -> CardContext:
     settings = call.house.settings
-    return Place(settings.agent, call.house.zone, cards.called(settings.channels))
+    return CardContext(settings.agent, call.house.zone, task_sections.called(settings.channels))
 
 
-def made(task: Task, asked: Review | None, place: Place, *, full: bool = True) -> Card:
+def made(task: Task, asked: Review | None, place: CardContext, *, full: bool = True) -> TaskCard:
     """The box of a task; what is asked about it stands in it."""
     at = task.completed_at or task.scheduled_for
-    plain = Card(task=task, at=at.astimezone(place.zone) if at else None, full=full, review=asked)
+    plain = TaskCard(
+        task=task, at=at.astimezone(place.zone) if at else None, full=full, review=asked
+    )
     if not full:
         return plain
     text = _text(task, asked)
@@ -96,19 +98,19 @@ def made(task: Task, asked: Review | None, place: Place, *, full: bool = True) -
         whole=whole,
         acts=acts,
         click=next((each for each in acts[:1] if _is_click(each, asked) and whole), None),
-        asked=said(asked.question) if asked else "",
+        asked=question_text(asked.question) if asked else "",
         limits=tuple(limit_sentences(task)),
         digest=ask.digest_of(asked) if asked else "",
     )
 
 
-def _is_click(act: Act, asked: Review | None) -> bool:
+def _is_click(act: ReviewButton, asked: Review | None) -> bool:
     """Whether one click may say it: nothing is approved that stands in another box."""
     alone = asked is None or len(asked.card_tasks) <= 1
     return act.answer in _SIMPLE and alone
 
 
-def of_turn(tx: Tx, refs: tuple[TaskRef, ...], place: Place) -> list[Card]:
+def of_turn(tx: Tx, refs: tuple[TaskRef, ...], place: CardContext) -> list[TaskCard]:
     """The boxes of a turn: whole where a task was made, a line where it was spoken of."""
     found = []
     for ref in refs:
@@ -132,28 +134,28 @@ def _look(tx: Tx, task_id: TaskId) -> tuple[Task, Review | None]:
     return tasks.get(tx, task_id), open_[0] if open_ else None
 
 
-def _work(task: Task) -> list[Line]:
+def _work(task: Task) -> list[CardLine]:
     looks = {
         ItemStatus.COMPLETED: ("ok", "done"),
         ItemStatus.FAILED: ("bad", "fail"),
         ItemStatus.PENDING: ("idle", "pend"),
     }
-    return [Line(*looks[item.status], item.description) for item in task.work]
+    return [CardLine(*looks[item.status], item.description) for item in task.work]
 
 
-def _way(delivery: Delivery, asked: Review | None, place: Place) -> Line:
+def _way(delivery: Delivery, asked: Review | None, place: CardContext) -> CardLine:
     channel = place.channels.get(delivery.channel, delivery.channel)
     name = f"{channel} to {delivery.recipient or 'you'}"
     if delivery.status is DeliveryStatus.PENDING and asked is not None:
-        return Line("you", "you", name, "waiting for you")
+        return CardLine("you", "you", name, "waiting for you")
     kind, icon, note = _WAYS[delivery.status]
-    return Line(kind, icon, name, note)
+    return CardLine(kind, icon, name, note)
 
 
 def _text(task: Task, asked: Review | None) -> str:
     """The words that go out, or went."""
     if asked is not None and not asked.card_tasks:
-        return ask.draft_of(asked) if Answered.EDIT in asked.options else ""
+        return ask.draft_of(asked) if ReviewAnswer.EDIT in asked.options else ""
     others = [each for each in task.delivery if each.recipient and each.content]
     if asked is not None and len(others) > 1:
         return "\n".join(f"{each.recipient}: {each.content}" for each in others)

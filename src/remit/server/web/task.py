@@ -8,10 +8,10 @@ from msgspec import Struct
 
 from remit.errors import NotFound
 from remit.journal import tries
-from remit.journal.tries import Tries
+from remit.journal.tries import TryHistory
 from remit.model import ids
 from remit.model.conversation import Conversation
-from remit.model.event import Event, Kind
+from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
 from remit.model.limits import limit_sentences
 from remit.model.proof import NOT_VERIFIED, is_unverified
@@ -20,14 +20,14 @@ from remit.model.review import Review
 from remit.model.run import Run
 from remit.model.series import Series
 from remit.model.specialist import PROJECT
-from remit.model.standing import standing_of
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Source, SourceKind, Task
-from remit.server.call import Answer, Call, Query, Route, numbers
-from remit.server.problem import Problem, Refused
-from remit.server.web import attempts, cards, log, markup, shell, timeline, tried
-from remit.server.web.attempts import Attempt
-from remit.server.web.story import Called
+from remit.model.task_state import standing_of
+from remit.server.call import Call, CallResult, QueryParameter, Route, numbers
+from remit.server.problem import Problem, RequestRefused
+from remit.server.web import attempts, log, markup, shell, specialist_tries, task_sections, timeline
+from remit.server.web.attempts import AttemptView
+from remit.server.web.story import ToolUse
 from remit.store import (
     conversations,
     events,
@@ -49,14 +49,14 @@ _ALIKE: Final = 4
 _MOST_CHILDREN: Final = 20
 
 
-class Found(Struct, frozen=True):
+class TaskRecord(Struct, frozen=True):
     """Everything that the store knows of a task."""
 
     task: Task
     happened: list[Event]
     asked: list[Review]
     legs: list[Run]
-    calls: Mapping[str, list[Called]]
+    calls: Mapping[str, list[ToolUse]]
     usage: Usage
     due_at: datetime | None
     held: bool  # whether a worker has it now
@@ -64,10 +64,10 @@ class Found(Struct, frozen=True):
     before: Task | None  # what it tries again
     made: list[Task]  # by it
     born: Conversation | None
-    tries: Tries
+    tries: TryHistory
 
 
-class Meter(Struct, frozen=True):
+class UsageMeter(Struct, frozen=True):
     """What it cost, and of how much."""
 
     cents: int
@@ -92,7 +92,7 @@ class Meter(Struct, frozen=True):
         return "bad" if (self.used or 0) >= 90 else "run"  # noqa: PLR2004 - nearly all of it
 
 
-async def look(call: Call) -> Answer:
+async def look(call: Call) -> CallResult:
     """The whole page."""
     found = await call.house.db.read(_find, call.task_id, _most(call))
     wanted = log.wanted_of(call)
@@ -102,24 +102,24 @@ async def look(call: Call) -> Answer:
     return await shell.page(call, "pages/task.html", values)
 
 
-async def part(call: Call) -> Answer:
+async def part(call: Call) -> CallResult:
     """A piece of the page, drawn anew after an event."""
     name = call.path["part"]
     if name not in PARTS:
-        raise Refused(Problem("not-found", "There is no such part of a task's page."))
+        raise RequestRefused(Problem("not-found", "There is no such part of a task's page."))
     most = _FEW if name == "bar" else _most(call)
     found = await call.house.db.read(_find, call.task_id, most)
     return shell.part(f"parts/task_{name}.html", shown(call, found))
 
 
-def shown(call: Call, found: Found) -> dict[str, object]:
+def shown(call: Call, found: TaskRecord) -> dict[str, object]:
     """What the templates are given."""
     task, now, house = found.task, shell.local(call), call.house
     known = attempts.of_task(task, found.legs, found.happened)
     chosen = _chosen(known, call.number("attempt", 0))
     waiting = [each for each in found.asked if each.decision is None]
-    agent, channels = house.settings.agent, cards.called(house.settings.channels)
-    place = cards.Place(agent, house.zone, channels)
+    agent, channels = house.settings.agent, task_sections.called(house.settings.channels)
+    place = task_sections.CardContext(agent, house.zone, channels)
     return {
         "task": task,
         "found": found,
@@ -128,12 +128,12 @@ def shown(call: Call, found: Found) -> dict[str, object]:
         "agent": agent,
         "owner": house.settings.owner,
         "can": standing_of(task, held=found.held).can,
-        "chips": cards.chips(task),
+        "chips": task_sections.chips(task),
         "asks": waiting[0] if waiting else None,
-        "work": cards.work(task, found.happened, now),
-        "cards": cards.cards(task, found.asked, place),
-        "proof": cards.proof(tries.with_records(task, found.tries)),
-        "tried": tried.rows(found.tries.attempts, house.zone),
+        "work": task_sections.work(task, found.happened, now),
+        "cards": task_sections.cards(task, found.asked, place),
+        "proof": task_sections.proof(tries.with_records(task, found.tries)),
+        "tried": specialist_tries.rows(found.tries.attempts, house.zone),
         "project": _project(task),
         "attempts": known,
         "most_runs": call.number("runs", RUNS),
@@ -151,7 +151,7 @@ def shown(call: Call, found: Found) -> dict[str, object]:
 def _twins(happened: list[Event]) -> Iterator[str]:
     """What was said of another task that this one looks like."""
     for event in happened:
-        if event.kind is Kind.TASK_UPDATED and event.data.get("what") == "twin":
+        if event.kind is EventKind.TASK_UPDATED and event.data.get("what") == "twin":
             yield str(event.data["said"])
 
 
@@ -166,10 +166,10 @@ def _most(call: Call) -> int:
     return attempts.LONG if call.number("attempt", 0) else RECENT
 
 
-def _find(tx: Tx, task_id: TaskId, most: int) -> Found:
+def _find(tx: Tx, task_id: TaskId, most: int) -> TaskRecord:
     row = stored.find_row(tx, task_id)
     task = stored.get(tx, task_id)
-    return Found(
+    return TaskRecord(
         task=task,
         happened=events.last_of_task(tx, task_id, most),
         asked=reviews.of_task(tx, task_id),
@@ -197,13 +197,15 @@ def _made(tx: Tx, task_id: TaskId) -> list[Task]:
     return [task for ref in refs for task in messages.of_message(tx, Source(kind, ref))]
 
 
-def _chosen(known: list[Attempt], n: int) -> Attempt | None:
+def _chosen(known: list[AttemptView], n: int) -> AttemptView | None:
     if not known:
         return None
     return next((each for each in known if each.n == n), known[0])
 
 
-def _chart(found: Found, chosen: Attempt | None, now: datetime) -> timeline.Chart | None:
+def _chart(
+    found: TaskRecord, chosen: AttemptView | None, now: datetime
+) -> timeline.TimelineChart | None:
     if chosen is None:
         return None
     own = attempts.events_of(found.happened, chosen.n)
@@ -212,20 +214,20 @@ def _chart(found: Found, chosen: Attempt | None, now: datetime) -> timeline.Char
 
 
 def _is_error(event: Event) -> bool:
-    if event.kind is Kind.DELIVERY_SETTLED:
+    if event.kind is EventKind.DELIVERY_SETTLED:
         return event.data.get("answer") in ("refused", "unknown")
-    if event.kind is Kind.RUN_ENDED:
+    if event.kind is EventKind.RUN_ENDED:
         return event.data.get("outcome") in ("retry", "crashed")
-    return event.kind is Kind.TASK_MOVED and event.data.get("to") == Status.FAILED
+    return event.kind is EventKind.TASK_MOVED and event.data.get("to") == Status.FAILED
 
 
-def _meter(call: Call, found: Found) -> Meter:
+def _meter(call: Call, found: TaskRecord) -> UsageMeter:
     budget, spent, used = call.house.settings.budget, found.task.spent, found.usage
     tools = sum(
-        each.kind is Kind.STEP_DONE and str(each.data["step"]).startswith("use:")
+        each.kind is EventKind.STEP_DONE and str(each.data["step"]).startswith("use:")
         for each in found.happened
     )
-    return Meter(
+    return UsageMeter(
         max(found.usage.cents, spent.cents or 0),
         max(found.usage.tokens, spent.tokens or 0),
         used.asked,
@@ -238,7 +240,7 @@ def _meter(call: Call, found: Found) -> Meter:
     )
 
 
-def _undo_left(call: Call, found: Found) -> int:
+def _undo_left(call: Call, found: TaskRecord) -> int:
     """Seconds in which what was just approved can still be called back."""
     now, undo = call.house.clock.now(), call.house.settings.deliver.undo
     due, decided = found.due_at, [each.decision for each in found.asked if each.decision]
@@ -250,12 +252,12 @@ def _undo_left(call: Call, found: Found) -> int:
     return max(0, round((due - now).total_seconds()))
 
 
-def why(found: Found, now: datetime) -> tuple[str, ...]:
+def why(found: TaskRecord, now: datetime) -> tuple[str, ...]:
     """Why it stands where it stands, in sentences."""
     task = found.task
     told = [_stands(found, now)]
     if is_unverified(task):
-        told.append(f"{NOT_VERIFIED}: {cards.unverified(task)}")
+        told.append(f"{NOT_VERIFIED}: {task_sections.unverified(task)}")
     if task.rule is None:
         told.append(f"Its priority is {task.priority.value} for now: no rule has looked at it yet.")
     else:
@@ -264,7 +266,7 @@ def why(found: Found, now: datetime) -> tuple[str, ...]:
     return (*told, *limit_sentences(task))
 
 
-def _stands(found: Found, now: datetime) -> str:
+def _stands(found: TaskRecord, now: datetime) -> str:
     task = found.task
     waiting = next((each for each in found.asked if each.decision is None), None)
     if waiting is not None:
@@ -288,7 +290,7 @@ def _kept(call: Call) -> str:
     return f"?{'&'.join(pairs)}" if pairs else ""
 
 
-async def compare(call: Call) -> Answer:
+async def compare(call: Call) -> CallResult:
     """Two attempts side by side; `of` names another task, whose last attempt is the first."""
     now, task_id = shell.local(call), call.task_id
     after_n = call.number("b", 0) or None
@@ -354,7 +356,7 @@ ROUTES: Final = (
         query=(
             numbers("a", "The earlier attempt.", 0, 0, 10**9),
             numbers("b", "The later attempt.", 0, 0, 10**9),
-            Query("of", "The task that the earlier one is of.", {"type": "string"}),
+            QueryParameter("of", "The task that the earlier one is of.", {"type": "string"}),
         ),
     ),
     *log.ROUTES,

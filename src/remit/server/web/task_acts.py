@@ -11,8 +11,8 @@ from remit.model.caller import Scope
 from remit.model.ids import TaskId
 from remit.model.task import Task
 from remit.owner import Owner
-from remit.server.bodies import Body, Nothing
-from remit.server.call import Answer, Call, Does, Route
+from remit.server.bodies import EmptyBody, RequestBody
+from remit.server.call import Call, CallResult, Does, Route
 from remit.server.web import shell
 from remit.store import tasks as stored
 
@@ -20,15 +20,15 @@ Verb: TypeAlias = Callable[[Owner, TaskId], Awaitable[Task]]
 _LONGEST: Final = 100_000
 
 
-class Again(Body):
+class RetryForm(RequestBody):
     """Other instructions for another try."""
 
     instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
 
 
 def _does(verb: Verb) -> Does:
-    async def act(call: Call) -> Answer:
-        call.read(Nothing)
+    async def act(call: Call) -> CallResult:
+        call.read(EmptyBody)
         task = await verb(call.house.owner, call.task_id)
         call.house.engine.heed(task)
         return shell.elsewhere(f"/tasks/{task.id}")
@@ -36,21 +36,21 @@ def _does(verb: Verb) -> Does:
     return act
 
 
-async def remove(call: Call) -> Answer:
+async def remove(call: Call) -> CallResult:
     """Hide it, and go where the others are."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     task = await call.house.owner.delete(call.task_id)
     call.house.engine.heed(task)
     return shell.elsewhere("/tasks")
 
 
-async def confirm(call: Call) -> Answer:
+async def confirm(call: Call) -> CallResult:
     """The question before it, for who has no script."""
     task = await call.house.db.read(stored.get, call.task_id)
     return await shell.page(call, "pages/task_delete.html", {"task": task})
 
 
-async def again(call: Call) -> Answer:
+async def again(call: Call) -> CallResult:
     """A form with the instructions as they were."""
     task = await call.house.db.read(stored.get, call.task_id)
     if not task.ended:
@@ -59,9 +59,9 @@ async def again(call: Call) -> Answer:
     return await shell.page(call, "pages/task_again.html", {"task": task})
 
 
-async def retry(call: Call) -> Answer:
+async def retry(call: Call) -> CallResult:
     """Try it again as a new task; the old one stays as it is."""
-    said = call.read(Again).instructions.strip()
+    said = call.read(RetryForm).instructions.strip()
     cue = await call.house.owner.retry(call.task_id, call.ref)
     if said and said != (cue.instructions or "").strip():
         cue = replace(cue, instructions=said)
@@ -69,9 +69,9 @@ async def retry(call: Call) -> Answer:
     return shell.elsewhere(f"/tasks/{task.id}")
 
 
-async def ask(call: Call) -> Answer:
+async def ask(call: Call) -> CallResult:
     """Go to where it is talked about; if that is gone, somewhere new with a word of the task."""
-    call.read(Nothing)
+    call.read(EmptyBody)
     place = await call.house.talk.resume(call.task_id)
     return shell.elsewhere(f"/conversations/{place.id}")
 
@@ -93,7 +93,7 @@ ROUTES: Final = (
             says=says,
             gives="Page",
             page=True,
-            body=Nothing,
+            body=EmptyBody,
             scope=Scope.APPROVE if name == "undo" else None,
         )
         for name, verb, says in _ACTS
@@ -105,7 +105,7 @@ ROUTES: Final = (
         says="Hide it; cancel it first if it runs",
         gives="Page",
         page=True,
-        body=Nothing,
+        body=EmptyBody,
     ),
     Route(
         method="GET",
@@ -130,7 +130,7 @@ ROUTES: Final = (
         says="Try it again, as a new task",
         gives="Page",
         page=True,
-        body=Again,
+        body=RetryForm,
     ),
     Route(
         method="POST",
@@ -139,6 +139,6 @@ ROUTES: Final = (
         says="Talk about it",
         gives="Page",
         page=True,
-        body=Nothing,
+        body=EmptyBody,
     ),
 )

@@ -6,14 +6,14 @@ from typing import Annotated, Final
 from msgspec.structs import replace
 from pydantic import BeforeValidator, Field
 
-from remit.errors import BadInput, Changed, Conflict
+from remit.errors import BadInput, Conflict, OutOfDate
 from remit.model.delivery import Delivery
 from remit.model.edit import Edit
 from remit.model.ids import TaskId
 from remit.model.task import Priority, Task
-from remit.server.bodies import Body
-from remit.server.call import Answer, Call, Route
-from remit.server.web import cards, shell
+from remit.server.bodies import RequestBody
+from remit.server.call import Call, CallResult, Route
+from remit.server.web import shell, task_sections
 from remit.store import tasks as stored
 from remit.store.database import Tx
 
@@ -25,7 +25,7 @@ def _listed(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
-class NewEdit(Body):
+class NewEdit(RequestBody):
     """The form as it was sent, with the version that it was made from."""
 
     title: Annotated[str, Field(max_length=_TITLE)] = ""
@@ -36,13 +36,13 @@ class NewEdit(Body):
     version: Annotated[str, Field(max_length=100)]
 
 
-async def form(call: Call) -> Answer:
+async def form(call: Call) -> CallResult:
     """The task as it is now."""
     task, version = await call.house.db.read(_read, call.task_id)
     return await shell.page(call, "pages/task_edit.html", _values(call, task, version))
 
 
-async def save(call: Call) -> Answer:
+async def save(call: Call) -> CallResult:
     """Change it, if it is still what the owner saw."""
     said = call.read(NewEdit)
     task, version = await call.house.db.read(_read, call.task_id)
@@ -50,7 +50,7 @@ async def save(call: Call) -> Answer:
         change = _change(call, task, said)
         if not change.is_empty:
             await call.house.intake.edit(task.id, change, said.version)
-    except Changed:
+    except OutOfDate:
         told = "This task changed while you edited it. Below is what you wrote; on the right is"
         return await _again(call, task, version, said, f"{told} what it is now.", 412)
     except Conflict as wrong:
@@ -74,10 +74,10 @@ def _values(call: Call, task: Task, version: str) -> dict[str, object]:
         "instructions": task.instructions,
         "at": f"{local:%Y-%m-%dT%H:%M}" if local else "",
         "priority": task.priority,
-        "priorities": [(each.value, cards.PRIORITIES[each.value]) for each in Priority],
+        "priorities": [(each.value, task_sections.PRIORITIES[each.value]) for each in Priority],
         "to": [each.recipient or "" for each in _others(task)],
         "others": _others(task),
-        "called": cards.called(call.house.settings.channels),
+        "called": task_sections.called(call.house.settings.channels),
         "zone": call.house.zone,
         "wrong": None,
         "clash": False,
@@ -86,7 +86,7 @@ def _values(call: Call, task: Task, version: str) -> dict[str, object]:
 
 async def _again(
     call: Call, task: Task, version: str, said: NewEdit, wrong: str, status: int
-) -> Answer:
+) -> CallResult:
     """The form with the words as they were written: nothing that was typed is lost."""
     values = _values(call, task, version) | {
         "title": said.title,

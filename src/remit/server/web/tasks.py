@@ -8,12 +8,12 @@ from remit.errors import BadInput, NotFound
 from remit.model import ids
 from remit.model.task import SourceKind
 from remit.server import filters
-from remit.server.call import Answer, Call, Query, Route
-from remit.server.listing import at
-from remit.server.web import line, listing, row, saved, shell, strip, words
+from remit.server.call import Call, CallResult, QueryParameter, Route
+from remit.server.listing import filter_context
+from remit.server.web import line, listing, row, saved, shell, stats_bar, words
 from remit.server.web.bulk import VERBS
-from remit.server.web.listing import Grouped, Shown
-from remit.store.search import Filter, Sort
+from remit.server.web.listing import ListAddress, ListGrouping
+from remit.store.search import SortOrder, TaskFilter
 
 _MENU: Final = ("status", "source", "channel", "due", "is")
 _STATUSES: Final = ("pending", "running", "paused", "completed", "failed", "cancelled")
@@ -21,7 +21,7 @@ _TOGETHER: Final = 100  # rows that are drawn anew in one answer
 _KINDS: Final = frozenset({"is:recurring", "is:once"})
 
 
-async def show(call: Call) -> Answer:
+async def show(call: Call) -> CallResult:
     """The list, as its address says; a script of ours gets the rows that come next."""
     if any(call.text(name) is not None for name in _MENU):
         return shell.elsewhere(_chosen(call))
@@ -29,7 +29,7 @@ async def show(call: Call) -> Answer:
     try:
         wanted, wrong = wanted_of(call, shown.q), ""
     except BadInput as bad:
-        wanted, wrong = Filter(), str(bad)
+        wanted, wrong = TaskFilter(), str(bad)
     try:
         found = await call.house.db.read(listing.look, shown, wanted, now)
     except NotFound:  # a place in the list that is no more
@@ -39,13 +39,13 @@ async def show(call: Call) -> Answer:
     values: dict[str, object] = {"shown": shown, "found": found, "now": now, "wrong": wrong}
     if call.part:
         return shell.part("parts/rows.html", values)
-    values |= await strip.values(call) | _choices(call, shown)
+    values |= await stats_bar.values(call) | _choices(call, shown)
     return await shell.page(
         call, "pages/tasks.html", values | {"view": await saved.named(call, shown.q)}
     )
 
 
-async def tabs(call: Call) -> Answer:
+async def tabs(call: Call) -> CallResult:
     """The tabs with their numbers, and the names of the newest tasks that match."""
     shown = _shown(call)
     wanted = wanted_of(call, shown.q)
@@ -53,30 +53,32 @@ async def tabs(call: Call) -> Answer:
     return shell.part("parts/tabs.html", {"shown": shown, "tabs": made, "newest": newest})
 
 
-async def stats(call: Call) -> Answer:
-    return shell.part("parts/stats.html", {"now": shell.local(call), **await strip.values(call)})
+async def stats(call: Call) -> CallResult:
+    return shell.part(
+        "parts/stats.html", {"now": shell.local(call), **await stats_bar.values(call)}
+    )
 
 
-async def rows(call: Call) -> Answer:
+async def rows(call: Call) -> CallResult:
     """Some rows, as they stand now; a task that is gone has none."""
     asked = [ids.task_id(each) for each in (call.text("ids") or "").split(",")]
     if len(asked) > _TOGETHER:
         raise BadInput(f"Ask for up to {_TOGETHER} rows at once, not {len(asked)}.", field="ids")
     now = shell.local(call)
-    found = await call.house.db.read(row.some, asked, now)
+    found = await call.house.db.read(row.rows_of_tasks, asked, now)
     return shell.part("parts/some_rows.html", {"rows": found, "now": now})
 
 
-def wanted_of(call: Call, q: str) -> Filter:
+def wanted_of(call: Call, q: str) -> TaskFilter:
     """The filter that a line of words means; a bad one is refused with a sentence."""
-    return filters.typed(q, at(call.house)) if q.strip() else Filter()
+    return filters.typed(q, filter_context(call.house)) if q.strip() else TaskFilter()
 
 
-def _shown(call: Call) -> Shown:
-    return Shown(
+def _shown(call: Call) -> ListAddress:
+    return ListAddress(
         q=(call.text("q") or "").strip()[:500],
-        sort=call.word("sort", Sort) or Sort.NEWEST,
-        group=call.word("group", Grouped) or Grouped.STATE,
+        sort=call.word("sort", SortOrder) or SortOrder.NEWEST,
+        group=call.word("group", ListGrouping) or ListGrouping.STATE,
         before=call.text("before") or "",
     )
 
@@ -92,7 +94,7 @@ def _chosen(call: Call) -> str:
     return shown.href(q=f"is:{kind} {changed}".strip() if kind else changed)
 
 
-def _choices(call: Call, shown: Shown) -> dict[str, object]:
+def _choices(call: Call, shown: ListAddress) -> dict[str, object]:
     """What the menu offers, each with what the line says now."""
     channels = tuple(sorted({*call.house.outfit.channels, "dashboard"}))
     return {
@@ -104,8 +106,8 @@ def _choices(call: Call, shown: Shown) -> dict[str, object]:
             ("is", "Kind", ("recurring", "once"), _kind(shown.q)),
         ],
         "chosen": len([word for word in line.words(shown.q) if ":" in word]),
-        "sorts": tuple(Sort),
-        "groups": tuple(Grouped),
+        "sorts": tuple(SortOrder),
+        "groups": tuple(ListGrouping),
         "keys": filters.KEYS,
         "done": _said(call.text("done")),
         "icons": words.ICONS,
@@ -127,13 +129,15 @@ def _said(done: str | None) -> str:
 
 
 _QUERY: Final = (
-    Query("q", "The filter line.", {"type": "string"}),
-    Query("sort", "In which order.", {"enum": [*Sort]}),
-    Query("group", "In which sections.", {"enum": [*Grouped]}),
-    Query("before", "Where the page before ended.", {"type": "string"}),
+    QueryParameter("q", "The filter line.", {"type": "string"}),
+    QueryParameter("sort", "In which order.", {"enum": [*SortOrder]}),
+    QueryParameter("group", "In which sections.", {"enum": [*ListGrouping]}),
+    QueryParameter("before", "Where the page before ended.", {"type": "string"}),
 )
-_CHOSEN: Final = tuple(Query(name, "A word for the line.", {"type": "string"}) for name in _MENU)
-_DONE: Final = (Query("done", "What a bulk action came to.", {"type": "string"}),)
+_CHOSEN: Final = tuple(
+    QueryParameter(name, "A word for the line.", {"type": "string"}) for name in _MENU
+)
+_DONE: Final = (QueryParameter("done", "What a bulk action came to.", {"type": "string"}),)
 ROUTES: Final = (
     Route(
         method="GET",
@@ -167,7 +171,7 @@ ROUTES: Final = (
         does=rows,
         says="Some rows of the list",
         gives="Page",
-        query=(Query("ids", "Of which tasks, with commas between.", {"type": "string"}),),
+        query=(QueryParameter("ids", "Of which tasks, with commas between.", {"type": "string"}),),
         page=True,
     ),
 )

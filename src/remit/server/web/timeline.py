@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.event import Event, Kind
-from remit.model.specialist import Ended
+from remit.model.event import Event, EventKind
+from remit.model.specialist import AttemptOutcome
 from remit.model.status import Status
 from remit.server.web.story import Calls
 
@@ -20,7 +20,7 @@ _ROOM: Final = 14.0  # percent that they need there
 _THINNEST: Final = 0.4  # percent
 
 
-class Bar(Struct, frozen=True):
+class TimelineBar(Struct, frozen=True):
     """A piece of work: from when to when, and how it went."""
 
     label: str
@@ -33,10 +33,10 @@ class Bar(Struct, frozen=True):
         return span(self.ended - self.began)
 
 
-class Drawn(Struct, frozen=True):
+class PlacedBar(Struct, frozen=True):
     """A bar with its place in percent of the whole width."""
 
-    bar: Bar
+    bar: TimelineBar
     x: float
     width: float
 
@@ -53,14 +53,14 @@ class Drawn(Struct, frozen=True):
         return self.x if self.side == "before" else self.x + self.width
 
 
-class Chart(Struct, frozen=True):
-    rows: tuple[Drawn, ...]
+class TimelineChart(Struct, frozen=True):
+    rows: tuple[PlacedBar, ...]
     marks: tuple[tuple[float, str], ...]  # percent, and what stands there
     left_out: int
     words: str  # the same for who cannot see it
 
 
-def chart(bars: Sequence[Bar], name: str) -> Chart | None:
+def chart(bars: Sequence[TimelineBar], name: str) -> TimelineChart | None:
     """The picture; None if there is nothing to draw."""
     if not bars:
         return None
@@ -71,14 +71,14 @@ def chart(bars: Sequence[Bar], name: str) -> Chart | None:
     drawn = tuple(_draw(bar, start, whole) for bar in shown)
     marks = tuple((100 * n / TICKS, span(step * n)) for n in range(TICKS + 1))
     said = ", ".join(f"{bar.label} {bar.took}" for bar in shown)
-    return Chart(drawn, marks, len(bars) - len(shown), f"Timeline of {name}: {said}")
+    return TimelineChart(drawn, marks, len(bars) - len(shown), f"Timeline of {name}: {said}")
 
 
 def bars(
     own: Sequence[Event], ended_at: datetime | None, now: datetime, calls: Calls
-) -> tuple[Bar, ...]:
+) -> tuple[TimelineBar, ...]:
     """What one attempt did. Each piece begins where the one before it ended."""
-    found: list[Bar] = []
+    found: list[TimelineBar] = []
     if not own:
         return ()
     last, doing = own[0].at, _doing(own[0])
@@ -88,28 +88,28 @@ def bars(
         if bar is not None:
             found.append(bar)
             last = event.at
-        if event.kind is Kind.DELIVERY_CLAIMED:
+        if event.kind is EventKind.DELIVERY_CLAIMED:
             last = event.at
     if ended_at is None:
-        found.append(Bar(doing, last, max(now, last), "run"))
+        found.append(TimelineBar(doing, last, max(now, last), "run"))
     return tuple(found)
 
 
-def _bar(event: Event, last: datetime, calls: Calls) -> Bar | None:
-    if event.kind is Kind.DELIVERY_SETTLED:
+def _bar(event: Event, last: datetime, calls: Calls) -> TimelineBar | None:
+    if event.kind is EventKind.DELIVERY_SETTLED:
         kind = {"accepted": "ok", "retry": "you"}.get(str(event.data.get("answer")), "bad")
-        return Bar("Send", last, event.at, kind)
-    if event.kind is Kind.RUN_ENDED and event.data.get("outcome") in ("retry", "crashed"):
-        return Bar("Did not work out", last, event.at, "bad")
-    if event.kind is Kind.TASK_MOVED and event.data.get("to") == Status.FAILED:
-        return Bar("Failed", last, event.at, "bad")
-    if event.kind is not Kind.STEP_DONE:
+        return TimelineBar("Send", last, event.at, kind)
+    if event.kind is EventKind.RUN_ENDED and event.data.get("outcome") in ("retry", "crashed"):
+        return TimelineBar("Did not work out", last, event.at, "bad")
+    if event.kind is EventKind.TASK_MOVED and event.data.get("to") == Status.FAILED:
+        return TimelineBar("Failed", last, event.at, "bad")
+    if event.kind is not EventKind.STEP_DONE:
         return None
     label, kind = _named(str(event.data["step"]), calls)
     if "agent" in event.data:
         label = str(event.data["agent"])
-        kind = "ok" if event.data.get("outcome") == Ended.SUCCESS else "bad"
-    return Bar(label, last, event.at, kind) if label else None
+        kind = "ok" if event.data.get("outcome") == AttemptOutcome.SUCCESS else "bad"
+    return TimelineBar(label, last, event.at, kind) if label else None
 
 
 def _named(step: str, calls: Calls) -> tuple[str, str]:
@@ -129,10 +129,10 @@ def _doing(event: Event) -> str:
     return _NOW.get(str(event.data.get("to")), "") if "to" in event.data else ""
 
 
-def _draw(bar: Bar, start: datetime, whole: timedelta) -> Drawn:
+def _draw(bar: TimelineBar, start: datetime, whole: timedelta) -> PlacedBar:
     x = 100 * (bar.began - start) / whole
     width = 100 * (bar.ended - bar.began) / whole
-    return Drawn(bar, round(min(x, 100 - _THINNEST), 2), round(max(width, _THINNEST), 2))
+    return PlacedBar(bar, round(min(x, 100 - _THINNEST), 2), round(max(width, _THINNEST), 2))
 
 
 def _step(length: timedelta) -> timedelta:

@@ -8,22 +8,22 @@ from msgspec import Struct
 
 from remit.gate import OPEN
 from remit.model.codec import Json
-from remit.model.event import Event, Kind
-from remit.model.review import Answered
-from remit.model.specialist import Ended
+from remit.model.event import Event, EventKind
+from remit.model.review import ReviewAnswer
+from remit.model.specialist import AttemptOutcome
 from remit.model.status import Status
-from remit.server.web import tried, words
+from remit.server.web import specialist_tries, words
 
 _MOST: Final = 60  # lines; the task's own page has them all
 _ANSWERED: Final = {
-    Answered.APPROVE: "You approved",
-    Answered.EDIT: "You approved, in your own words",
-    Answered.BACK: "You sent it back",
-    Answered.ANSWER: "You answered",
-    Answered.ARRIVED: "You said that it arrived",
-    Answered.RESEND: "You said: send it again",
-    Answered.DROP: "You left it out",
-    Answered.DECLINE: "You declined",
+    ReviewAnswer.APPROVE: "You approved",
+    ReviewAnswer.EDIT: "You approved, in your own words",
+    ReviewAnswer.BACK: "You sent it back",
+    ReviewAnswer.ANSWER: "You answered",
+    ReviewAnswer.ARRIVED: "You said that it arrived",
+    ReviewAnswer.RESEND: "You said: send it again",
+    ReviewAnswer.DROP: "You left it out",
+    ReviewAnswer.DECLINE: "You declined",
 }
 _SETTLED: Final = {
     "accepted": ("ok", "send", "Sent"),
@@ -33,80 +33,80 @@ _SETTLED: Final = {
 }
 
 
-class Line(Struct, frozen=True):
+class TrailLine(Struct, frozen=True):
     kind: str
     icon: str
     words: str
     at: datetime
 
 
-class Trail(Struct, frozen=True):
-    lines: tuple[Line, ...]
+class TaskTrail(Struct, frozen=True):
+    lines: tuple[TrailLine, ...]
     took: timedelta
     calls: int
     cents: int
     end: str = ""  # what was said of how it ended
 
 
-def trail(events: Sequence[Event], steps: Mapping[str, Json], cents: int) -> Trail:
+def trail(events: Sequence[Event], steps: Mapping[str, Json], cents: int) -> TaskTrail:
     """The events of a task as lines a person reads; `steps` says which tools were used."""
     tools = dict(_tools(steps))
     lines = [line for event in events for line in _lines(event, tools)]
     calls = sum(name in tools for name in _names(events))
-    return Trail(tuple(lines[-_MOST:]), _took(events), calls, cents, end(events))
+    return TaskTrail(tuple(lines[-_MOST:]), _took(events), calls, cents, end(events))
 
 
 def end(events: Sequence[Event]) -> str:
     """Why a task failed, as it was written down."""
-    moved = [each.data for each in events if each.kind is Kind.TASK_MOVED]
+    moved = [each.data for each in events if each.kind is EventKind.TASK_MOVED]
     return str(moved[-1].get("note") or moved[-1].get("summary") or "") if moved else ""
 
 
-def answered(answer: Answered) -> str:
+def answered(answer: ReviewAnswer) -> str:
     return _ANSWERED[answer]
 
 
-def _lines(event: Event, tools: Mapping[str, str]) -> Iterator[Line]:
+def _lines(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
     data = event.data
     match event.kind:
-        case Kind.STEP_DONE:
+        case EventKind.STEP_DONE:
             yield from _step(event, tools)
-        case Kind.REVIEW_OPENED:
+        case EventKind.REVIEW_OPENED:
             question = words.first_line(str(data["question"]), 120)
-            yield Line("you", "you", f"Stopped and asked you: {question}", event.at)
-        case Kind.REVIEW_DECIDED if not data.get("closed"):
+            yield TrailLine("you", "you", f"Stopped and asked you: {question}", event.at)
+        case EventKind.REVIEW_DECIDED if not data.get("closed"):
             text = words.first_line(str(data.get("text") or ""), 100)
-            said = _ANSWERED[Answered(str(data["answer"]))]
-            yield Line("ok", "user", f"{said}: {text}" if text else f"{said}.", event.at)
-        case Kind.DELIVERY_SETTLED:
+            said = _ANSWERED[ReviewAnswer(str(data["answer"]))]
+            yield TrailLine("ok", "user", f"{said}: {text}" if text else f"{said}.", event.at)
+        case EventKind.DELIVERY_SETTLED:
             kind, icon, said = _SETTLED.get(str(data["answer"]), ("idle", "send", "Tried to send"))
-            yield Line(kind, icon, _because(said, data.get("note")), event.at)
-        case Kind.TASK_MOVED if data.get("to") == Status.FAILED:
-            yield Line("bad", "fail", _because("Failed", data.get("note")), event.at)
-        case Kind.RUN_ENDED if data.get("outcome") in ("crashed", "retry"):
-            yield Line("bad", "fail", _because("Did not work out", data.get("note")), event.at)
+            yield TrailLine(kind, icon, _because(said, data.get("note")), event.at)
+        case EventKind.TASK_MOVED if data.get("to") == Status.FAILED:
+            yield TrailLine("bad", "fail", _because("Failed", data.get("note")), event.at)
+        case EventKind.RUN_ENDED if data.get("outcome") in ("crashed", "retry"):
+            yield TrailLine("bad", "fail", _because("Did not work out", data.get("note")), event.at)
         case _:
             return
 
 
-def _step(event: Event, tools: Mapping[str, str]) -> Iterator[Line]:
+def _step(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
     name = str(event.data["step"])
     thought, letter, _ = str(event.data.get("text") or "").partition(OPEN)
     said = words.first_line(thought, 120)
     if name in tools:
         used = f"Used {tools[name]}: {said}" if said else f"Used {tools[name]}"
-        yield Line("ok", "done", used, event.at)
+        yield TrailLine("ok", "done", used, event.at)
     elif "agent" in event.data:
-        kind, icon, ended = tried.WORDS[Ended(str(event.data["outcome"]))]
+        kind, icon, ended = specialist_tries.WORDS[AttemptOutcome(str(event.data["outcome"]))]
         ended, icon = ("says that it is done", "user") if kind == "ok" else (ended.lower(), icon)
         told = f"{event.data['agent']} {ended}"
-        yield Line("run" if kind == "ok" else kind, icon, _because(told, said), event.at)
+        yield TrailLine("run" if kind == "ok" else kind, icon, _because(told, said), event.at)
     elif name.startswith("execute_tool") and (said or letter):
-        yield Line("ok", "done", said or "Wrote the text", event.at)
+        yield TrailLine("ok", "done", said or "Wrote the text", event.at)
     elif name.partition(":")[0] == "verify":
-        yield Line("ok", "shield", "Checked the work against its contract", event.at)
+        yield TrailLine("ok", "shield", "Checked the work against its contract", event.at)
     elif name == "retrieve_context":
-        yield Line("ok", "done", "Looked at earlier work", event.at)
+        yield TrailLine("ok", "done", "Looked at earlier work", event.at)
 
 
 def _tools(steps: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
@@ -121,12 +121,12 @@ def _tools(steps: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
 
 
 def _names(events: Sequence[Event]) -> Iterator[str]:
-    return (str(each.data["step"]) for each in events if each.kind is Kind.STEP_DONE)
+    return (str(each.data["step"]) for each in events if each.kind is EventKind.STEP_DONE)
 
 
 def _took(events: Sequence[Event]) -> timedelta:
     """From the first start to the last thing that happened, while it was at work."""
-    begun = next((each.at for each in events if each.kind is Kind.STEP_DONE), None)
+    begun = next((each.at for each in events if each.kind is EventKind.STEP_DONE), None)
     return events[-1].at - begun if begun else timedelta(0)
 
 

@@ -5,12 +5,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.plan import Item, ItemStatus
+from remit.model.plan import ItemStatus, WorkItem
 from remit.model.status import Reason, Status
 from remit.model.task import SourceKind, Task
 
 
-class State(Struct, frozen=True):
+class StatusLook(Struct, frozen=True):
     """A status is icon, word and colour, never colour alone."""
 
     kind: str  # the colour: you, run, ok, bad, plan, idle
@@ -18,22 +18,22 @@ class State(Struct, frozen=True):
     icon: str
 
 
-_ASKS: Final = State("you", "Needs you", "you")
-_LOOK: Final = State("you", "Needs review", "eye")
+_ASKS: Final = StatusLook("you", "Needs you", "you")
+_LOOK: Final = StatusLook("you", "Needs review", "eye")
 _STATES: Final = {
-    Status.NEW: State("idle", "Pending", "pend"),
-    Status.READY: State("idle", "Pending", "pend"),
-    Status.RUNNING: State("run", "Running", "run"),
-    Status.VERIFYING: State("run", "Verifying", "run"),
-    Status.DELIVERING: State("run", "Sending", "run"),
+    Status.NEW: StatusLook("idle", "Pending", "pend"),
+    Status.READY: StatusLook("idle", "Pending", "pend"),
+    Status.RUNNING: StatusLook("run", "Running", "run"),
+    Status.VERIFYING: StatusLook("run", "Verifying", "run"),
+    Status.DELIVERING: StatusLook("run", "Sending", "run"),
     Status.NEEDS_REVIEW: _ASKS,
-    Status.PAUSED: State("idle", "Paused", "pause"),
-    Status.COMPLETED: State("ok", "Completed", "done"),
-    Status.FAILED: State("bad", "Failed", "fail"),
-    Status.CANCELLED: State("idle", "Cancelled", "x"),
+    Status.PAUSED: StatusLook("idle", "Paused", "pause"),
+    Status.COMPLETED: StatusLook("ok", "Completed", "done"),
+    Status.FAILED: StatusLook("bad", "Failed", "fail"),
+    Status.CANCELLED: StatusLook("idle", "Cancelled", "x"),
 }
-_READING: Final = State("run", "Being read", "run")
-_PLANNED: Final = State("plan", "Scheduled", "clock")
+_READING: Final = StatusLook("run", "Being read", "run")
+_PLANNED: Final = StatusLook("plan", "Scheduled", "clock")
 _ICONS: Final = {"whatsapp": "wa", "email": "mail", "dashboard": "screen", "webhook": "link"}
 _SOURCES: Final = {
     SourceKind.CALDAV: ("calendar", "Calendar"),
@@ -54,7 +54,7 @@ ICONS: Final = (
 )
 
 
-def state(task: Task) -> State:
+def state(task: Task) -> StatusLook:
     """How a task stands, in one word."""
     if task.pending_reading is not None and task.status is Status.NEW:
         return _READING
@@ -77,7 +77,7 @@ def source(task: Task) -> tuple[str, str]:
     return _SOURCES[task.source.kind]
 
 
-def done(work: tuple[Item, ...]) -> int:
+def done(work: tuple[WorkItem, ...]) -> int:
     return sum(item.status is ItemStatus.COMPLETED for item in work)
 
 

@@ -19,7 +19,7 @@ from remit.errors import Permanent, Transient
 from remit.system.tls import trusted_authorities
 from remit.trigger.calendar import xml
 from remit.trigger.calendar.hosts import is_same_domain
-from remit.trigger.calendar.xml import CALDAV, DAV, Said
+from remit.trigger.calendar.xml import CALDAV, DAV, MultistatusItem
 
 Password: TypeAlias = Callable[[], str]  # asked at each use, so a renewed one needs no restart
 
@@ -37,15 +37,15 @@ _BUSY: Final = frozenset({408, 423, 425, 429})
 _PARTIAL: Final = 507  # the list goes on: ask again with the token that came
 
 
-class Gone(Permanent):
+class ResourceGone(Permanent):
     """There is nothing at this address any more."""
 
 
-class Locked(Permanent):
+class CalendarLocked(Permanent):
     """The server does not take the password."""
 
 
-class Declined(Permanent):
+class CalendarDeclined(Permanent):
     """The server understood and says no."""
 
     def __init__(self, sentence: str, status: int, body: bytes = b"") -> None:
@@ -54,11 +54,11 @@ class Declined(Permanent):
         self.body = body
 
 
-class Clash(Declined):
+class WriteConflict(CalendarDeclined):
     """Somebody else has written there since we looked, or before us."""
 
 
-class TooLarge(Permanent):
+class CalendarTooLarge(Permanent):
     """An answer is larger than any that is read."""
 
 
@@ -67,7 +67,7 @@ class TokenLost(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class CalendarLocation:
     """A server as the owner named it. The password is asked for at each use."""
 
     name: str
@@ -76,7 +76,7 @@ class Place:
     password: Password = field(default=lambda: "", repr=False)
 
 
-class Calendar(Struct, frozen=True):
+class RemoteCalendar(Struct, frozen=True):
     """A calendar that was found on a server."""
 
     path: str
@@ -84,7 +84,7 @@ class Calendar(Struct, frozen=True):
     kinds: frozenset[str] = frozenset()
 
 
-class Changes(Struct, frozen=True):
+class CalendarChanges(Struct, frozen=True):
     """What is new since a token. `whole` says that it lists everything there is."""
 
     token: str
@@ -93,16 +93,16 @@ class Changes(Struct, frozen=True):
     whole: bool = False
 
 
-class Resource(Struct, frozen=True):
+class CalendarResource(Struct, frozen=True):
     path: str
     etag: str
     body: str
 
 
-class Dav:
+class CalDavClient:
     """Speaks to one server. Every failure is a `Transient` or a `Permanent` with a sentence."""
 
-    def __init__(self, place: Place, *, seconds: float = SECONDS) -> None:
+    def __init__(self, place: CalendarLocation, *, seconds: float = SECONDS) -> None:
         self._place = place
         self._seconds = seconds
         self._root = place.url  # where paths are asked for: the host that keeps the calendars
@@ -122,7 +122,7 @@ class Dav:
     async def close(self) -> None:
         await self._http.aclose()
 
-    async def calendars(self) -> list[Calendar]:
+    async def calendars(self) -> list[RemoteCalendar]:
         """Every calendar of the account, found from the address that the owner gave."""
         home = await self._home()
         asked = xml.propfind(
@@ -132,12 +132,14 @@ class Dav:
         found = xml.responses(xml.parse(body, self._who), self._who)
         self._root = home
         return [
-            Calendar(each.path, each.name or each.path.rstrip("/").rpartition("/")[2], each.kinds)
+            RemoteCalendar(
+                each.path, each.name or each.path.rstrip("/").rpartition("/")[2], each.kinds
+            )
             for each in found
             if each.calendar
         ]
 
-    async def changes(self, calendar: str, token: str) -> Changes:
+    async def changes(self, calendar: str, token: str) -> CalendarChanges:
         """What has changed since a token; without one, or where it is lost, everything."""
         try:
             return await self._synced(calendar, token)
@@ -146,21 +148,23 @@ class Dav:
                 return await self.changes(calendar, "")
         return await self._listed(calendar)
 
-    async def fetch(self, calendar: str, paths: Sequence[str]) -> list[Resource]:
+    async def fetch(self, calendar: str, paths: Sequence[str]) -> list[CalendarResource]:
         """The resources at some addresses; what is gone or too large meanwhile is left out."""
-        found: list[Resource] = []
+        found: list[CalendarResource] = []
         for start in range(0, len(paths), _CHUNK):
             found += await self._chunk(calendar, list(paths[start : start + _CHUNK]))
         return found
 
-    async def get(self, path: str) -> Resource:
+    async def get(self, path: str) -> CalendarResource:
         body, answer = await self._ask("GET", path)
-        return Resource(path, answer.headers.get("etag", ""), body.decode("utf-8", "replace"))
+        return CalendarResource(
+            path, answer.headers.get("etag", ""), body.decode("utf-8", "replace")
+        )
 
     async def put(self, path: str, body: str, etag: str | None) -> str:
         """Write a resource, new without an etag, and return the etag it has now.
 
-        Raises `Clash` if it is there already, or is not as the etag says.
+        Raises `WriteConflict` if it is there already, or is not as the etag says.
         """
         guard = {"if-match": etag} if etag else {"if-none-match": "*"}
         _, answer = await self._ask("PUT", path, body.encode(), headers=guard, kind=_ICS)
@@ -174,7 +178,7 @@ class Dav:
         try:
             body, _ = await self._ask("PROPFIND", path, xml.propfind("<resourcetype/>"))
             found = xml.responses(xml.parse(body, self._who), self._who)
-        except Gone:
+        except ResourceGone:
             found = []
         # Some servers answer even for what is not there, with nothing in it.
         if not any(each.calendar for each in found):
@@ -188,7 +192,7 @@ class Dav:
         for start in (self._place.url, urljoin(self._place.url, "/.well-known/caldav")):
             try:
                 principal = await self._named(start, "<current-user-principal/>", DAV)
-            except (Gone, Declined):
+            except (ResourceGone, CalendarDeclined):
                 continue  # it may be known elsewhere
             if principal is not None:
                 break
@@ -203,43 +207,43 @@ class Dav:
 
     # Changes ------------------------------------------------------------------------------------
 
-    async def _synced(self, calendar: str, token: str) -> Changes:
+    async def _synced(self, calendar: str, token: str) -> CalendarChanges:
         whole, etags, gone = not token, dict[str, str](), set[str]()
         for _ in range(_MOST_PAGES):
             root = await self._report(calendar, token)
             partial = _gather(xml.responses(root, self._who), etags, gone)
             token = xml.token(root)
             if not partial:
-                return Changes(token, etags, frozenset(gone), whole=whole)
+                return CalendarChanges(token, etags, frozenset(gone), whole=whole)
         raise Permanent(f"{self._who} never comes to the end of its changes.")
 
     async def _report(self, calendar: str, token: str) -> xml.Answer:
         try:
             body, _ = await self._ask("REPORT", calendar, xml.sync(token))
-        except Declined as no:
+        except CalendarDeclined as no:
             if _is_sync_refusal(no.status, no.body):
                 raise TokenLost from None
             raise
         return xml.parse(body, self._who)
 
-    async def _listed(self, calendar: str) -> Changes:
+    async def _listed(self, calendar: str) -> CalendarChanges:
         """Everything with its etag, from a server that knows no tokens."""
         asked = xml.propfind("<getetag/>")
         body, _ = await self._ask("PROPFIND", calendar, asked, depth="1")
         found = xml.responses(xml.parse(body, self._who), self._who)
         etags = {each.path: each.etag for each in found if each.etag and each.path[-1] != "/"}
-        return Changes("", etags, whole=True)
+        return CalendarChanges("", etags, whole=True)
 
-    async def _chunk(self, calendar: str, paths: list[str]) -> list[Resource]:
+    async def _chunk(self, calendar: str, paths: list[str]) -> list[CalendarResource]:
         try:
             body, _ = await self._ask("REPORT", calendar, xml.multiget(paths), depth="1")
-        except TooLarge:
+        except CalendarTooLarge:
             if len(paths) == 1:
                 return []
             halves = (paths[: len(paths) // 2], paths[len(paths) // 2 :])
             return [each for half in halves for each in await self._chunk(calendar, half)]
         found = xml.responses(xml.parse(body, self._who), self._who)
-        return [Resource(each.path, each.etag, each.body) for each in found if each.body]
+        return [CalendarResource(each.path, each.etag, each.body) for each in found if each.body]
 
     # The wire -----------------------------------------------------------------------------------
 
@@ -312,7 +316,9 @@ class Dav:
         async for piece in answer.aiter_raw():
             found += piece
             if len(found) > xml.MOST_BYTES:
-                raise TooLarge(f"{self._who} sent more than {xml.MOST_BYTES:,} bytes at once.")
+                raise CalendarTooLarge(
+                    f"{self._who} sent more than {xml.MOST_BYTES:,} bytes at once."
+                )
         return bytes(found)
 
     def _wants_digest(self, answer: httpx2.Response) -> bool:
@@ -331,18 +337,18 @@ class Dav:
         said = f"{self._who} answered {status} to {method}"
         match status:
             case HTTPStatus.UNAUTHORIZED:
-                raise Locked(f"{self._who} does not take the user and password (401).")
+                raise CalendarLocked(f"{self._who} does not take the user and password (401).")
             case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
-                raise Gone(f"{said}: there is nothing at {answer.url.path:.100}.")
+                raise ResourceGone(f"{said}: there is nothing at {answer.url.path:.100}.")
             case HTTPStatus.PRECONDITION_FAILED:
-                raise Clash(f"{said}: it is not as we saw it.", status, body)
+                raise WriteConflict(f"{said}: it is not as we saw it.", status, body)
             case _ if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
                 raise Transient(f"{said}.")
             case _:
-                raise Declined(f"{said}.", status, body)
+                raise CalendarDeclined(f"{said}.", status, body)
 
 
-def _gather(listed: Iterable[Said], etags: dict[str, str], gone: set[str]) -> bool:
+def _gather(listed: Iterable[MultistatusItem], etags: dict[str, str], gone: set[str]) -> bool:
     """Add a page of changes to those before it; say whether another one follows."""
     partial = False
     for each in listed:

@@ -10,12 +10,12 @@ from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId
 from remit.model.task import Creator, Cue, Source, SourceKind, Taint
 from remit.model.visibility import ORGANIZER, OWNER
-from remit.store.occurrences import Occurrence
+from remit.store.occurrences import StoredOccurrence
 
 MAX_UID_CHARACTERS: Final = 400  # of an event's own name; a longer one is hashed
 
 
-def cue_of(each: Occurrence, series: SeriesId, session: SessionId) -> Cue:
+def cue_of(each: StoredOccurrence, series: SeriesId, session: SessionId) -> Cue:
     """What a start asks for: its summary is the title, its description the words."""
     context: JsonMap = {"calendar": each.account, "uid": each.uid}
     context["slot"] = each.key or stamp(each.start)
@@ -36,7 +36,7 @@ def cue_of(each: Occurrence, series: SeriesId, session: SessionId) -> Cue:
     )
 
 
-def _slot_of(each: Occurrence) -> datetime:
+def _slot_of(each: StoredOccurrence) -> datetime:
     """Its place in the series: the instant that its rule gave it, however it is moved."""
     for form in ("%Y%m%dT%H%M%SZ", "%Y%m%dT%H%M%S", "%Y%m%d"):
         with suppress(ValueError):
@@ -44,7 +44,7 @@ def _slot_of(each: Occurrence) -> datetime:
     return each.start
 
 
-def _reference(each: Occurrence) -> str:
+def _reference(each: StoredOccurrence) -> str:
     """Names a start for ever: by its event and its place in it, on whatever server it lies."""
     uid = each.uid
     if len(uid) > MAX_UID_CHARACTERS or not uid.isprintable():

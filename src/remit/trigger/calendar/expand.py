@@ -14,11 +14,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.model.task import Taint
-from remit.store.calendars import Resource
-from remit.store.occurrences import Occurrence, Read
-from remit.trigger.calendar import glean, occur
+from remit.store.calendars import StoredResource
+from remit.store.occurrences import ReadResource, StoredOccurrence
+from remit.trigger.calendar import occur, resource_facts
+from remit.trigger.calendar.expansion import (
+    IDLE,
+    CalendarLimits,
+    CalendarSlot,
+    Expansion,
+    TimeWindow,
+)
 from remit.trigger.calendar.organizer import organizer
-from remit.trigger.calendar.words import IDLE, Expansion, Limits, Slot, Window
 
 Knows: TypeAlias = Callable[[str], bool]  # whether an address is one of a contact
 
@@ -29,36 +35,36 @@ _FARTHEST: Final = timedelta(days=90)  # so long may Remit have been away
 _SEVERAL: Final = "It holds more than one event; a calendar keeps each in a file of its own."
 
 
-class Reader(Struct, frozen=True):
+class CalendarReader(Struct, frozen=True):
     """How the owner reads calendars: his zone, his hour for whole days, his addresses."""
 
     zone: ZoneInfo
     all_day_at: time = occur.MORNING
     mine: Collection[str] = ()
     knows: Knows = lambda _: False
-    limits: Limits = occur.DEFAULT
+    limits: CalendarLimits = occur.DEFAULT
     seconds: float = SECONDS
 
     async def read(
-        self, resource: Resource, *, trusted: bool, fresh: datetime, now: datetime
-    ) -> Read:
+        self, resource: StoredResource, *, trusted: bool, fresh: datetime, now: datetime
+    ) -> ReadResource:
         """The starts of a resource from a while ago up to the horizon."""
         since = max(min(fresh, now - _BACK), now - _FARTHEST)
-        window = Window(since, now + HORIZON)
+        window = TimeWindow(since, now + HORIZON)
         found = await self._expanded(resource.body, window)
         why = found if isinstance(found, str) else _objection(found, resource.uid)
         if why is not None or isinstance(found, str):
             # Known up to now alone: so it is tried again with the next roll.
-            title = glean.title(glean.value(resource.body, "SUMMARY"))
+            title = resource_facts.title(resource_facts.value(resource.body, "SUMMARY"))
             refused = replace(_with(resource, now, why), title=title)
-            return Read(refused, (), frozenset(), since, fresh)
+            return ReadResource(refused, (), frozenset(), since, fresh)
         taint = self._taint(resource.body, trusted=trusted)
         starts = tuple(_occurrence(slot, taint) for slot in found.slots)
         idle = frozenset(slot.key for slot in found.slots if slot.flags & IDLE)
-        return Read(_with(resource, window.until, None), starts, idle, since, fresh)
+        return ReadResource(_with(resource, window.until, None), starts, idle, since, fresh)
 
-    async def _expanded(self, body: str, window: Window) -> Expansion | str:
-        if glean.is_ours(body):
+    async def _expanded(self, body: str, window: TimeWindow) -> Expansion | str:
+        if resource_facts.is_ours(body):
             return Expansion((), ())
         # Not a pool: a thread that is stuck must not keep the next one waiting.
         thread = ThreadPoolExecutor(1, "remit-calendar")
@@ -73,7 +79,7 @@ class Reader(Struct, frozen=True):
         finally:
             thread.shutdown(wait=False)
 
-    def _slots(self, body: str, window: Window) -> Expansion:
+    def _slots(self, body: str, window: TimeWindow) -> Expansion:
         raw = body.encode("utf-8", "replace")
         return occur.slots(raw, window, self.zone, self.limits, all_day_at=self.all_day_at)
 
@@ -93,16 +99,16 @@ def _objection(found: Expansion, uid: str) -> str | None:
     return None if all(slot.uid == uid for slot in found.slots) else _SEVERAL
 
 
-def _with(resource: Resource, until: datetime, why: str | None) -> Resource:
+def _with(resource: StoredResource, until: datetime, why: str | None) -> StoredResource:
     return replace(resource, until=until, why=why)
 
 
-def _occurrence(slot: Slot, taint: Taint) -> Occurrence:
-    return Occurrence(
+def _occurrence(slot: CalendarSlot, taint: Taint) -> StoredOccurrence:
+    return StoredOccurrence(
         uid=slot.uid,
         key=slot.key,
         start=slot.start,
-        title=glean.title(slot.summary),
-        text=glean.clean(slot.description),
+        title=resource_facts.title(slot.summary),
+        text=resource_facts.clean(slot.description),
         taint=taint,
     )

@@ -5,8 +5,8 @@ from typing import Final
 
 from remit.model.rrule import Freq
 from remit.trigger.calendar import recur
-from remit.trigger.calendar.rules import Rule, filled
-from remit.trigger.calendar.words import Budget, Unfit
+from remit.trigger.calendar.expansion import ExpansionBudget, UnfitCalendar
+from remit.trigger.calendar.rules import CalendarRule, filled
 
 _LENGTHS: Final = {
     Freq.MINUTELY: timedelta(minutes=1),
@@ -21,18 +21,18 @@ _MONTHS: Final = 12
 _LOOK: Final = 20_000  # steps after which a rule that gave nothing is taken for one that never will
 
 
-def check(rule: Rule, first: datetime, reach: recur.Reach, budget: Budget) -> None:
+def check(rule: CalendarRule, first: datetime, reach: recur.Reach, budget: ExpansionBudget) -> None:
     """Refuse a rule that would take more steps, or give more slots, than are left for it."""
     steps, slots = estimate(rule, first, reach)
     budget.afford(steps, f"to expand its rule FREQ={rule.freq} until {reach[1]:%Y-%m-%d}")
     if slots > budget.limits.slots:
-        raise Unfit(
+        raise UnfitCalendar(
             f"its rule FREQ={rule.freq} falls about {slots:,} times until {reach[1]:%Y-%m-%d}; "
             f"at most {budget.limits.slots:,} are taken"
         )
 
 
-def estimate(rule: Rule, first: datetime, reach: recur.Reach) -> tuple[int, int]:
+def estimate(rule: CalendarRule, first: datetime, reach: recur.Reach) -> tuple[int, int]:
     """How many steps a rule takes to the end of the reach, and how many times it falls at least.
 
     With a COUNT nothing is said ahead: it must be walked from its start, each step is counted
@@ -51,24 +51,24 @@ def estimate(rule: Rule, first: datetime, reach: recur.Reach) -> tuple[int, int]
     return periods * _width(whole) * times, slots
 
 
-def must_fall(rule: Rule, first: datetime, budget: Budget) -> None:
+def must_fall(rule: CalendarRule, first: datetime, budget: ExpansionBudget) -> None:
     """Refuse a rule that never falls on any day, such as the 30th of February."""
     if not rule.picks:
         return
     try:
         with budget.at_most(_LOOK):
             found = next(recur.matches(rule, first, budget), None)
-    except Unfit:
+    except UnfitCalendar:
         found = None
     if found is None:
-        raise Unfit("its rule names a day that never comes, such as the 30th of February")
+        raise UnfitCalendar("its rule names a day that never comes, such as the 30th of February")
 
 
-def _picks_days(rule: Rule) -> bool:
+def _picks_days(rule: CalendarRule) -> bool:
     return bool(rule.months or rule.monthdays or rule.weekdays or rule.places)
 
 
-def _width(rule: Rule) -> int:
+def _width(rule: CalendarRule) -> int:
     """How many days are looked at in one period."""
     if rule.freq is Freq.DAILY:
         return 1

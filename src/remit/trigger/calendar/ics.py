@@ -8,7 +8,7 @@ from typing import Final
 from remit.model.plan import ItemStatus
 from remit.model.status import Status
 from remit.model.task import Priority, Task
-from remit.trigger.calendar.glean import OURS
+from remit.trigger.calendar.resource_facts import OURS
 
 __all__ = ["Event", "event", "todo", "whole"]
 

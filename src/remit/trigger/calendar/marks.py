@@ -42,7 +42,9 @@ def put(home: Path, account: str, name: str, *, marked: bool) -> None:
         write_atomic(home / FILE, text, mode=PRIVATE)
 
 
-def is_marked(found: client.Calendar, named: Collection[str], said: Mapping[str, bool]) -> bool:
+def is_marked(
+    found: client.RemoteCalendar, named: Collection[str], said: Mapping[str, bool]
+) -> bool:
     """Whether a calendar starts work; it may be called by its name or by its address."""
     called = (found.name, found.path.rstrip("/").rpartition("/")[2], found.path)
     for each in called:

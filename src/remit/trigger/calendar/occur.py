@@ -13,45 +13,45 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from remit.trigger.calendar import entry, lines, series
-from remit.trigger.calendar.lines import Component
-from remit.trigger.calendar.series import Home, Occurrence
-from remit.trigger.calendar.words import (
-    Budget,
+from remit.trigger.calendar.expansion import (
+    CalendarLimits,
+    CalendarRefusal,
+    CalendarSlot,
     Expansion,
-    Limits,
-    Refusal,
-    Slot,
-    Unfit,
-    Window,
+    ExpansionBudget,
+    TimeWindow,
+    UnfitCalendar,
 )
+from remit.trigger.calendar.lines import CalendarComponent
+from remit.trigger.calendar.series import EventOccurrence, ExpansionContext
 from remit.trigger.calendar.zones import Zones
 
 MORNING: Final = time(9)
-DEFAULT: Final = Limits()
+DEFAULT: Final = CalendarLimits()
 _LONGEST_UID: Final = 1_000
 
 
 def slots(
     raw: bytes,
-    window: Window,
+    window: TimeWindow,
     zone: ZoneInfo,
-    limits: Limits = DEFAULT,
+    limits: CalendarLimits = DEFAULT,
     *,
     all_day_at: time = MORNING,
 ) -> Expansion:
     """Every slot that starts in the window, and why anything was refused; it never raises."""
-    budget = Budget(limits)
+    budget = ExpansionBudget(limits)
     try:
         components = lines.read(raw, limits)
-    except Unfit as unfit:
-        return Expansion((), (Refusal("", str(unfit)),))
+    except UnfitCalendar as unfit:
+        return Expansion((), (CalendarRefusal("", str(unfit)),))
     zones = Zones([each for each in components if each.name == "VTIMEZONE"], window, budget)
-    home = Home(window, zone, all_day_at, zones, budget)
-    found: list[Slot] = []
-    refused: list[Refusal] = []
+    home = ExpansionContext(window, zone, all_day_at, zones, budget)
+    found: list[CalendarSlot] = []
+    refused: list[CalendarRefusal] = []
     for thing in _things(components):
         told = _expanded(thing, home)
-        if isinstance(told, Refusal):
+        if isinstance(told, CalendarRefusal):
             refused.append(told)
         else:
             found += told
@@ -63,11 +63,11 @@ class _Thing(Struct, frozen=True):
     """All components that share a UID."""
 
     uid: str
-    parts: list[Component]
+    parts: list[CalendarComponent]
 
 
-def _things(components: Sequence[Component]) -> Iterator[_Thing]:
-    by_uid: dict[tuple[str, str], list[Component]] = {}
+def _things(components: Sequence[CalendarComponent]) -> Iterator[_Thing]:
+    by_uid: dict[tuple[str, str], list[CalendarComponent]] = {}
     for each in components:
         if each.name == "VTIMEZONE":
             continue
@@ -79,29 +79,29 @@ def _things(components: Sequence[Component]) -> Iterator[_Thing]:
     yield from (_Thing(uid, parts) for (_, uid), parts in by_uid.items())
 
 
-def _expanded(thing: _Thing, home: Home) -> list[Slot] | Refusal:
+def _expanded(thing: _Thing, home: ExpansionContext) -> list[CalendarSlot] | CalendarRefusal:
     home.budget.begin()
     if not thing.uid:
         named = thing.parts[0].says("SUMMARY")
         why = thing.parts[0].fault or f"{named!r:.60} has no UID to know it again by"
-        return Refusal("", _sentence(why))
+        return CalendarRefusal("", _sentence(why))
     try:
         read = [entry.read(part, home.zones, home.zone, home.budget.limits) for part in thing.parts]
         return [_slot(thing.uid, each, home) for each in series.occurrences(read, home)]
-    except Unfit as unfit:
-        return Refusal(thing.uid, _sentence(str(unfit)))
+    except UnfitCalendar as unfit:
+        return CalendarRefusal(thing.uid, _sentence(str(unfit)))
     except (OverflowError, ValueError):
         # Arithmetic at either end of the calendar; nobody meant such a year.
-        return Refusal(thing.uid, "It reaches beyond the years 1 to 9999.")
+        return CalendarRefusal(thing.uid, "It reaches beyond the years 1 to 9999.")
 
 
 def _sentence(why: str) -> str:
     return f"{why[:1].upper()}{why[1:]}."
 
 
-def _slot(uid: str, each: Occurrence, home: Home) -> Slot:
+def _slot(uid: str, each: EventOccurrence, home: ExpansionContext) -> CalendarSlot:
     start = each.start.astimezone(UTC)
-    return Slot(
+    return CalendarSlot(
         uid=uid,
         key=each.key,
         start=start,

@@ -16,8 +16,8 @@ from itertools import chain, islice, product
 from typing import Final, TypeAlias
 
 from remit.model.rrule import Freq
-from remit.trigger.calendar.rules import Rule, filled
-from remit.trigger.calendar.words import Budget
+from remit.trigger.calendar.expansion import ExpansionBudget
+from remit.trigger.calendar.rules import CalendarRule, filled
 
 Reach: TypeAlias = tuple[datetime, datetime]  # from the first to the second, both included
 
@@ -32,7 +32,9 @@ _LAST_YEAR: Final = 9999
 _LAST_TIME: Final = datetime(_LAST_YEAR, 1, 1, tzinfo=UTC)
 
 
-def walls(rule: Rule, first: datetime, reach: Reach, budget: Budget) -> Iterator[datetime]:
+def walls(
+    rule: CalendarRule, first: datetime, reach: Reach, budget: ExpansionBudget
+) -> Iterator[datetime]:
     """The wall times of a rule by days or longer, in order; the start is always one of them."""
     since, until = reach
     whole = filled(rule, first)
@@ -42,7 +44,7 @@ def walls(rule: Rule, first: datetime, reach: Reach, budget: Budget) -> Iterator
 
 
 def ticks(
-    rule: Rule, first: datetime, zone: tzinfo, reach: Reach, budget: Budget
+    rule: CalendarRule, first: datetime, zone: tzinfo, reach: Reach, budget: ExpansionBudget
 ) -> Iterator[datetime]:
     """The instants of a rule by minutes or hours, in order; the start is always one of them."""
     since, until = reach
@@ -51,7 +53,7 @@ def ticks(
     yield from _within(rule, first, later, reach)
 
 
-def matches(rule: Rule, first: datetime, budget: Budget) -> Iterator[datetime]:
+def matches(rule: CalendarRule, first: datetime, budget: ExpansionBudget) -> Iterator[datetime]:
     """What the rule itself gives from its start on, without end; the start only if it fits."""
     last = _LAST_TIME.replace(tzinfo=first.tzinfo)
     if rule.freq in COUNTED:
@@ -61,7 +63,7 @@ def matches(rule: Rule, first: datetime, budget: Budget) -> Iterator[datetime]:
 
 
 def _within(
-    rule: Rule, first: datetime, later: Iterator[datetime], reach: Reach
+    rule: CalendarRule, first: datetime, later: Iterator[datetime], reach: Reach
 ) -> Iterator[datetime]:
     since, until = reach
     # RFC 5545: the start counts as the first occurrence.
@@ -76,7 +78,7 @@ def _within(
 
 
 def _generated(
-    rule: Rule, first: datetime, since: datetime, until: datetime, budget: Budget
+    rule: CalendarRule, first: datetime, since: datetime, until: datetime, budget: ExpansionBudget
 ) -> Iterator[datetime]:
     times = [
         time(hour, minute, second)
@@ -92,7 +94,7 @@ def _generated(
         yield from _placed(rule, found)
 
 
-def _placed(rule: Rule, found: list[datetime]) -> Iterable[datetime]:
+def _placed(rule: CalendarRule, found: list[datetime]) -> Iterable[datetime]:
     """What BYSETPOS leaves of one period."""
     if not rule.places:
         return found
@@ -104,7 +106,9 @@ def _placed(rule: Rule, found: list[datetime]) -> Iterable[datetime]:
 _Period: TypeAlias = tuple[date, list[date]]
 
 
-def _years(rule: Rule, first: date, since: date, budget: Budget) -> Iterator[_Period]:
+def _years(
+    rule: CalendarRule, first: date, since: date, budget: ExpansionBudget
+) -> Iterator[_Period]:
     months = rule.months or range(1, _MONTHS + 1)
     step = rule.interval
     start = first.year + (since.year - first.year) // step * step
@@ -113,7 +117,9 @@ def _years(rule: Rule, first: date, since: date, budget: Budget) -> Iterator[_Pe
         yield date(year, 1, 1), days
 
 
-def _months(rule: Rule, first: date, since: date, budget: Budget) -> Iterator[_Period]:
+def _months(
+    rule: CalendarRule, first: date, since: date, budget: ExpansionBudget
+) -> Iterator[_Period]:
     step, begun = rule.interval, first.year * _MONTHS + first.month - 1
     passed = since.year * _MONTHS + since.month - 1 - begun
     for index in range(begun + passed // step * step, _LAST_YEAR * _MONTHS, step):
@@ -123,7 +129,9 @@ def _months(rule: Rule, first: date, since: date, budget: Budget) -> Iterator[_P
         yield date(year, month, 1), _month(rule, year, month, budget) if wanted else []
 
 
-def _weeks(rule: Rule, first: date, since: date, budget: Budget) -> Iterator[_Period]:
+def _weeks(
+    rule: CalendarRule, first: date, since: date, budget: ExpansionBudget
+) -> Iterator[_Period]:
     begins = first - timedelta(days=(first.weekday() - rule.week_starts) % _WEEK)
     step = timedelta(days=_WEEK * rule.interval)
     begins += (since - begins) // step * step
@@ -135,7 +143,9 @@ def _weeks(rule: Rule, first: date, since: date, budget: Budget) -> Iterator[_Pe
         begins = _after(begins, step)
 
 
-def _days(rule: Rule, first: date, since: date, budget: Budget) -> Iterator[_Period]:
+def _days(
+    rule: CalendarRule, first: date, since: date, budget: ExpansionBudget
+) -> Iterator[_Period]:
     step = timedelta(days=rule.interval)
     day = first + (since - first) // step * step
     while day.year < _LAST_YEAR:
@@ -148,7 +158,9 @@ def _after(day: date, step: timedelta) -> date:
     return day + step if date.max - day > step else date.max
 
 
-_PERIODS: Final[Mapping[Freq, Callable[[Rule, date, date, Budget], Iterator[_Period]]]] = {
+_PERIODS: Final[
+    Mapping[Freq, Callable[[CalendarRule, date, date, ExpansionBudget], Iterator[_Period]]]
+] = {
     Freq.YEARLY: _years,
     Freq.MONTHLY: _months,
     Freq.WEEKLY: _weeks,
@@ -156,7 +168,7 @@ _PERIODS: Final[Mapping[Freq, Callable[[Rule, date, date, Budget], Iterator[_Per
 }
 
 
-def _month(rule: Rule, year: int, month: int, budget: Budget) -> list[date]:
+def _month(rule: CalendarRule, year: int, month: int, budget: ExpansionBudget) -> list[date]:
     """The days of a month that the rule names."""
     length = monthrange(year, month)[1]
     numbers: Iterable[int] = range(1, length + 1)
@@ -170,7 +182,7 @@ def _month(rule: Rule, year: int, month: int, budget: Budget) -> list[date]:
     return [day for day in days if _fits(rule, day)]
 
 
-def _fits(rule: Rule, day: date) -> bool:
+def _fits(rule: CalendarRule, day: date) -> bool:
     """Whether a day is one of those that every part of the rule names."""
     return (
         (not rule.months or day.month in rule.months)
@@ -181,19 +193,19 @@ def _fits(rule: Rule, day: date) -> bool:
     )
 
 
-def _fits_month(rule: Rule, day: date) -> bool:
+def _fits_month(rule: CalendarRule, day: date) -> bool:
     length = monthrange(day.year, day.month)[1]
     return day.day in rule.monthdays or day.day - length - 1 in rule.monthdays
 
 
-def _fits_weekday(rule: Rule, day: date) -> bool:
+def _fits_weekday(rule: CalendarRule, day: date) -> bool:
     for named in rule.weekdays:
         if named.day == day.weekday() and (not named.nth or _is_nth(rule, day, named.nth)):
             return True
     return False
 
 
-def _is_nth(rule: Rule, day: date, nth: int) -> bool:
+def _is_nth(rule: CalendarRule, day: date, nth: int) -> bool:
     """Of its month; of its year only where a yearly rule names no month."""
     if rule.freq is Freq.YEARLY and not rule.months:
         at, length = day.timetuple().tm_yday, _year_length(day.year)
@@ -202,12 +214,12 @@ def _is_nth(rule: Rule, day: date, nth: int) -> bool:
     return nth == (at - 1) // _WEEK + 1 or nth == -((length - at) // _WEEK + 1)
 
 
-def _fits_year(rule: Rule, day: date) -> bool:
+def _fits_year(rule: CalendarRule, day: date) -> bool:
     at = day.timetuple().tm_yday
     return at in rule.yeardays or at - _year_length(day.year) - 1 in rule.yeardays
 
 
-def _fits_week(rule: Rule, day: date) -> bool:
+def _fits_week(rule: CalendarRule, day: date) -> bool:
     """Week 1 is the first with at least four days of the year, whatever day weeks begin on."""
     thursday = day + timedelta(days=3 - (day.weekday() - rule.week_starts) % _WEEK)
     at = (thursday.timetuple().tm_yday - 1) // _WEEK + 1
@@ -224,7 +236,7 @@ def _year_length(year: int) -> int:
 
 
 def _ticked(
-    rule: Rule, first: datetime, zone: tzinfo, reach: Reach, budget: Budget
+    rule: CalendarRule, first: datetime, zone: tzinfo, reach: Reach, budget: ExpansionBudget
 ) -> Iterator[datetime]:
     step = COUNTED[rule.freq] * rule.interval
     since, until = reach
@@ -245,7 +257,7 @@ def _midnight(wall: datetime, zone: tzinfo) -> datetime:
     return datetime.combine(wall.date() + _DAY, time(), zone).astimezone(UTC)
 
 
-def _of_tick(rule: Rule, at: datetime, wall: datetime) -> list[datetime]:
+def _of_tick(rule: CalendarRule, at: datetime, wall: datetime) -> list[datetime]:
     if rule.hours and wall.hour not in rule.hours:
         return []
     if rule.seconds:

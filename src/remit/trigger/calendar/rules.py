@@ -8,8 +8,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.model.rrule import Freq, Weekday
-from remit.trigger.calendar.words import Limits, Unfit
+from remit.model.rrule import Freq, RruleWeekday
+from remit.trigger.calendar.expansion import CalendarLimits, UnfitCalendar
 
 DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _BYDAY: Final = re.compile(r"([+-]?[0-9]{1,2})?(MO|TU|WE|TH|FR|SA|SU)")
@@ -27,7 +27,7 @@ _FORBIDDEN: Final[Mapping[str, frozenset[Freq]]] = {
 _NTH_DAYS: Final = (Freq.MONTHLY, Freq.YEARLY)
 
 
-class Rule(Struct, frozen=True):
+class CalendarRule(Struct, frozen=True):
     freq: Freq
     interval: int = 1
     count: int | None = None
@@ -36,7 +36,7 @@ class Rule(Struct, frozen=True):
     weeks: tuple[int, ...] = ()
     yeardays: tuple[int, ...] = ()
     monthdays: tuple[int, ...] = ()
-    weekdays: tuple[Weekday, ...] = ()
+    weekdays: tuple[RruleWeekday, ...] = ()
     hours: tuple[int, ...] = ()
     minutes: tuple[int, ...] = ()
     seconds: tuple[int, ...] = ()
@@ -51,13 +51,13 @@ class Rule(Struct, frozen=True):
         ) or bool(self.hours or self.minutes)
 
 
-def read(text: str, limits: Limits) -> Rule:
+def read(text: str, limits: CalendarLimits) -> CalendarRule:
     """Read a rule; raise Unfit for what is wrong with it or more than is taken."""
     parts: dict[str, str] = {}
     for part in text.strip().strip(";").split(";"):
         name, _, value = (piece.strip() for piece in part.upper().partition("="))
         if name not in _READERS or name in parts or not value:
-            raise Unfit(f"its rule says {part!r:.40}, which is not understood")
+            raise UnfitCalendar(f"its rule says {part!r:.40}, which is not understood")
         parts[name] = value
     freq = _freq(parts.pop("FREQ", ""))
     fields: dict[str, object] = {}
@@ -65,11 +65,11 @@ def read(text: str, limits: Limits) -> Rule:
         field, reader = _READERS[name]
         fields[field] = reader(name, value)
         if freq in _FORBIDDEN.get(name, ()):
-            raise Unfit(f"its rule has {name} with FREQ={freq}, which RFC 5545 forbids")
-    return _sound(Rule(freq, **fields), limits)  # type: ignore[arg-type]
+            raise UnfitCalendar(f"its rule has {name} with FREQ={freq}, which RFC 5545 forbids")
+    return _sound(CalendarRule(freq, **fields), limits)  # type: ignore[arg-type]
 
 
-def filled(rule: Rule, first: datetime) -> Rule:
+def filled(rule: CalendarRule, first: datetime) -> CalendarRule:
     """The rule with all it leaves out taken from its start, as RFC 5545 says."""
     new: dict[str, tuple[int, ...]] = {}
     weekdays = rule.weekdays
@@ -79,9 +79,9 @@ def filled(rule: Rule, first: datetime) -> Rule:
         elif rule.freq is Freq.MONTHLY:
             new["monthdays"] = (first.day,)
         elif rule.freq is Freq.WEEKLY:
-            weekdays = (Weekday(first.weekday()),)
+            weekdays = (RruleWeekday(first.weekday()),)
     elif rule.weeks and not (rule.yeardays or rule.monthdays or weekdays):
-        weekdays = (Weekday(first.weekday()),)
+        weekdays = (RruleWeekday(first.weekday()),)
     return replace(
         rule,
         weekdays=weekdays,
@@ -95,28 +95,34 @@ def filled(rule: Rule, first: datetime) -> Rule:
 
 def _freq(value: str) -> Freq:
     if value == "SECONDLY":
-        raise Unfit("its rule repeats by the second; MINUTELY is the most often that is taken")
+        raise UnfitCalendar(
+            "its rule repeats by the second; MINUTELY is the most often that is taken"
+        )
     try:
         return Freq(value)
     except ValueError:
         sentence = f"its rule has FREQ={value:.20}; one of {', '.join(Freq)} would be understood"
-        raise Unfit(sentence) from None
+        raise UnfitCalendar(sentence) from None
 
 
-def _sound(rule: Rule, limits: Limits) -> Rule:
+def _sound(rule: CalendarRule, limits: CalendarLimits) -> CalendarRule:
     if not 1 <= rule.interval <= _MOST_INTERVAL:
-        raise Unfit(
+        raise UnfitCalendar(
             f"its rule has INTERVAL={rule.interval}; from 1 to {_MOST_INTERVAL:,} would be taken"
         )
     if rule.count is not None and not 1 <= rule.count <= limits.count:
-        raise Unfit(f"its rule has COUNT={rule.count}; from 1 to {limits.count:,} would be taken")
+        raise UnfitCalendar(
+            f"its rule has COUNT={rule.count}; from 1 to {limits.count:,} would be taken"
+        )
     if len(rule.seconds) > 1:
-        raise Unfit("its rule repeats within a minute; one BYSECOND would be taken")
+        raise UnfitCalendar("its rule repeats within a minute; one BYSECOND would be taken")
     nth = any(day.nth for day in rule.weekdays)
     if nth and (rule.freq not in _NTH_DAYS or rule.weeks):
-        raise Unfit(f"its rule numbers a BYDAY with FREQ={rule.freq}, which RFC 5545 forbids")
+        raise UnfitCalendar(
+            f"its rule numbers a BYDAY with FREQ={rule.freq}, which RFC 5545 forbids"
+        )
     if rule.places and not replace(rule, places=()).picks:
-        raise Unfit("its rule has BYSETPOS without another BY part, which RFC 5545 forbids")
+        raise UnfitCalendar("its rule has BYSETPOS without another BY part, which RFC 5545 forbids")
     return rule
 
 
@@ -126,11 +132,15 @@ def _numbers(low: int, high: int, *, signed: bool = False) -> "_Reader":
     def reader(name: str, value: str) -> tuple[int, ...]:
         pieces = value.split(",")
         if len(pieces) > _MOST_VALUES:
-            raise Unfit(f"its rule has {len(pieces):,} values of {name}; {_MOST_VALUES} are taken")
+            raise UnfitCalendar(
+                f"its rule has {len(pieces):,} values of {name}; {_MOST_VALUES} are taken"
+            )
         numbers = tuple(sorted({_number(name, piece) for piece in pieces}))
         for number in numbers:
             if not low <= (abs(number) if signed else number) <= high:
-                raise Unfit(f"its rule has {name}={number}; from {low} to {high} would be right")
+                raise UnfitCalendar(
+                    f"its rule has {name}={number}; from {low} to {high} would be right"
+                )
         return numbers
 
     return reader
@@ -138,24 +148,24 @@ def _numbers(low: int, high: int, *, signed: bool = False) -> "_Reader":
 
 def _number(name: str, value: str) -> int:
     if not _NUMBER.fullmatch(value.strip()):
-        raise Unfit(f"its rule has {name}={value:.20}, which is no number")
+        raise UnfitCalendar(f"its rule has {name}={value:.20}, which is no number")
     return int(value)
 
 
-def _weekdays(name: str, value: str) -> tuple[Weekday, ...]:
-    days: list[Weekday] = []
+def _weekdays(name: str, value: str) -> tuple[RruleWeekday, ...]:
+    days: list[RruleWeekday] = []
     for piece in value.split(",")[:_MOST_VALUES]:
         found = _BYDAY.fullmatch(piece.strip())
         nth = int(found[1] or 0) if found else 0
         if found is None or abs(nth) > _LAST_WEEK or (found[1] and not nth):
-            raise Unfit(f"its rule has {name}={piece:.20}; one looks like MO or -1FR")
-        days.append(Weekday(DAYS.index(found[2]), nth))
+            raise UnfitCalendar(f"its rule has {name}={piece:.20}; one looks like MO or -1FR")
+        days.append(RruleWeekday(DAYS.index(found[2]), nth))
     return tuple(days)
 
 
 def _week_starts(name: str, value: str) -> int:
     if value not in DAYS:
-        raise Unfit(f"its rule has {name}={value:.20}; one looks like MO")
+        raise UnfitCalendar(f"its rule has {name}={value:.20}; one looks like MO")
     return DAYS.index(value)
 
 

@@ -11,17 +11,22 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 
-from remit.errors import Failed, NotFound, StoreTrouble
+from remit.errors import NotFound, StepFailed, StoreTrouble
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.task import Task
 from remit.ports import Clock
 from remit.store import events, tasks, todo_sync
 from remit.store.database import Database, Tx
-from remit.store.todo_sync import Copy
+from remit.store.todo_sync import TodoCopy
 from remit.system.background import Background
-from remit.trigger.calendar import glean, ics
-from remit.trigger.calendar.client import Clash, Dav, Gone, Place
+from remit.trigger.calendar import ics, resource_facts
+from remit.trigger.calendar.client import (
+    CalDavClient,
+    CalendarLocation,
+    ResourceGone,
+    WriteConflict,
+)
 
 LOOP: Final = "calendar task list"
 PAUSE: Final = 5.0  # seconds between two looks at the journal
@@ -34,13 +39,13 @@ _CHANGED: Final = "changed in the calendar, which changes nothing"
 _MAX_SEQUENCE: Final = 2_000_000_000  # clients keep it in 32 bits
 
 
-class Mirror:
+class TodoSync:
     """Keeps one list of a calendar server like the tasks are."""
 
     def __init__(
-        self, place: Place, path: str, db: Database, clock: Clock, background: Background
+        self, place: CalendarLocation, path: str, db: Database, clock: Clock, background: Background
     ) -> None:
-        self._dav = Dav(place)
+        self._dav = CalDavClient(place)
         self._path = path
         self._db = db
         self._clock = clock
@@ -61,7 +66,7 @@ class Mirror:
                 await self.write()
                 await self.look()
                 await self.tidy()
-            except (Failed, StoreTrouble):
+            except (StepFailed, StoreTrouble):
                 pass  # the server or the store is away: later
             await self._clock.sleep(PAUSE)
 
@@ -94,7 +99,7 @@ class Mirror:
             task_id = _task_of(path)
             copy = await self._db.read(todo_sync.get, task_id) if task_id else None
             if copy is not None and copy.etag:
-                await self._db.write(todo_sync.put, Copy(copy.task_id, "", copy.digest))
+                await self._db.write(todo_sync.put, TodoCopy(copy.task_id, "", copy.digest))
         self._token = changes.token
         return changed
 
@@ -110,11 +115,11 @@ class Mirror:
             self._tidied = now
         return len(old)
 
-    async def _set_right(self, copy: Copy) -> None:
+    async def _set_right(self, copy: TodoCopy) -> None:
         """Write how the task stands over what somebody changed, so that their clients notice."""
-        with suppress(Gone):
+        with suppress(ResourceGone):
             found = await self._dav.get(self._href(copy.task_id))
-            stands = glean.value(found.body, "STATUS")
+            stands = resource_facts.value(found.body, "STATUS")
             task = await self._db.read(tasks.get, copy.task_id)
             ticked = stands != ics.status(task)
             what = "ticked in the calendar, which changes nothing" if ticked else _CHANGED
@@ -123,7 +128,9 @@ class Mirror:
             # The note is the task's last change now: the to-do is newer than what they wrote.
             task = await self._db.read(tasks.get, copy.task_id)
             # Its digest is another one then, so it is written whatever it was before.
-            await self._put(task, Copy(copy.task_id, found.etag, ""), above=_sequence(found.body))
+            await self._put(
+                task, TodoCopy(copy.task_id, found.etag, ""), above=_sequence(found.body)
+            )
 
     async def _write_task(self, task_id: TaskId) -> bool:
         try:
@@ -139,7 +146,7 @@ class Mirror:
             return await self._take_out(copy)
         return await self._put(task, copy)
 
-    async def _put(self, task: Task, copy: Copy | None, *, above: int = -1) -> bool:
+    async def _put(self, task: Task, copy: TodoCopy | None, *, above: int = -1) -> bool:
         body, plain = ics.todo(task, above=above), ics.todo(task)
         digest = hashlib.sha256(plain.encode()).hexdigest()
         if copy is not None and copy.digest == digest:
@@ -148,29 +155,29 @@ class Mirror:
         for _ in range(_TRIES):
             try:
                 etag = await self._dav.put(self._href(task.id), body, etag)
-            except (Clash, Gone):
+            except (WriteConflict, ResourceGone):
                 etag = await self._as_it_is(task.id)
                 if etag is None and copy is not None:
                     break  # somebody took it out
             else:
-                await self._db.write(todo_sync.put, Copy(task.id, etag, digest))
+                await self._db.write(todo_sync.put, TodoCopy(task.id, etag, digest))
                 return True
-        await self._db.write(todo_sync.put, Copy(task.id, "", digest))
+        await self._db.write(todo_sync.put, TodoCopy(task.id, "", digest))
         return False
 
     async def _as_it_is(self, task_id: TaskId) -> str | None:
         """The etag it has now; None if it is not there."""
         try:
             return (await self._dav.get(self._href(task_id))).etag
-        except Gone:
+        except ResourceGone:
             return None
 
-    async def _take_out(self, copy: Copy | None) -> bool:
+    async def _take_out(self, copy: TodoCopy | None) -> bool:
         if copy is None:
             return False
-        with suppress(Gone, Clash):
+        with suppress(ResourceGone, WriteConflict):
             await self._dav.delete(self._href(copy.task_id), "")
-        await self._db.write(todo_sync.put, Copy(copy.task_id, "", ""))
+        await self._db.write(todo_sync.put, TodoCopy(copy.task_id, "", ""))
         return True
 
     def _href(self, task_id: TaskId) -> str:
@@ -179,7 +186,7 @@ class Mirror:
 
 def _sequence(body: str) -> int:
     """The SEQUENCE of a to-do as somebody wrote it; one that is no sensible number counts as 0."""
-    said = glean.value(body, "SEQUENCE")
+    said = resource_facts.value(body, "SEQUENCE")
     return min(int(said), _MAX_SEQUENCE) if said.isdecimal() and said.isascii() else 0
 
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.trigger.calendar.lines import Line
-from remit.trigger.calendar.words import Unfit
+from remit.trigger.calendar.expansion import UnfitCalendar
+from remit.trigger.calendar.lines import CalendarProperty
 from remit.trigger.calendar.zones import Zones
 
 _STAMP: Final = re.compile(
@@ -21,7 +21,7 @@ _ESCAPED: Final = re.compile(r"\\(.)", re.DOTALL)
 _LAST_SECOND: Final = 59
 
 
-class Stamp(Struct, frozen=True):
+class CalendarTime(Struct, frozen=True):
     """A date, or a time on a wall; without a zone it floats."""
 
     wall: datetime  # naive; midnight for a date
@@ -32,71 +32,71 @@ class Stamp(Struct, frozen=True):
         return f"{self.wall:%Y-%m-%d}" if self.day else f"{self.wall:%Y-%m-%d %H:%M}"
 
 
-class Span(Struct, frozen=True):
+class CalendarDuration(Struct, frozen=True):
     """A length: whole days on the wall, and the rest by the second."""
 
     days: int = 0
     rest: timedelta = timedelta(0)
 
 
-def stamps(lines: list[Line], zones: Zones) -> list[Stamp]:
+def stamps(lines: list[CalendarProperty], zones: Zones) -> list[CalendarTime]:
     """Every date or time in a list of properties, such as all EXDATEs of an event."""
     return [
         stamp(one, line.params, zones) for line in lines for one in line.value.split(",") if one
     ]
 
 
-def stamp(text: str, params: dict[str, str], zones: Zones) -> Stamp:
+def stamp(text: str, params: dict[str, str], zones: Zones) -> CalendarTime:
     """One date or time; a time with a TZID has that zone, one with a Z is in UTC."""
     found = _STAMP.fullmatch(text.strip())
     if found is None:
-        raise Unfit(f"{text!r:.40} is no date or time; one looks like 20261104T090000")
+        raise UnfitCalendar(f"{text!r:.40} is no date or time; one looks like 20261104T090000")
     year, month, day, hour, minute, second, utc = found.groups()
     try:
         if hour is None:
-            return Stamp(datetime(int(year), int(month), int(day)), day=True)  # noqa: DTZ001 - a wall
+            return CalendarTime(datetime(int(year), int(month), int(day)), day=True)  # noqa: DTZ001 - a wall
         # A leap second has no place on a wall; it is taken as the second before.
         last = min(int(second), _LAST_SECOND)
         wall = datetime(int(year), int(month), int(day), int(hour), int(minute), last)  # noqa: DTZ001 - a wall
     except ValueError:
-        raise Unfit(f"there is no {text!r:.40} in any year's calendar") from None
+        raise UnfitCalendar(f"there is no {text!r:.40} in any year's calendar") from None
     if utc:
-        return Stamp(wall, UTC)
-    return Stamp(wall, zones.find(params["TZID"]) if params.get("TZID") else None)
+        return CalendarTime(wall, UTC)
+    return CalendarTime(wall, zones.find(params["TZID"]) if params.get("TZID") else None)
 
 
-def span(text: str) -> Span:
+def span(text: str) -> CalendarDuration:
     """A DURATION; one that goes back in time is refused."""
     found = _SPAN.fullmatch(text.strip())
     if found is None or text.strip()[-1:] in "PT":
-        raise Unfit(f"{text!r:.40} is no duration; one looks like PT30M or P1D")
+        raise UnfitCalendar(f"{text!r:.40} is no duration; one looks like PT30M or P1D")
     sign, weeks, days, hours, minutes, seconds = found.groups(default="0")
     if sign == "-":
-        raise Unfit(f"its duration {text!r:.40} goes back in time")
+        raise UnfitCalendar(f"its duration {text!r:.40} goes back in time")
     rest = timedelta(hours=int(hours), minutes=int(minutes), seconds=int(seconds))
-    return Span(int(weeks) * 7 + int(days), rest)
+    return CalendarDuration(int(weeks) * 7 + int(days), rest)
 
 
-class Extra(Struct, frozen=True):
+class ExtraDate(Struct, frozen=True):
     """An RDATE: one more start, and its own end if it was written as a period."""
 
-    start: Stamp
-    end: Stamp | Span | None = None
+    start: CalendarTime
+    end: CalendarTime | CalendarDuration | None = None
 
 
-def extras(lines: list[Line], zones: Zones) -> list[Extra]:
+def extras(lines: list[CalendarProperty], zones: Zones) -> list[ExtraDate]:
     """Every RDATE, be it a date, a time or a period."""
-    found: list[Extra] = []
+    found: list[ExtraDate] = []
     for line in lines:
         for one in line.value.split(","):
             first, slash, last = one.partition("/")
             if not slash:
-                found += [Extra(stamp(first, line.params, zones))] if first else []
+                found += [ExtraDate(stamp(first, line.params, zones))] if first else []
             elif "P" in last:
-                found.append(Extra(stamp(first, line.params, zones), span(last)))
+                found.append(ExtraDate(stamp(first, line.params, zones), span(last)))
             else:
                 end = stamp(last, line.params, zones)
-                found.append(Extra(stamp(first, line.params, zones), end))
+                found.append(ExtraDate(stamp(first, line.params, zones), end))
     return found
 
 

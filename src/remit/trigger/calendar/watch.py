@@ -14,26 +14,26 @@ from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct
 
-from remit.errors import BadInput, Failed, StoreTrouble
+from remit.errors import BadInput, StepFailed, StoreTrouble
 from remit.model.ids import Ids
-from remit.model.series import Missed
+from remit.model.series import OnMissed
 from remit.model.task import Cue, Task
 from remit.ports import Clock
-from remit.settings import Schedule
+from remit.settings import ScheduleSettings
 from remit.store import after_restore, calendars, occurrences, slots
-from remit.store.calendars import Calendar, Resource
+from remit.store.calendars import StoredCalendar, StoredResource
 from remit.store.database import Database
-from remit.store.occurrences import Occurrence, Read, Speaks, says_nothing
+from remit.store.occurrences import ReadResource, Speaks, StoredOccurrence, says_nothing
 from remit.system.background import Background
 from remit.trigger import repeat
-from remit.trigger.calendar import client, glean
-from remit.trigger.calendar.client import Dav, Gone, Place
+from remit.trigger.calendar import client, resource_facts
+from remit.trigger.calendar.client import CalDavClient, CalendarLocation, ResourceGone
 from remit.trigger.calendar.cue import cue_of
-from remit.trigger.calendar.expand import HORIZON, Reader
+from remit.trigger.calendar.expand import HORIZON, CalendarReader
 
 T = TypeVar("T")
 Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
-Marked: TypeAlias = Callable[[client.Calendar], bool]
+Marked: TypeAlias = Callable[[client.RemoteCalendar], bool]
 
 LOOP: Final = "calendars"
 _LOG: Final = logging.getLogger("remit.calendar")
@@ -44,13 +44,13 @@ KEPT: Final = timedelta(days=91)  # a start that was dropped; no look goes back 
 _REDISCOVER: Final = timedelta(minutes=15)
 _ROLL: Final = timedelta(hours=1)
 _PAGE: Final = 200  # resources that are read and written down together
-_PLAIN: Final = Schedule()
+_PLAIN: Final = ScheduleSettings()
 
 
-class Account(Struct, frozen=True):
+class CalendarAccount(Struct, frozen=True):
     """A server, which of its calendars start work, and whether they hold the owner's own words."""
 
-    place: Place
+    place: CalendarLocation
     marked: Marked
     trusted: bool = False
     poll: int = 60
@@ -60,23 +60,28 @@ class Account(Struct, frozen=True):
         return self.place.name
 
 
-class Line:
+class AccountState:
     """One account, and what is remembered of it between two looks."""
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: CalendarAccount) -> None:
         self.account = account
-        self.dav = Dav(account.place)
-        self.found: tuple[client.Calendar, ...] = ()
+        self.dav = CalDavClient(account.place)
+        self.found: tuple[client.RemoteCalendar, ...] = ()
         self.looked: datetime | None = None
         self.discovered: datetime | None = None
         self.why: str | None = None  # it could not be asked
 
 
-class Watch:
+class CalendarWatch:
     def __init__(
-        self, accounts: Sequence[Account], db: Database, clock: Clock, ids: Ids, plugs: "Plugs"
+        self,
+        accounts: Sequence[CalendarAccount],
+        db: Database,
+        clock: Clock,
+        ids: Ids,
+        plugs: "CalendarWatchPorts",
     ) -> None:
-        self._lines = [Line(account) for account in accounts]
+        self._lines = [AccountState(account) for account in accounts]
         self._db = db
         self._clock = clock
         self._ids = ids
@@ -127,7 +132,7 @@ class Watch:
                     raise found
             await self._clock.sleep(self._nap(soon if isinstance(soon, datetime) else None))
 
-    def _is_to_look(self, line: Line) -> bool:
+    def _is_to_look(self, line: AccountState) -> bool:
         return self._is_due(line.looked, timedelta(seconds=line.account.poll))
 
     def _nap(self, soon: datetime | None) -> float:
@@ -142,33 +147,33 @@ class Watch:
 
     # One account --------------------------------------------------------------------------------
 
-    async def _look(self, line: Line) -> None:
+    async def _look(self, line: AccountState) -> None:
         line.looked = self._clock.now()
         try:
             await self._discover(line)
             await self._read_all(line)
             line.why = None
-        except Failed as error:
+        except StepFailed as error:
             line.why = str(error)
             for each in await self._known(line):
                 await self._db.write(calendars.failed, each.account, each.path, line.why)
 
-    async def _known(self, line: Line) -> list[Calendar]:
-        found = await self._db.read(calendars.every)
+    async def _known(self, line: AccountState) -> list[StoredCalendar]:
+        found = await self._db.read(calendars.list_calendars)
         return [each for each in found if each.account == line.account.name]
 
-    async def _discover(self, line: Line) -> None:
+    async def _discover(self, line: AccountState) -> None:
         if not self._is_due(line.discovered, _REDISCOVER):
             return
         line.found = tuple(await line.dav.calendars())
         line.discovered = self._clock.now()
 
-    async def _read_all(self, line: Line) -> None:
+    async def _read_all(self, line: AccountState) -> None:
         for found in line.found:
-            noted = Calendar(
+            noted = StoredCalendar(
                 line.account.name,
                 found.path,
-                glean.title(found.name),
+                resource_facts.title(found.name),
                 marked=line.account.marked(found),
                 trusted=line.account.trusted,
             )
@@ -180,11 +185,11 @@ class Watch:
                 continue
             try:
                 await self._read(line, each)
-            except Gone:
+            except ResourceGone:
                 line.discovered = None
                 await self._leave(each)
 
-    async def _leave(self, calendar: Calendar) -> None:
+    async def _leave(self, calendar: StoredCalendar) -> None:
         """Nothing starts from it any more; a token would hide what comes back."""
         if not calendar.resources and not calendar.token:
             return
@@ -192,9 +197,9 @@ class Watch:
         for path in held:
             await self._forget(calendar, path)
         why = "it is not marked any more" if calendar.marked is False else "it is gone"
-        await self._db.write(calendars.left, calendar.account, calendar.path, why)
+        await self._db.write(calendars.forget_calendar, calendar.account, calendar.path, why)
 
-    async def _read(self, line: Line, calendar: Calendar) -> None:
+    async def _read(self, line: AccountState, calendar: StoredCalendar) -> None:
         """Take in what changed. The token is kept last: what is cut off here is asked for again."""
         asked_at = self._clock.now()
         fresh = asked_at if calendar.looked is None else calendar.looked - GRACE
@@ -211,13 +216,13 @@ class Watch:
         )
 
     async def _take(
-        self, line: Line, calendar: Calendar, paths: list[str], fresh: datetime
+        self, line: AccountState, calendar: StoredCalendar, paths: list[str], fresh: datetime
     ) -> set[str]:
         """Read some resources anew; return those that are gone meanwhile."""
         fetched = {each.path: each for each in await line.dav.fetch(calendar.path, paths)}
         before = await self._db.read(calendars.uids, calendar.account, calendar.path)
         gone: set[str] = set()
-        reads: list[Read] = []
+        reads: list[ReadResource] = []
         for path in paths:
             found = fetched.get(path) or await _alone(line.dav, path)
             if found is None:
@@ -231,13 +236,15 @@ class Watch:
         await self._db.write(occurrences.follow_all, reads, self._clock.now(), speaks)
         return gone
 
-    async def _reread(self, resource: Resource, calendar: Calendar, fresh: datetime) -> Read:
+    async def _reread(
+        self, resource: StoredResource, calendar: StoredCalendar, fresh: datetime
+    ) -> ReadResource:
         now = self._clock.now()
         return await self._plugs.reader.read(
             resource, trusted=calendar.trusted, fresh=fresh, now=now
         )
 
-    async def _forget(self, calendar: Calendar, path: str) -> None:
+    async def _forget(self, calendar: StoredCalendar, path: str) -> None:
         held = await self._db.read(calendars.get, calendar.account, calendar.path, path)
         if held is None:
             return
@@ -245,9 +252,9 @@ class Watch:
         if heir is not None:
             await self._again(heir)
 
-    async def _again(self, resource: Resource) -> None:
+    async def _again(self, resource: StoredResource) -> None:
         """Read once more what we hold: it counts now, or its starts are not known far enough."""
-        known = await self._db.read(calendars.every)
+        known = await self._db.read(calendars.list_calendars)
         home = {(each.account, each.path): each for each in known}
         calendar = home[resource.account, resource.calendar]
         fresh = self._clock.now() if calendar.looked is None else calendar.looked - GRACE
@@ -271,14 +278,14 @@ class Watch:
 
     async def _dismiss(self) -> None:
         """Nothing starts from an account that the settings name no more."""
-        for each in await self._db.read(calendars.every):
+        for each in await self._db.read(calendars.list_calendars):
             if each.account not in self._accounts:
                 await self._leave(each)
 
     async def _give(self) -> datetime | None:
         now = self._clock.now()
         found = await self._db.read(occurrences.waiting, now, now + LEAD, 100_000)
-        by_event: dict[str, list[Occurrence]] = {}
+        by_event: dict[str, list[StoredOccurrence]] = {}
         for each in found:
             by_event.setdefault(each.uid, []).append(each)
         restored_at = await self._db.read(after_restore.restored_at)
@@ -287,7 +294,7 @@ class Watch:
         return await self._db.read(occurrences.soonest, now)
 
     async def _give_event(
-        self, starts: list[Occurrence], now: datetime, restored_at: datetime | None
+        self, starts: list[StoredOccurrence], now: datetime, restored_at: datetime | None
     ) -> None:
         """Of those that are due the wanted, and the next one if none that is later has a task."""
         rules = self._plugs.rules
@@ -302,7 +309,7 @@ class Watch:
         for each in [*due[passed:], *(coming if not starts[0].ahead else ())]:
             await self._give_one(each, now)
 
-    async def _give_one(self, each: Occurrence, now: datetime) -> None:
+    async def _give_one(self, each: StoredOccurrence, now: datetime) -> None:
         series, session = await self._db.write(
             occurrences.belonging, each.uid, self._ids.series(), self._ids.session()
         )
@@ -319,18 +326,18 @@ class Watch:
         except BadInput as bad:
             await self._db.write(occurrences.skip, each, str(bad), now)
             return
-        keeps = self._plugs.rules.missed is Missed.RUN_ALL
+        keeps = self._plugs.rules.missed is OnMissed.RUN_ALL
         await self._db.write(occurrences.give, each, task.id, now, keeps=keeps)
 
 
-class Plugs(Struct, frozen=True):
+class CalendarWatchPorts(Struct, frozen=True):
     """What a watch is joined to: how events are read, where cues go, what missed ones become."""
 
-    reader: Reader
+    reader: CalendarReader
     admit: Admit
     background: Background
     configured: frozenset[str] = frozenset()  # accounts that are there, though not watched now
-    rules: Schedule = _PLAIN
+    rules: ScheduleSettings = _PLAIN
     speaks: Callable[[], Speaks] = lambda: says_nothing  # asked anew: whom one knows changes
 
 
@@ -344,16 +351,20 @@ async def _tried(work: Awaitable[T]) -> T | Exception | None:
         return error
 
 
-async def _alone(dav: Dav, path: str) -> client.Resource | None:
+async def _alone(dav: CalDavClient, path: str) -> client.CalendarResource | None:
     """What did not come with the others: None if it is gone, empty if it is too large to read."""
     try:
         return await dav.get(path)
-    except Gone:
+    except ResourceGone:
         return None
-    except client.TooLarge:
-        return client.Resource(path, "", "")
+    except client.CalendarTooLarge:
+        return client.CalendarResource(path, "", "")
 
 
-def _resource(calendar: Calendar, found: client.Resource, now: datetime) -> Resource:
-    uid = glean.uid(found.body)
-    return Resource(calendar.account, calendar.path, found.path, found.etag, uid, found.body, now)
+def _resource(
+    calendar: StoredCalendar, found: client.CalendarResource, now: datetime
+) -> StoredResource:
+    uid = resource_facts.uid(found.body)
+    return StoredResource(
+        calendar.account, calendar.path, found.path, found.etag, uid, found.body, now
+    )

@@ -21,7 +21,7 @@ _PATH_SAFE: Final = ":@!$&'()*+,;=-._~"
 _NAMES: Final = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"'
 
 
-class Said(Struct, frozen=True):
+class MultistatusItem(Struct, frozen=True):
     """What a multistatus says of one address."""
 
     path: str
@@ -49,7 +49,7 @@ def parse(body: bytes, who: str) -> Answer:
     return root
 
 
-def responses(root: Answer, who: str) -> list[Said]:
+def responses(root: Answer, who: str) -> list[MultistatusItem]:
     """All that a multistatus lists, in its order."""
     if root.tag != f"{DAV}multistatus":
         raise Permanent(f"{who} answered {root.tag[:60]!r}; a multistatus was expected.")
@@ -109,13 +109,13 @@ def _document(body: str) -> bytes:
     return f'<?xml version="1.0" encoding="utf-8"?>{body}'.encode()
 
 
-def _said(response: Answer) -> Said | None:
+def _said(response: Answer) -> MultistatusItem | None:
     address = _text(response.find(f"{DAV}href"))
     if not address:
         return None
     kinds = response.iter(f"{CALDAV}comp")
     body = response.find(f".//{CALDAV}calendar-data")
-    return Said(
+    return MultistatusItem(
         path_of(address),
         _status(_text(response.find(f"{DAV}status"))),
         _text(response.find(f".//{DAV}getetag")),

@@ -17,8 +17,8 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from remit.trigger.calendar import recur, rules
-from remit.trigger.calendar.lines import Component
-from remit.trigger.calendar.words import Budget, Unfit, Window
+from remit.trigger.calendar.expansion import ExpansionBudget, TimeWindow, UnfitCalendar
+from remit.trigger.calendar.lines import CalendarComponent
 
 _LOOK_BACK: Final = timedelta(days=15 * 366)
 _LOOK_AHEAD: Final = timedelta(days=2 * 366)
@@ -47,30 +47,32 @@ def wall_of(at: datetime, zone: tzinfo) -> datetime:
 class Zones:
     """The zones that the lines of one calendar name."""
 
-    def __init__(self, described: Sequence[Component], window: Window, budget: Budget) -> None:
+    def __init__(
+        self, described: Sequence[CalendarComponent], window: TimeWindow, budget: ExpansionBudget
+    ) -> None:
         self._described = {zone.says("TZID"): zone for zone in reversed(described)}
         self._window = window
         self._budget = budget
-        self._known: dict[str, tzinfo | Unfit] = {}
+        self._known: dict[str, tzinfo | UnfitCalendar] = {}
 
     def find(self, name: str) -> tzinfo:
         """The zone of this name; raise Unfit where nobody knows it."""
         if name not in self._known:
             self._known[name] = self._look_up(name)
         found = self._known[name]
-        if isinstance(found, Unfit):
+        if isinstance(found, UnfitCalendar):
             raise found
         return found
 
-    def _look_up(self, name: str) -> tzinfo | Unfit:
+    def _look_up(self, name: str) -> tzinfo | UnfitCalendar:
         known = _iana(name) or _iana(_windows().get(name, ""))
         if known is None and name in self._described:
             try:
                 return _described(self._described[name], self._window, self._budget)
-            except Unfit as unfit:
-                return Unfit(f"the zone {name!r:.60} is described in a way that {unfit}")
+            except UnfitCalendar as unfit:
+                return UnfitCalendar(f"the zone {name!r:.60} is described in a way that {unfit}")
         known = known or _registered(name)
-        return known or Unfit(
+        return known or UnfitCalendar(
             f"nobody knows its time zone {name!r:.60}; one looks like Europe/Berlin"
         )
 
@@ -110,7 +112,7 @@ class _Onset(Struct, frozen=True):
     after: timedelta
 
 
-class Described(tzinfo):
+class CustomZone(tzinfo):
     """A zone made of onsets; before the first one its old offset holds."""
 
     def __init__(self, name: str, onsets: Sequence[_Onset]) -> None:
@@ -146,17 +148,17 @@ class Described(tzinfo):
         return self._name
 
 
-def _described(zone: Component, window: Window, budget: Budget) -> Described:
+def _described(zone: CalendarComponent, window: TimeWindow, budget: ExpansionBudget) -> CustomZone:
     found: list[_Onset] = []
     for part in zone.inside:
         before, after = _offset(part.says("TZOFFSETFROM")), _offset(part.says("TZOFFSETTO"))
         found += [_Onset(wall - before, before, after) for wall in _onsets(part, window, budget)]
     if not found:
-        raise Unfit("says no offset; STANDARD or DAYLIGHT would")
-    return Described(zone.says("TZID"), sorted(found, key=lambda onset: onset.at))
+        raise UnfitCalendar("says no offset; STANDARD or DAYLIGHT would")
+    return CustomZone(zone.says("TZID"), sorted(found, key=lambda onset: onset.at))
 
 
-def _onsets(part: Component, window: Window, budget: Budget) -> set[datetime]:
+def _onsets(part: CalendarComponent, window: TimeWindow, budget: ExpansionBudget) -> set[datetime]:
     """When a part of a zone begins, on the wall that it ends."""
     first = _wall(part.says("DTSTART"))
     found = {first} | {
@@ -167,7 +169,7 @@ def _onsets(part: Component, window: Window, budget: Budget) -> set[datetime]:
     for line in part.every("RRULE"):
         rule = rules.read(line.value, budget.limits)
         if rule.freq in recur.COUNTED:
-            raise Unfit(f"it turns its clocks {rule.freq}; YEARLY would be understood")
+            raise UnfitCalendar(f"it turns its clocks {rule.freq}; YEARLY would be understood")
         end = min(until, _wall(rule.until) + _DAY) if rule.until else until
         found |= set(recur.walls(rule, first, (since, end), budget))
     return found
@@ -177,15 +179,15 @@ def _wall(text: str) -> datetime:
     try:
         return datetime.strptime(text.strip()[:15].ljust(15, "0"), "%Y%m%dT%H%M%S")  # noqa: DTZ007 - a wall
     except ValueError:
-        raise Unfit(f"{text!r:.40} is no time; one looks like 20261101T020000") from None
+        raise UnfitCalendar(f"{text!r:.40} is no time; one looks like 20261101T020000") from None
 
 
 def _offset(text: str) -> timedelta:
     digits = text[1:].ljust(6, "0")
     if text[:1] not in ("+", "-") or len(text) not in _OFFSET_DIGITS or not digits.isdecimal():
-        raise Unfit(f"{text!r:.20} is no offset; one looks like +0100")
+        raise UnfitCalendar(f"{text!r:.20} is no offset; one looks like +0100")
     hours, minutes, seconds = int(digits[:2]), int(digits[2:4]), int(digits[4:])
     much = timedelta(hours=hours, minutes=minutes, seconds=seconds)
     if much >= _DAY:
-        raise Unfit(f"{text!r:.20} is more than a day off")
+        raise UnfitCalendar(f"{text!r:.20} is more than a day off")
     return -much if text[0] == "-" else much

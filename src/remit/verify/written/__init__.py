@@ -4,28 +4,28 @@ from collections.abc import Mapping
 from typing import Final
 
 from remit.ports import Check
-from remit.verify.written.answers import Answers
-from remit.verify.written.form import Form
-from remit.verify.written.fresh import Fresh
-from remit.verify.written.grounded import Grounded
-from remit.verify.written.language import Language
-from remit.verify.written.length import Length
-from remit.verify.written.mentions import Mentions
-from remit.verify.written.padding import NoPadding
-from remit.verify.written.request import KeepsToRequest
-from remit.verify.written.sources import Sources
-from remit.verify.written.unfilled import NoPlaceholder
+from remit.verify.written.answers import AnswersCheck
+from remit.verify.written.form import FormCheck
+from remit.verify.written.fresh import FreshnessCheck
+from remit.verify.written.grounded import GroundedCheck
+from remit.verify.written.language import LanguageCheck
+from remit.verify.written.length import LengthCheck
+from remit.verify.written.mentions import MentionsCheck
+from remit.verify.written.padding import PaddingCheck
+from remit.verify.written.request import RequestCheck
+from remit.verify.written.sources import SourcesCheck
+from remit.verify.written.unfilled import PlaceholderCheck
 
 CHECKS: Final[Mapping[str, Check]] = {
-    "answers": Answers(),
-    "sources": Sources(),
-    "grounded": Grounded(),
-    "fresh": Fresh(),
-    "language": Language(),
-    "length": Length(),
-    "form": Form(),
-    "mentions": Mentions(),
-    "request": KeepsToRequest(),
-    "no-placeholder": NoPlaceholder(),
-    "no-padding": NoPadding(),
+    "answers": AnswersCheck(),
+    "sources": SourcesCheck(),
+    "grounded": GroundedCheck(),
+    "fresh": FreshnessCheck(),
+    "language": LanguageCheck(),
+    "length": LengthCheck(),
+    "form": FormCheck(),
+    "mentions": MentionsCheck(),
+    "request": RequestCheck(),
+    "no-placeholder": PlaceholderCheck(),
+    "no-padding": PaddingCheck(),
 }

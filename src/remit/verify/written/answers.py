@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from remit.language.files import words_in_all
 from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
-from remit.model.plan import Became
+from remit.model.plan import ClauseOutcome
 from remit.model.task import Task
 from remit.verify.written.figures import figures
 from remit.verify.written.language import language_of
-from remit.verify.written.topics import QUESTIONS, SELF, THINGS, Answer, Topic, topics_of
+from remit.verify.written.topics import QUESTIONS, SELF, THINGS, MeasuredText, Topic, topics_of
 from remit.verify.written.wording import STOP, entries, fold, plain, says, sentences, stem, words
 
 _NUMBERED: Final = re.compile(r"\d{1,2}[.)]\s+(?P<item>.+)")
@@ -60,7 +60,7 @@ class _Item(Struct, frozen=True):
         return _WHETHER.match(bare) is not None or (len(self.terms) <= _FEW and not self.open)
 
 
-class Answers:
+class AnswersCheck:
     """`pattern` is the items, one a line, numbered; without it they are the task's own."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
@@ -84,7 +84,7 @@ class Answers:
 def judge(asked: Sequence[str], text: str) -> tuple[list[str], list[str]]:
     """Which items are not answered, and of which nobody can be sure."""
     items = _items(asked)
-    told = Answer(text, fold(text), figures(text))
+    told = MeasuredText(text, fold(text), figures(text))
     said = frozenset(fold(word) for word in words(text))
     silent = [each for each in items if not _answered(each, told, said)]
     rest = [each for each in items if each not in silent]
@@ -110,7 +110,7 @@ def _asked(task: Task, criterion: Criterion) -> list[str]:
             found["item"].strip() for line in lines if (found := _NUMBERED.fullmatch(line.strip()))
         ]
     clauses = task.request.clauses if task.request else ()
-    return [each.text for each in clauses if each.became is Became.WORK] or [
+    return [each.text for each in clauses if each.became is ClauseOutcome.WORK] or [
         each.description for each in task.work
     ]
 
@@ -139,7 +139,7 @@ def _terms(item: str) -> list[str]:
     return [stem(word) for word in bare if word not in _STOP and len(word) > 2] + numbers  # noqa: PLR2004
 
 
-def _answered(item: _Item, told: Answer, said: frozenset[str]) -> bool:
+def _answered(item: _Item, told: MeasuredText, said: frozenset[str]) -> bool:
     if SELF.match(fold(item.text)) and not item.topics:
         return True
     spoken = _spoken(item, told, said)
@@ -153,13 +153,13 @@ def _answered(item: _Item, told: Answer, said: frozenset[str]) -> bool:
     )
 
 
-def _called(item: _Item, told: Answer, said: frozenset[str]) -> bool:
+def _called(item: _Item, told: MeasuredText, said: frozenset[str]) -> bool:
     """Whether the answer calls a thing by the name that the request has for it."""
     by_name = any(topic.asked.search(told.folded) for topic in item.topics)
     return by_name or _spoken(item, told, said)
 
 
-def _spoken(item: _Item, told: Answer, said: frozenset[str]) -> bool:
+def _spoken(item: _Item, told: MeasuredText, said: frozenset[str]) -> bool:
     """Whether the answer speaks of what only this item speaks of."""
     return not item.terms or any(
         says(term, said) or (term[0].isdigit() and term in told.text) for term in item.terms
@@ -186,7 +186,7 @@ def _telling(text: str) -> list[str]:
 
 def _belongs(sentence: str, items: Sequence[_Item]) -> bool:
     said = frozenset(fold(word) for word in words(sentence))
-    told = Answer(sentence, fold(sentence), figures(sentence))
+    told = MeasuredText(sentence, fold(sentence), figures(sentence))
     return any(
         any(says(term, said) for term in item.terms)
         or any(topic.seen(told) for topic in item.topics)

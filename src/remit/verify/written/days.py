@@ -50,14 +50,14 @@ _LAST_DAY: Final = 31
 _LAST_MONTH: Final = 12
 
 
-class Day(Struct, frozen=True):
+class PartialDate(Struct, frozen=True):
     """A date, or as much of one as was said."""
 
     year: int | None
     month: int
     day: int | None
 
-    def agrees(self, other: "Day") -> bool:
+    def agrees(self, other: "PartialDate") -> bool:
         """Whether both may mean the same day; what one leaves open the other may fill."""
         pairs = ((self.year, other.year), (self.month, other.month), (self.day, other.day))
         return all(mine is None or yours is None or mine == yours for mine, yours in pairs)
@@ -69,11 +69,11 @@ class Day(Struct, frozen=True):
         return min(found, key=lambda each: abs((each - near).days), default=None)
 
 
-def day_of(moment: date) -> Day:
-    return Day(moment.year, moment.month, moment.day)
+def day_of(moment: date) -> PartialDate:
+    return PartialDate(moment.year, moment.month, moment.day)
 
 
-def find(text: str) -> Iterator[tuple[int, int, tuple[Day, ...]]]:
+def find(text: str) -> Iterator[tuple[int, int, tuple[PartialDate, ...]]]:
     """Every date of a text: from where to where, and what it may mean (3/4 is two days)."""
     taken = bytearray(len(text))
     for shape in _SHAPES:
@@ -84,7 +84,7 @@ def find(text: str) -> Iterator[tuple[int, int, tuple[Day, ...]]]:
                 yield found.start(), found.end(), meant
 
 
-def _meant(parts: dict[str, str | None]) -> tuple[Day, ...]:
+def _meant(parts: dict[str, str | None]) -> tuple[PartialDate, ...]:
     name, short = parts.get("name"), parts.get("short")
     year = int(parts.get("year") or 0) or (2000 + int(short) if short else None)
     said = parts.get("day")
@@ -93,7 +93,7 @@ def _meant(parts: dict[str, str | None]) -> tuple[Day, ...]:
     turns = day is not None and parts.get("turns") == "/"
     both = [(month, day), (day, month)] if turns and day else [(month, day)]
     return tuple(
-        Day(year, m, d)
+        PartialDate(year, m, d)
         for m, d in dict.fromkeys(both)
         if 1 <= m <= _LAST_MONTH and (d is None or 1 <= d <= _LAST_DAY)
     )

@@ -9,16 +9,16 @@ from remit.model.contract import Evidence
 from remit.model.task import Task
 from remit.verify.written import clocks, numbers, places
 from remit.verify.written.figures import (
-    Amount,
-    Dated,
+    AmountFigure,
+    DateFigure,
+    DurationFigure,
     Figure,
-    Lasting,
-    Page,
-    Phone,
-    Timed,
+    PageFigure,
+    PhoneFigure,
+    TimeFigure,
     figures,
 )
-from remit.verify.written.ground import Ground
+from remit.verify.written.ground import SourceFigures
 from remit.verify.written.grounded import invented
 from remit.verify.written.wording import fold, stem, words
 
@@ -29,7 +29,7 @@ _BEFORE: Final = 3  # words before a figure that may bound it
 
 
 def compare(
-    asked: str, evidence: Evidence, task: Task, *, composes: bool, ground: Ground
+    asked: str, evidence: Evidence, task: Task, *, composes: bool, ground: SourceFigures
 ) -> tuple[list[str], list[str]]:
     """Figures that the text has in place of those of the request; and those that it leaves out."""
     text = evidence.text
@@ -41,7 +41,7 @@ def compare(
     wrong, doubts = [], []
     for fact in missing:
         other = next((t for t in told if _replaces(fact, t, asked, text, lost, ground)), None)
-        if other and (composes or isinstance(fact, Dated)):
+        if other and (composes or isinstance(fact, DateFigure)):
             wrong.append(f"the request says “{_shown(fact)}”, the text “{_shown(other)}”")
         elif composes and not _is_bare(fact):
             doubts.append(f"“{_shown(fact)}” of the request does not occur")
@@ -57,19 +57,19 @@ def _shown(figure: Figure) -> str:
 def agree(one: Figure, other: Figure) -> bool:
     """Whether two figures of one kind mean the same, in whatever spelling."""
     match one, other:
-        case Dated(), Dated():
+        case DateFigure(), DateFigure():
             same = any(mine.agrees(yours) for mine in one.meant for yours in other.meant)
-        case Timed(), Timed():
+        case TimeFigure(), TimeFigure():
             same = not set(one.minutes).isdisjoint(other.minutes)
-        case Lasting(), Lasting():
+        case DurationFigure(), DurationFigure():
             same = one.minutes == other.minutes
-        case Amount(), Amount():
+        case AmountFigure(), AmountFigure():
             units = {one.number.unit, other.number.unit} - {""}
             equal = not set(one.number.amounts).isdisjoint(other.number.amounts)
             same = equal and len(units) <= 1
-        case Phone(), Phone():
+        case PhoneFigure(), PhoneFigure():
             same = places.same_phone(one.digits, other.digits)
-        case Page(), Page():
+        case PageFigure(), PageFigure():
             same = one.address == other.address
         case _:
             same = type(one) is type(other) and fold(one.said) == fold(other.said)
@@ -77,7 +77,7 @@ def agree(one: Figure, other: Figure) -> bool:
 
 
 def same_kind(one: Figure, other: Figure) -> bool:
-    if isinstance(one, Amount) and isinstance(other, Amount):
+    if isinstance(one, AmountFigure) and isinstance(other, AmountFigure):
         return one.number.unit == other.number.unit
     return type(one) is type(other)
 
@@ -91,7 +91,7 @@ def _is_fact(figure: Figure, asked: str) -> bool:
 
 def _is_bare(fact: Figure) -> bool:
     """Whether it is a number of nothing that is measured; often it is one of the form."""
-    return isinstance(fact, Amount) and not fact.number.unit
+    return isinstance(fact, AmountFigure) and not fact.number.unit
 
 
 def _stands(fact: Figure, told: Sequence[Figure], text: str) -> bool:
@@ -99,17 +99,17 @@ def _stands(fact: Figure, told: Sequence[Figure], text: str) -> bool:
     if any(agree(fact, each) for each in told):
         return True
     spelled = numbers.spelled(text)
-    bare = {a for each in told if isinstance(each, Amount) for a in each.number.amounts}
+    bare = {a for each in told if isinstance(each, AmountFigure) for a in each.number.amounts}
     match fact:
-        case Timed():
+        case TimeFigure():
             hours = {float(m // _HOUR % n) for m in fact.minutes for n in (24, _NOON)}
             named = not clocks.find_words(text).isdisjoint(fact.minutes)
             stands = named or not hours.isdisjoint(spelled | bare)
-        case Dated():
+        case DateFigure():
             stands = any(each.day in bare | spelled for each in fact.meant)
-        case Amount():
+        case AmountFigure():
             stands = not set(fact.number.amounts).isdisjoint(spelled)
-        case Lasting():
+        case DurationFigure():
             stands = not {float(fact.minutes), fact.minutes / _HOUR}.isdisjoint(bare | spelled)
         case _:
             stands = False
@@ -117,21 +117,21 @@ def _stands(fact: Figure, told: Sequence[Figure], text: str) -> bool:
 
 
 def _replaces(
-    fact: Figure, told: Figure, asked: str, text: str, lost: Sequence[Figure], ground: Ground
+    fact: Figure, told: Figure, asked: str, text: str, lost: Sequence[Figure], ground: SourceFigures
 ) -> bool:
     """Whether a figure of the text is of the kind of one of the request, and nobody told it."""
     if not same_kind(fact, told):
         return False
     match fact, told:
-        case Timed(), Timed():
+        case TimeFigure(), TimeFigure():
             return ground.times.isdisjoint(told.minutes)
-        case Amount(), Amount() if not fact.number.unit:
+        case AmountFigure(), AmountFigure() if not fact.number.unit:
             known = ground.amounts | numbers.spelled(asked)
             return known.isdisjoint(told.number.amounts) and _same_thing(fact, told, asked, text)
     return told in lost
 
 
-def _same_thing(fact: Amount, told: Amount, asked: str, text: str) -> bool:
+def _same_thing(fact: AmountFigure, told: AmountFigure, asked: str, text: str) -> bool:
     """Whether two bare numbers count the same thing: 6 guests, 8 guests."""
     mine, yours = (_next_word(text, figure.end) for text, figure in ((asked, fact), (text, told)))
     return bool(mine) and mine == yours

@@ -7,61 +7,70 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.verify.written import clocks, days, numbers, places
-from remit.verify.written.days import Day
+from remit.verify.written.days import PartialDate
 from remit.verify.written.numbers import Number
 from remit.verify.written.wording import fold
 
 
-class Page(Struct, frozen=True):
+class PageFigure(Struct, frozen=True):
     said: str
     at: int
     address: str
 
 
-class Mail(Struct, frozen=True):
+class MailFigure(Struct, frozen=True):
     said: str
     at: int
 
 
-class Phone(Struct, frozen=True):
+class PhoneFigure(Struct, frozen=True):
     said: str
     at: int
     digits: str
 
 
-class Dated(Struct, frozen=True):
+class DateFigure(Struct, frozen=True):
     said: str
     at: int
-    meant: tuple[Day, ...]
+    meant: tuple[PartialDate, ...]
 
 
-class Timed(Struct, frozen=True):
+class TimeFigure(Struct, frozen=True):
     said: str
     at: int
     minutes: tuple[int, ...]  # of the day
 
 
-class Lasting(Struct, frozen=True):
+class DurationFigure(Struct, frozen=True):
     said: str
     at: int
     minutes: int
 
 
-class Amount(Struct, frozen=True):
+class AmountFigure(Struct, frozen=True):
     said: str
     at: int
     number: Number
     end: int
 
 
-class Code(Struct, frozen=True):
+class CodeFigure(Struct, frozen=True):
     """A number in three parts or more, which counts nothing: 4.2.0."""
 
     said: str
     at: int
 
 
-Figure: TypeAlias = Page | Mail | Phone | Dated | Timed | Lasting | Amount | Code
+Figure: TypeAlias = (
+    PageFigure
+    | MailFigure
+    | PhoneFigure
+    | DateFigure
+    | TimeFigure
+    | DurationFigure
+    | AmountFigure
+    | CodeFigure
+)
 _Found: TypeAlias = tuple[int, Figure]  # with where it ends
 
 _MARKER: Final = re.compile(r"^[ \t]*(?:#+[ \t]*)?\d{1,3}[.)](?=[ \t]+\S)", re.MULTILINE)
@@ -130,35 +139,35 @@ class _Left:
 
 def _mails(left: _Left) -> Iterator[_Found]:
     for found in places.MAIL.finditer(left.rest):
-        yield found.end(), Mail(found.group(0), found.start())
+        yield found.end(), MailFigure(found.group(0), found.start())
 
 
 def _pages(left: _Left) -> Iterator[_Found]:
     done = 0
     for start, end, url in sorted(places.urls(left.rest)):
         if start >= done and "\x00" not in url:
-            yield end, Page(url, start, places.address(url))
+            yield end, PageFigure(url, start, places.address(url))
             done = end
 
 
 def _dates(left: _Left) -> Iterator[_Found]:
     for start, end, meant in days.find(left.rest):
-        yield end, Dated(left.text[start:end], start, meant)
+        yield end, DateFigure(left.text[start:end], start, meant)
 
 
 def _codes(left: _Left) -> Iterator[_Found]:
     for found in _CODE.finditer(left.rest):
-        yield found.end(), Code(found.group(0), found.start())
+        yield found.end(), CodeFigure(found.group(0), found.start())
 
 
 def _lengths(left: _Left) -> Iterator[_Found]:
     for start, end, minutes in clocks.find_lengths(left.rest):
-        yield end, Lasting(left.text[start:end], start, minutes)
+        yield end, DurationFigure(left.text[start:end], start, minutes)
 
 
 def _times(left: _Left) -> Iterator[_Found]:
     for start, end, minutes in clocks.find(left.rest):
-        yield end, Timed(left.text[start:end], start, minutes)
+        yield end, TimeFigure(left.text[start:end], start, minutes)
 
 
 def _phones(left: _Left) -> Iterator[_Found]:
@@ -167,14 +176,17 @@ def _phones(left: _Left) -> Iterator[_Found]:
         long = len(digits) >= _SURE_DIGITS or re.search(r"\D", said)
         sure = said[0] in "+0(" and long and not places.is_amount(said)
         if sure or _CALL.search(left.before(start)):
-            yield end, Phone(said, start, digits)
+            yield end, PhoneFigure(said, start, digits)
 
 
 def _amounts(left: _Left) -> Iterator[_Found]:
     for match in numbers.NUMBER.finditer(left.rest):
         number = numbers.read(match)
         if number is not None and not _is_label(number, left, match.start()):
-            yield match.end(), Amount(match.group(0).strip(), match.start(), number, match.end())
+            yield (
+                match.end(),
+                AmountFigure(match.group(0).strip(), match.start(), number, match.end()),
+            )
 
 
 def _is_label(number: Number, left: _Left, at: int) -> bool:

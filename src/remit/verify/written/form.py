@@ -27,7 +27,7 @@ _SEVERAL: Final = 4  # things in a row: three commas stand in many a sentence th
 _BRIEF: Final = 6  # words: a thing, not a clause
 
 
-class Form:
+class FormCheck:
     """`pattern` names forms, with blanks between them.
 
     They are `table`, `list`, `points`, `json` and `csv`, and what must not be: `no-table`,

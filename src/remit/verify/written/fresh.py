@@ -4,12 +4,12 @@ import re
 from datetime import date, timedelta
 from typing import Final
 
-from remit.model.contract import Criterion, Evidence, Finding, Reading, Result
+from remit.model.contract import Criterion, Evidence, Finding, ReadSource, Result
 from remit.model.task import Task
 from remit.verify.written import days, places
-from remit.verify.written.days import Day
-from remit.verify.written.figures import Amount, Dated, figures
-from remit.verify.written.ground import Ground
+from remit.verify.written.days import PartialDate
+from remit.verify.written.figures import AmountFigure, DateFigure, figures
+from remit.verify.written.ground import SourceFigures
 from remit.verify.written.sources import is_named
 
 _STAMP: Final = re.compile(
@@ -22,7 +22,7 @@ _TOP: Final = 30  # a date that begins a page is its own
 _SHOWN: Final = 60
 
 
-class Fresh:
+class FreshnessCheck:
     """`pattern` is a number of days: what was read and used must not be older.
 
     A page says its date itself, under a word like `published` or at its very top. One that says
@@ -50,7 +50,7 @@ class Fresh:
         return Finding("fresh", Result.PASS, note)
 
 
-def dated_on(source: Reading, today: date) -> date | None:
+def dated_on(source: ReadSource, today: date) -> date | None:
     """How old a source says it is; else the day it was read."""
     head = source.text
     for start, _, meant in sorted(days.find(head)):
@@ -67,7 +67,7 @@ def _today(task: Task, evidence: Evidence) -> date:
     return max(begun, *reads).date() if reads else begun.date()
 
 
-def _day(meant: tuple[Day, ...], today: date) -> date | None:
+def _day(meant: tuple[PartialDate, ...], today: date) -> date | None:
     """What a stamp means: of two readings the one that lies in the past and nearer to today."""
     read = [day for each in meant if (day := each.whole(today))]
     return min(
@@ -85,18 +85,18 @@ def _in_address(place: str, today: date) -> date | None:
     return past[0] if past else None
 
 
-def _fresh(dated: list[tuple[Reading, date | None]], oldest: date) -> list[Reading]:
+def _fresh(dated: list[tuple[ReadSource, date | None]], oldest: date) -> list[ReadSource]:
     return [each for each, day in dated if day is None or day >= oldest]
 
 
-def _used(stale: list[Reading], fresh: list[Reading], text: str) -> Reading | None:
+def _used(stale: list[ReadSource], fresh: list[ReadSource], text: str) -> ReadSource | None:
     """A stale source that the text names, or whose figures stand in no fresh one."""
     if not stale:
         return None
-    known = Ground([each.text for each in fresh])
-    told = [each for each in figures(text) if isinstance(each, Amount | Dated)]
+    known = SourceFigures([each.text for each in fresh])
+    told = [each for each in figures(text) if isinstance(each, AmountFigure | DateFigure)]
     for each in stale:
-        ground = Ground([each.text])
+        ground = SourceFigures([each.text])
         alone = any(ground.has(figure) and not known.has(figure) for figure in told)
         if alone or is_named(each, text) or not fresh:
             return each

@@ -7,20 +7,20 @@ from itertools import pairwise
 from typing import Final
 
 from remit.verify.written import clocks, numbers, places
-from remit.verify.written.days import Day, day_of
+from remit.verify.written.days import PartialDate, day_of
 from remit.verify.written.figures import (
-    Amount,
-    Code,
-    Dated,
+    AmountFigure,
+    CodeFigure,
+    DateFigure,
+    DurationFigure,
     Figure,
-    Lasting,
-    Mail,
-    Page,
-    Phone,
-    Timed,
+    MailFigure,
+    PageFigure,
+    PhoneFigure,
+    TimeFigure,
     figures,
 )
-from remit.verify.written.numbers import Value
+from remit.verify.written.numbers import NumberValue
 from remit.verify.written.wording import fold
 
 _HOUR: Final = 60
@@ -29,7 +29,7 @@ _NEAR: Final = 0.05  # how far "about 1,500" may lie from what it rounds
 _CLOSE: Final = 1e-9
 
 
-class Ground:
+class SourceFigures:
     """All that was read and said, as figures. `days` are of the work itself: its today."""
 
     def __init__(self, texts: Iterable[str], days: Iterable[date] = ()) -> None:
@@ -37,7 +37,7 @@ class Ground:
         self.sites: set[str] = set()
         self.names: set[str] = set()  # of letter boxes and versions
         self.phones: set[str] = set()
-        self.days: list[Day] = [day_of(each) for each in days]
+        self.days: list[PartialDate] = [day_of(each) for each in days]
         self.years: set[int] = {each.year for each in self.days if each.year}
         self.times: set[int] = set()
         self.lengths: set[int] = set()
@@ -48,30 +48,30 @@ class Ground:
     def has(self, figure: Figure, *, hedged: bool = False) -> bool:
         """Whether a figure stands there, in whatever spelling; hedged, whether one is near."""
         match figure:
-            case Page():
+            case PageFigure():
                 return self.has_page(figure.address)
-            case Mail() | Code():
+            case MailFigure() | CodeFigure():
                 return fold(figure.said) in self.names
-            case Phone():
+            case PhoneFigure():
                 return any(places.same_phone(figure.digits, each) for each in self.phones)
-            case Dated():
+            case DateFigure():
                 return any(self.has_day(each) for each in figure.meant) or self._has_short(figure)
             case _:
                 return self._has_quantity(figure, hedged=hedged)
 
-    def _has_short(self, figure: Dated) -> bool:
+    def _has_short(self, figure: DateFigure) -> bool:
         """Whether what looks like a day, `8.1.` or `16/11`, is a number or two."""
         return not _short(figure.said).isdisjoint(self.amounts)
 
     def has_page(self, address: str) -> bool:
         return address in self.pages or ("/" not in address and address in self.sites)
 
-    def has_day(self, day: Day) -> bool:
+    def has_day(self, day: PartialDate) -> bool:
         """Whether this day is told; a year that nobody said is no part of it."""
         known = day.year is None or day.year in self.years
         return known and any(day.agrees(each) for each in self.days)
 
-    def has_value(self, value: Value, *, hedged: bool = False) -> bool:
+    def has_value(self, value: NumberValue, *, hedged: bool = False) -> bool:
         amount, grain = value
         if amount in self.amounts:
             return True
@@ -79,17 +79,19 @@ class Ground:
         # To the last digit: who writes 19 for 18.7 has rounded, who writes 19 for 18 has not.
         return any(abs(amount - each) <= most - _CLOSE for each in self.amounts)
 
-    def _has_quantity(self, figure: Timed | Lasting | Amount, *, hedged: bool) -> bool:
+    def _has_quantity(
+        self, figure: TimeFigure | DurationFigure | AmountFigure, *, hedged: bool
+    ) -> bool:
         match figure:
-            case Timed():
+            case TimeFigure():
                 whole = {m // _HOUR for m in figure.minutes if m % _HOUR == 0}
                 hours = whole | {hour % _NOON for hour in whole}
                 return not self.times.isdisjoint(figure.minutes) or not self.amounts.isdisjoint(
                     hours
                 )
-            case Lasting():
+            case DurationFigure():
                 return figure.minutes in self.lengths or self._is_told(figure.minutes)
-            case Amount():
+            case AmountFigure():
                 values = figure.number.values
                 told = any(self.has_value(each, hedged=hedged) for each in values)
                 return told or not self.times.isdisjoint(_clock(figure))
@@ -105,46 +107,46 @@ class Ground:
         for figure in told:
             self._learn(figure)
         self.amounts |= _fields(text) | _shares(text)
-        clock = [each for each in told if isinstance(each, Timed)]
+        clock = [each for each in told if isinstance(each, TimeFigure)]
         for first, second in pairwise(clock):
             self.lengths |= {clocks.between(a, b) for a in first.minutes for b in second.minutes}
 
     def _learn(self, figure: Figure) -> None:
         match figure:
-            case Page():
+            case PageFigure():
                 self.learn_page(figure.said)
-            case Mail() | Code():
+            case MailFigure() | CodeFigure():
                 self.names.add(fold(figure.said))
-            case Phone():
+            case PhoneFigure():
                 self.phones.add(figure.digits)
-            case Dated():
+            case DateFigure():
                 self._learn_days(figure.meant)
                 self.amounts |= _short(figure.said)
-            case Timed():
+            case TimeFigure():
                 self.times |= set(figure.minutes)
                 hours = {m // _HOUR for m in figure.minutes if m % _HOUR == 0}
                 self.amounts |= {float(each) for h in hours for each in (h, h % _NOON or _NOON)}
-            case Lasting():
+            case DurationFigure():
                 self.lengths.add(figure.minutes)
                 self.amounts |= {
                     float(figure.minutes),
                     figure.minutes // _HOUR,
                     figure.minutes % _HOUR,
                 }
-            case Amount():
+            case AmountFigure():
                 self._learn_amount(figure)
 
     def learn_page(self, url: str) -> None:
         self.pages.add(places.address(url))
         self.sites |= {places.host(url), places.site(url)}
 
-    def _learn_days(self, meant: tuple[Day, ...]) -> None:
+    def _learn_days(self, meant: tuple[PartialDate, ...]) -> None:
         self.days += meant
         self.years |= {each.year for each in meant if each.year}
         told = [part for each in meant for part in (each.year, each.day) if part]
         self.amounts |= {float(part) for part in told}
 
-    def _learn_amount(self, figure: Amount) -> None:
+    def _learn_amount(self, figure: AmountFigure) -> None:
         self.amounts |= set(figure.number.amounts)
         self.phones |= {digits for digits in (_digits(figure.said),) if digits}
         year = figure.number.amounts[0]
@@ -163,7 +165,7 @@ _PARTS: Final = {
 _PARTED: Final = re.compile(r"[,;\t|]")
 
 
-def _clock(figure: Amount) -> set[int]:
+def _clock(figure: AmountFigure) -> set[int]:
     """The time that a number may be, of which only the last says so: 8.30 to 16.30 Uhr."""
     found = re.fullmatch(r"([01]?\d|2[0-3])\.([0-5]\d)", figure.said)
     return {int(found[1]) * _HOUR + int(found[2])} if found else set()
@@ -193,6 +195,6 @@ def _digits(said: str) -> str:
     return bare if len(bare) >= _PHONE else ""
 
 
-def later(day: date, count: float) -> Day:
+def later(day: date, count: float) -> PartialDate:
     """The day so many days after another."""
     return day_of(day + timedelta(days=int(count)))

@@ -16,9 +16,16 @@ from typing import Final
 from remit.model.contract import UNPROVEN, Criterion, Evidence, Finding, Result
 from remit.model.task import Task
 from remit.verify.written import clocks, numbers, reckon
-from remit.verify.written.days import Day, day_of
-from remit.verify.written.figures import Amount, Dated, Figure, Lasting, Timed, figures
-from remit.verify.written.ground import Ground, later
+from remit.verify.written.days import PartialDate, day_of
+from remit.verify.written.figures import (
+    AmountFigure,
+    DateFigure,
+    DurationFigure,
+    Figure,
+    TimeFigure,
+    figures,
+)
+from remit.verify.written.ground import SourceFigures, later
 from remit.verify.written.wording import entries, fold, rows
 
 _HEDGE: Final = re.compile(
@@ -54,7 +61,7 @@ _SHOWN: Final = 3
 _WINDOW: Final = 40
 
 
-class Grounded:
+class GroundedCheck:
     """No pattern. Fails with the first few figures that stand nowhere."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
@@ -84,16 +91,16 @@ def invented(task: Task, evidence: Evidence) -> list[Figure]:
     return _Reckoning(task, evidence, ground).left(lost, known)
 
 
-def ground_of(task: Task, evidence: Evidence) -> Ground:
+def ground_of(task: Task, evidence: Evidence) -> SourceFigures:
     """What was read, where it stood, and all that the owner said."""
     read = [part for each in evidence.read for part in (each.place, each.text)]
-    ground = Ground([*read, *said(task)], _todays(task, evidence))
+    ground = SourceFigures([*read, *owner_words(task)], _todays(task, evidence))
     for each in evidence.read:
         ground.learn_page(each.place)
     return ground
 
 
-def said(task: Task) -> list[str]:
+def owner_words(task: Task) -> list[str]:
     """The owner's own words. What a check found wrong quotes what was made up: that is none."""
     request = task.request.text if task.request else ""
     notes = (each for each in task.notes if not each.startswith(UNPROVEN))
@@ -115,14 +122,14 @@ def _hedged(text: str, at: int) -> bool:
 class _Reckoning:
     """Works out again what a text may have worked out."""
 
-    def __init__(self, task: Task, evidence: Evidence, ground: Ground) -> None:
+    def __init__(self, task: Task, evidence: Evidence, ground: SourceFigures) -> None:
         self._text = text = evidence.text
-        asked = {n for each in said(task) for n in _numbers(each)}
+        asked = {n for each in owner_words(task) for n in _numbers(each)}
         self._beside = reckon.beside(each.text for each in evidence.read)
         self._columns = [column for each in evidence.read for column in reckon.columns(each.text)]
         self._today = (task.started_at or task.scheduled_for or task.created_at).date()
         self._ground = ground
-        self._asked = fold(" ".join(said(task)))
+        self._asked = fold(" ".join(owner_words(task)))
         self._reckons = reckon.is_asked(self._asked)
         self._counts = frozenset(numbers.spelled(text) | asked)
         # So many as the owner said, at a price that was read.
@@ -140,40 +147,40 @@ class _Reckoning:
             lost = [each for each in lost if each not in found]
 
     def _follows(self, figure: Figure, known: Sequence[Figure]) -> bool:
-        told = [each for each in known if isinstance(each, Amount)]
+        told = [each for each in known if isinstance(each, AmountFigure)]
         return reckon.in_ratio(figure, self._text, told) or self._is_worked_out(figure, known)
 
     def _is_worked_out(self, figure: Figure, known: Sequence[Figure]) -> bool:
         match figure:
-            case Amount():
+            case AmountFigure():
                 return self._amount(figure, known)
-            case Dated():
+            case DateFigure():
                 return any(self._day(each, known) for each in figure.meant)
-            case Timed():
+            case TimeFigure():
                 return self._time(figure, known)
-            case Lasting():
+            case DurationFigure():
                 return self._length(figure, known)
             case _:
                 return False
 
-    def _amount(self, figure: Amount, known: Sequence[Figure]) -> bool:
+    def _amount(self, figure: AmountFigure, known: Sequence[Figure]) -> bool:
         own = not figure.number.unit and not self._own.isdisjoint(figure.number.amounts)
         if own or _is_count(figure, self._text) or reckon.is_total(figure, self._columns):
             return True
         if self._counts_days(figure, known) or self._counts_years(figure):
             return True
         sentence = _sentence(self._text, figure.at, figure.end)
-        amounts = [each for each in known if isinstance(each, Amount) and not _is_year(each)]
+        amounts = [each for each in known if isinstance(each, AmountFigure) and not _is_year(each)]
         if reckon.is_share(figure, [each for each in amounts if each.said in sentence]):
             return True
         if not (self._reckons or reckon.is_fine(figure) or reckon.is_cued(sentence)):
             return False
-        told = reckon.told(amounts, self._text)
-        basis = reckon.Basis(told, self._counts, self._columns, self._beside)
+        told = reckon.stated_figures(amounts, self._text)
+        basis = reckon.ReckoningBasis(told, self._counts, self._columns, self._beside)
         hedged = _hedged(self._text, figure.at)
         return reckon.reckoned(figure, basis, hedged=hedged, hundred="100" in sentence)
 
-    def _counts_years(self, figure: Amount) -> bool:
+    def _counts_years(self, figure: AmountFigure) -> bool:
         """Whether an amount is how many years have passed since one that is told."""
         after = fold(self._text[figure.end : figure.end + 14]).strip()
         if not _YEARS.match(after):
@@ -182,56 +189,58 @@ class _Reckoning:
         gone = {float(self._today.year - year - less) for year in years for less in (0, 1)}
         return not gone.isdisjoint(figure.number.amounts)
 
-    def _counts_days(self, figure: Amount, known: Sequence[Figure]) -> bool:
+    def _counts_days(self, figure: AmountFigure, known: Sequence[Figure]) -> bool:
         """Whether an amount is how many days lie between two that are told."""
         if not _SPAN.match(fold(self._text[figure.end : figure.end + 12]).strip()):
             return False
         told = [
             self._today,
-            *(d for each in known if isinstance(each, Dated) for d in self._whole(each)),
+            *(d for each in known if isinstance(each, DateFigure) for d in self._whole(each)),
         ]
         gaps = {abs((a - b).days) + more for a in told for b in told for more in (0, 1)}
         return not gaps.isdisjoint(figure.number.amounts)
 
-    def _whole(self, figure: Dated) -> list[date]:
+    def _whole(self, figure: DateFigure) -> list[date]:
         return [day for each in figure.meant if (day := each.whole(self._today))]
 
-    def _day(self, day: Day, known: Sequence[Figure]) -> bool:
+    def _day(self, day: PartialDate, known: Sequence[Figure]) -> bool:
         """Whether a day is one that was spoken of as tomorrow or Friday, or so many days later."""
         near = [self._today + timedelta(days=n) for n in range(-_NEAR_DAYS, _NEAR_DAYS + 1)]
         if _RELATIVE.search(self._asked) and any(day.agrees(day_of(each)) for each in near):
             return True
-        spans = [n for each in known if isinstance(each, Amount) for n in self._days(each)]
+        spans = [n for each in known if isinstance(each, AmountFigure) for n in self._days(each)]
         return any(day.agrees(later(self._today, n)) for n in spans)
 
-    def _days(self, figure: Amount) -> list[float]:
+    def _days(self, figure: AmountFigure) -> list[float]:
         after = fold(self._text[figure.end : figure.end + 14]).strip()
         weeks = 7 if _WEEKS.match(after) else 1
         small = [n for n in figure.number.amounts if n <= 366]  # noqa: PLR2004 - a year of days
         return [n * weeks for n in small] if weeks > 1 or _SPAN.match(after) else []
 
-    def _time(self, figure: Timed, known: Sequence[Figure]) -> bool:
-        clock = [m for each in known if isinstance(each, Timed) for m in each.minutes]
-        lasts = [each.minutes for each in known if isinstance(each, Lasting)]
+    def _time(self, figure: TimeFigure, known: Sequence[Figure]) -> bool:
+        clock = [m for each in known if isinstance(each, TimeFigure) for m in each.minutes]
+        lasts = [each.minutes for each in known if isinstance(each, DurationFigure)]
         ends = {(m + sign * n) % (24 * 60) for m in clock for n in lasts for sign in (1, -1)}
         return not ends.isdisjoint(figure.minutes)
 
-    def _length(self, figure: Lasting, known: Sequence[Figure]) -> bool:
+    def _length(self, figure: DurationFigure, known: Sequence[Figure]) -> bool:
         """Whether it lies between two times, or between two lengths, that are told."""
-        clock = [each for each in known if isinstance(each, Timed)]
+        clock = [each for each in known if isinstance(each, TimeFigure)]
         gaps = {
             clocks.between(a, b)
             for one, other in pairwise(clock)
             for a in one.minutes
             for b in other.minutes
         }
-        lasts = [each.minutes for each in known if isinstance(each, Lasting)]
+        lasts = [each.minutes for each in known if isinstance(each, DurationFigure)]
         gaps |= {abs(a - b) for a in lasts for b in lasts} | {a + b for a in lasts for b in lasts}
         return figure.minutes in gaps
 
 
 def _numbers(text: str) -> set[float]:
-    amounts = {a for each in figures(text) if isinstance(each, Amount) for a in each.number.amounts}
+    amounts = {
+        a for each in figures(text) if isinstance(each, AmountFigure) for a in each.number.amounts
+    }
     return amounts | numbers.spelled(text)
 
 
@@ -241,7 +250,7 @@ def _tops(text: str) -> tuple[int, ...]:
     return tuple(depths.count(depth) for depth in set(depths))
 
 
-def _is_count(figure: Amount, text: str) -> bool:
+def _is_count(figure: AmountFigure, text: str) -> bool:
     """Whether an amount is a few of something: 4 tickets. Days and hours are no such things."""
     whole = figure.number.amounts[0]
     few = not figure.number.unit and whole <= _A_FEW and figure.said.isdecimal()
@@ -249,7 +258,7 @@ def _is_count(figure: Amount, text: str) -> bool:
     return few and re.match(r" [^\W\d_]{3,}", after) is not None and not _TIMES.match(after)
 
 
-def _is_year(figure: Amount) -> bool:
+def _is_year(figure: AmountFigure) -> bool:
     return not figure.number.unit and re.fullmatch(r"(?:1[5-9]|20)\d\d", figure.said) is not None
 
 

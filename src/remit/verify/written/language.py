@@ -60,7 +60,7 @@ _LEAST_SMALL: Final = 4
 _AHEAD: Final = 1.4  # how far the first must lie before the second
 
 
-class Language:
+class LanguageCheck:
     """`pattern` is the code of a language, like `de`. Of a short text nobody can be sure."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:

@@ -21,14 +21,14 @@ _SEVERAL: Final = 3  # things that a sentence can be seen to be short of
 _LIST: Final = 2  # entries that make a list
 
 
-class Tally(NamedTuple):
+class LengthCounts(NamedTuple):
     """In how many ways a text may be counted; `most` if it has no structure that tells."""
 
     counts: tuple[int, ...]
     most: int | None = None
 
 
-class Length:
+class LengthCheck:
     """`pattern` is like `20-2000`, `<=200 words`, `>=3 sentences`, `5 items` or `perhaps 5 items`.
 
     What has no structure to count, or only perhaps must have so many, is not decided.
@@ -59,7 +59,7 @@ def count_words(text: str) -> int:
     return len(_COUNTED.findall(places.URL.sub(" ", plain(text))))
 
 
-def _items(text: str) -> Tally:
+def _items(text: str) -> LengthCounts:
     """How many things a text lists. Where there is a list or a table, it is what counts.
 
     Entries may be counted over all lists, in the longest one, or on the top level alone; headings
@@ -74,14 +74,14 @@ def _items(text: str) -> Tally:
         level = [each for each in found if each.depth == top]
         numbered = [each for each in level if each.number is not None]
         runs = [sum(1 for _ in run) for run in _runs(text)]
-        return Tally((len(level), len(numbered) or len(level), len(found), *runs, *headings))
+        return LengthCounts((len(level), len(numbered) or len(level), len(found), *runs, *headings))
     if count := rows(text):
-        return Tally((count, *headings))
+        return LengthCounts((count, *headings))
     lines = [line for line in text.splitlines() if line.strip()]
     inline = [len(_INLINE.split(each)) for each in sentences(text)]
     loose = (len(paragraphs(text)), len(lines), len(sentences(text)), *inline, sum(inline))
     counts = (max(loose), *loose, *(count - 1 for count in loose[:3]), *headings)
-    return Tally(counts, max(loose))
+    return LengthCounts(counts, max(loose))
 
 
 def _runs(text: str) -> list[list[str]]:
@@ -94,11 +94,11 @@ def _runs(text: str) -> list[list[str]]:
     return runs
 
 
-COUNTS: Final[Mapping[str, Callable[[str], Tally]]] = {
-    "characters": lambda text: Tally((len(text),)),
-    "words": lambda text: Tally((count_words(text),)),
-    "sentences": lambda text: Tally((len(sentences(text)),)),
-    "paragraphs": lambda text: Tally((len(paragraphs(text)),)),
-    "lines": lambda text: Tally((sum(1 for line in text.splitlines() if line.strip()),)),
+COUNTS: Final[Mapping[str, Callable[[str], LengthCounts]]] = {
+    "characters": lambda text: LengthCounts((len(text),)),
+    "words": lambda text: LengthCounts((count_words(text),)),
+    "sentences": lambda text: LengthCounts((len(sentences(text)),)),
+    "paragraphs": lambda text: LengthCounts((len(paragraphs(text)),)),
+    "lines": lambda text: LengthCounts((sum(1 for line in text.splitlines() if line.strip()),)),
     "items": _items,
 }

@@ -4,7 +4,7 @@ from remit.model.contract import Criterion, Evidence, Finding, Result
 from remit.model.task import Task
 
 
-class Mentions:
+class MentionsCheck:
     """`pattern` is a text that must occur."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:

@@ -16,7 +16,7 @@ _FULL: Final = 2  # words of a full name
 _PLACES: Final = frozenset(["in", "at", "to", "from", "near", "en", "desde", "hacia"])
 
 
-class Name(Struct, frozen=True):
+class PersonName(Struct, frozen=True):
     words: tuple[str, ...]  # as they are written
     before: str  # the word before it, folded
     first: bool  # whether it begins a sentence
@@ -56,7 +56,7 @@ def compare(
     return [], [f"“{each.said}” of the request does not occur" for each in missing]
 
 
-def _replaces(asked: Name, told: Name, *, capitals: bool) -> bool:
+def _replaces(asked: PersonName, told: PersonName, *, capitals: bool) -> bool:
     """Whether a strange name stands where the one of the request should."""
     greeted = told.before in words_in_all("requests", "salutations") or told.titled
     if greeted and (asked.titled or asked.before not in _PLACES):
@@ -67,7 +67,7 @@ def _replaces(asked: Name, told: Name, *, capitals: bool) -> bool:
     return full or (asked.before in _PLACES and told.before == asked.before)
 
 
-def _names(text: str, *, capitals: bool) -> Iterator[Name]:
+def _names(text: str, *, capitals: bool) -> Iterator[PersonName]:
     """Runs of words with a capital that name someone.
 
     Where every noun has a capital, only those behind a title, or behind the verb that orders.
@@ -81,7 +81,7 @@ def _names(text: str, *, capitals: bool) -> Iterator[Name]:
             if run:
                 before = fold(tokens[at - 1]).strip(".") if at else ""
                 last = number == len(told) - 1 and number > 0
-                name = Name(tuple(run), before, at == 0, last)
+                name = PersonName(tuple(run), before, at == 0, last)
                 if _counts(name, capitals=capitals):
                     yield name
             at += max(1, len(run))
@@ -106,7 +106,7 @@ def _is_name(token: str) -> bool:
     return len(bare) > 1 and not _CAMEL.search(token) and bare not in common | greeting | measured
 
 
-def _counts(name: Name, *, capitals: bool) -> bool:
+def _counts(name: PersonName, *, capitals: bool) -> bool:
     if name.titled or name.before in ORDER_VERBS:
         return True
     if not capitals:

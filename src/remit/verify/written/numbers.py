@@ -55,7 +55,7 @@ _MONEY: Final = re.compile(rf"(?:{_CURRENCY})$", re.IGNORECASE)
 _PERCENT: Final = re.compile(r"%|percent|per\s+cent|prozent|por\s+ciento", re.IGNORECASE)
 
 
-class Value(NamedTuple):
+class NumberValue(NamedTuple):
     """One thing that a number may mean, and how finely: 1.5 million to a tenth of one."""
 
     amount: float
@@ -65,7 +65,7 @@ class Value(NamedTuple):
 class Number(Struct, frozen=True):
     """A number as it stands in a text: what it may mean, and of what."""
 
-    values: tuple[Value, ...]
+    values: tuple[NumberValue, ...]
     unit: str = ""  # `money`, `%`, a unit in small letters, or nothing
 
     @property
@@ -80,7 +80,7 @@ def read(found: re.Match[str]) -> Number | None:
     scale = fold(found["scale"] or "").rstrip(".")
     factors = _SCALES.get(scale, (1.0,))
     values = tuple(
-        Value(value.amount * factor, value.grain * factor)
+        NumberValue(value.amount * factor, value.grain * factor)
         for value in _values(found["digits"])
         for factor in factors
     )
@@ -99,7 +99,7 @@ def _unit(sign: str) -> str:
     return "%" if _PERCENT.fullmatch(bare) else fold(bare).rstrip(".").replace(" ", "")
 
 
-def _values(digits: str) -> tuple[Value, ...]:
+def _values(digits: str) -> tuple[NumberValue, ...]:
     """All that the digits may mean, whichever country wrote them."""
     bare = re.sub(r"['’\s]", "", digits)
     marks = re.sub(r"\d", "", bare)
@@ -107,13 +107,13 @@ def _values(digits: str) -> tuple[Value, ...]:
     if not marks or (len(set(marks)) == 1 and len(marks) > 1):
         return (joined,)
     head, tail = re.split(r"[.,](?=\d+$)", bare)
-    told = Value(float(re.sub(r"[.,]", "", head) + "." + tail), 10.0 ** -len(tail))
+    told = NumberValue(float(re.sub(r"[.,]", "", head) + "." + tail), 10.0 ** -len(tail))
     ambiguous = len(marks) == 1 and len(tail) == _GROUP and not head.startswith("0")
     return (joined, told) if ambiguous else (told,)
 
 
-def _round(digits: str) -> Value:
+def _round(digits: str) -> NumberValue:
     """A whole number; 79000 is told to the thousand, but 100 may be a hundred to the last."""
     told = digits.rstrip("0").lstrip("0")
     zeros = len(digits) - len(digits.rstrip("0"))
-    return Value(float(digits), 10.0**zeros if len(told) > 1 else 1.0)
+    return NumberValue(float(digits), 10.0**zeros if len(told) > 1 else 1.0)

@@ -33,7 +33,7 @@ _MOST_FILLER: Final = 0.4  # of the sentences
 _LEAST_FILLERS: Final = 3
 
 
-class NoPadding:
+class PaddingCheck:
     """No pattern. A refrain is no padding; a quarter of the text said twice is."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from remit.verify.written.figures import Amount, Figure, figures
-from remit.verify.written.numbers import Value, spelled
+from remit.verify.written.figures import AmountFigure, Figure, figures
+from remit.verify.written.numbers import NumberValue, spelled
 from remit.verify.written.wording import fold, sentences, words
 
 _STEMS: Final = (
@@ -63,13 +63,13 @@ _BEFORE_RATIO: Final = 12  # characters
 _SLACK: Final = 0.005
 
 
-class Told(NamedTuple):
+class StatedFigure(NamedTuple):
     amount: float
     unit: str
     line: int  # of the text that tells it
 
 
-class Row(NamedTuple):
+class FigureRow(NamedTuple):
     amount: float
     words: frozenset[str]
 
@@ -84,7 +84,7 @@ def is_asked(words: str) -> bool:
     return _ASKED.search(fold(words)) is not None
 
 
-def is_share(wanted: Amount, parts: Sequence[Amount]) -> bool:
+def is_share(wanted: AmountFigure, parts: Sequence[AmountFigure]) -> bool:
     """Whether an amount is the share of two that stand beside it; that needs no saying."""
     amounts = [amount for each in parts[-_MOST:] for amount in each.number.amounts]
     made = [a / b * 100 for a in amounts for b in amounts if b]
@@ -92,7 +92,7 @@ def is_share(wanted: Amount, parts: Sequence[Amount]) -> bool:
     return any(_near(value, each, None, hedged=False) for value in values for each in made)
 
 
-def in_ratio(figure: Figure, text: str, known: Sequence[Amount]) -> bool:
+def in_ratio(figure: Figure, text: str, known: Sequence[AmountFigure]) -> bool:
     """Whether a figure is part of a ratio, 1:4, of two amounts that are told."""
     line = text[max(0, figure.at - _BEFORE_RATIO) : figure.at + _BEFORE_RATIO]
     at = min(figure.at, _BEFORE_RATIO)
@@ -106,31 +106,31 @@ def in_ratio(figure: Figure, text: str, known: Sequence[Amount]) -> bool:
     return False
 
 
-def told(amounts: Sequence[Amount], text: str) -> list[Told]:
+def stated_figures(amounts: Sequence[AmountFigure], text: str) -> list[StatedFigure]:
     """What can be reckoned with; the last ones, if there are too many."""
     return [
-        Told(amount, each.number.unit, text.count("\n", 0, each.at))
+        StatedFigure(amount, each.number.unit, text.count("\n", 0, each.at))
         for each in amounts[-_MOST:]
         for amount in each.number.amounts
     ]
 
 
-class Basis(Struct, frozen=True):
+class ReckoningBasis(Struct, frozen=True):
     """What can be reckoned with: what the text tells, how many of something, and what was read."""
 
-    known: Sequence[Told]
+    known: Sequence[StatedFigure]
     counts: frozenset[float]
-    columns: Sequence[Sequence[Row]] = ()
+    columns: Sequence[Sequence[FigureRow]] = ()
     beside: Sequence[float] = ()  # what figures come to that were read beside each other
 
 
-def columns(text: str) -> Iterator[list[Row]]:
+def columns(text: str) -> Iterator[list[FigureRow]]:
     """What a text that was read lists: in each of its lines the last number, with its words."""
-    found: list[Row] = []
+    found: list[FigureRow] = []
     for line in text.splitlines():
-        told = [each for each in figures(line) if isinstance(each, Amount)]
+        told = [each for each in figures(line) if isinstance(each, AmountFigure)]
         if told:
-            found.append(Row(told[-1].number.amounts[-1], frozenset(map(fold, words(line)))))
+            found.append(FigureRow(told[-1].number.amounts[-1], frozenset(map(fold, words(line)))))
     if 1 < len(found) <= _MOST_ROWS:
         yield found
 
@@ -146,7 +146,7 @@ def beside(texts: Iterable[str]) -> list[float]:
 
 def _beside(text: str) -> Iterator[float]:
     for sentence in sentences(text):
-        told = [each for each in figures(sentence) if isinstance(each, Amount)]
+        told = [each for each in figures(sentence) if isinstance(each, AmountFigure)]
         found = {a for each in told for a in each.number.amounts if a not in _YEARS}
         amounts = found | spelled(sentence)
         if len(amounts) <= _BESIDE:
@@ -158,19 +158,19 @@ def _both(a: float, b: float) -> tuple[float, ...]:
     return (a + b, a - b, a * b, a / b if b else a)
 
 
-def is_total(wanted: Amount, columns: Sequence[Sequence[Row]]) -> bool:
+def is_total(wanted: AmountFigure, columns: Sequence[Sequence[FigureRow]]) -> bool:
     """Whether an amount is all of a list that was read; that needs no saying."""
     sums = [sum(row.amount for row in column) for column in columns]
     return any(abs(amount - each) <= _CENT for amount in wanted.number.amounts for each in sums)
 
 
-def reckoned(wanted: Amount, basis: Basis, *, hedged: bool, hundred: bool) -> bool:
+def reckoned(wanted: AmountFigure, basis: ReckoningBasis, *, hedged: bool, hundred: bool) -> bool:
     """Whether an amount follows from those that are told, and from how many of something."""
     unit = wanted.number.unit
     factor = _SMALLER.get(unit, 1.0)
     values = [*wanted.number.values]
     if factor > 1.0:
-        values += [Value(each.amount / factor, each.grain / factor) for each in values]
+        values += [NumberValue(each.amount / factor, each.grain / factor) for each in values]
     made = [*_made(unit, basis.known, basis.counts)]
     made += [total for column in basis.columns for total in _totals(column)]
     made += basis.beside
@@ -181,12 +181,12 @@ def reckoned(wanted: Amount, basis: Basis, *, hedged: bool, hundred: bool) -> bo
     return any(_near(value, each, most, hedged=hedged) for value in values for each in made)
 
 
-def is_fine(wanted: Amount) -> bool:
+def is_fine(wanted: AmountFigure) -> bool:
     """Whether an amount is told so finely that to hit it by chance is unlikely."""
     return len(re.sub(r"\D", "", wanted.said).strip("0")) > _ROUGH
 
 
-def _totals(column: Sequence[Row]) -> Iterator[float]:
+def _totals(column: Sequence[FigureRow]) -> Iterator[float]:
     """The sum of all rows, of all but one or two, and of those that share a word."""
     whole = sum(row.amount for row in column)
     yield whole
@@ -197,13 +197,13 @@ def _totals(column: Sequence[Row]) -> Iterator[float]:
         yield sum(row.amount for row in column if word in row.words)
 
 
-def _near(value: Value, made: float, most: float | None, *, hedged: bool) -> bool:
+def _near(value: NumberValue, made: float, most: float | None, *, hedged: bool) -> bool:
     within = value.grain / 2 if most is None else most
     within = max(within, value.amount * _HEDGE if hedged else 0.0)
     return abs(value.amount - abs(made)) <= within + _CLOSE
 
 
-def _made(unit: str, known: Sequence[Told], counts: frozenset[float]) -> Iterator[float]:
+def _made(unit: str, known: Sequence[StatedFigure], counts: frozenset[float]) -> Iterator[float]:
     fits = [each for each in known if unit in (each.unit, "") or not each.unit]
     alike = [each.amount for each in fits]
     yield from _runs(alike)
@@ -243,7 +243,7 @@ def _shares(amounts: Sequence[float]) -> Iterator[float]:
                 yield a / b * 100
 
 
-def _products(unit: str, known: Sequence[Told]) -> Iterator[float]:
+def _products(unit: str, known: Sequence[StatedFigure]) -> Iterator[float]:
     """So many of what costs so much."""
     bare = [each.amount for each in known if not each.unit]
     for each in known:

@@ -11,13 +11,13 @@ from msgspec import Struct
 
 from remit.language.files import words_in_all
 from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
-from remit.model.plan import Became
+from remit.model.plan import ClauseOutcome
 from remit.model.task import Task
 from remit.verify.written import facts, names, subject, swaps
-from remit.verify.written.grounded import MOST, ground_of, said
+from remit.verify.written.grounded import MOST, ground_of, owner_words
 from remit.verify.written.wording import fold, plain, words
 
-_ABOUT_SENDING: Final = frozenset({Became.TIME, Became.CONSTRAINT})
+_ABOUT_SENDING: Final = frozenset({ClauseOutcome.TIME, ClauseOutcome.CONSTRAINT})
 _SHOWN: Final = 3
 
 
@@ -58,7 +58,7 @@ def _dictates(verb: str, after: str) -> bool:
     return tells or verb in words_in_all("requests", "compose")
 
 
-class KeepsToRequest:
+class RequestCheck:
     """No pattern. Compares the owner's own words with the text."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
@@ -81,16 +81,18 @@ def compare(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
     pair = Comparison(request, about, plain(evidence.text), evidence, task)
     wrong: list[str] = []
     doubts: list[str] = []
-    known = [*said(task), *(each.text for each in evidence.read)]
+    known = [*owner_words(task), *(each.text for each in evidence.read)]
     ground = ground_of(task, evidence)
     for found, unsure in (
         facts.compare(pair.facts, evidence, task, composes=pair.composes, ground=ground),
         names.compare(pair.request, pair.text, known, composes=pair.composes),
-        (swaps.find([pair.facts, *known[len(said(task)) :]], pair.text), []),
+        (swaps.find([pair.facts, *known[len(owner_words(task)) :]], pair.text), []),
     ):
         wrong += found
         doubts += unsure
-    lost, unsure = subject.compare(pair.facts, pair.text, known[len(said(task)) :], pair.invents)
+    lost, unsure = subject.compare(
+        pair.facts, pair.text, known[len(owner_words(task)) :], pair.invents
+    )
     return [*wrong, *lost], [*doubts, *unsure]
 
 

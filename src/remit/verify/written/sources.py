@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from remit.model.contract import Criterion, Evidence, Finding, Reading, Result
+from remit.model.contract import Criterion, Evidence, Finding, ReadSource, Result
 from remit.model.task import Task
 from remit.verify.written import places
-from remit.verify.written.grounded import said
+from remit.verify.written.grounded import owner_words
 from remit.verify.written.wording import STOP, fold, plain, stem, words
 
 _HEAD: Final = re.compile(
@@ -25,7 +25,7 @@ _LEAST_LABEL: Final = 4
 _OPENING: Final = 600  # characters of a page in which its title stands
 
 
-class Sources:
+class SourcesCheck:
     """`pattern` is how many different ones must be named; with 0, none need be."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
@@ -43,14 +43,14 @@ class Sources:
         return Finding("sources", Result.FAIL, why)
 
 
-def origin(source: Reading) -> str:
+def origin(source: ReadSource) -> str:
     """Who a source is: two pages of one site are one."""
     if places.is_page(source.place):
         return places.site(source.place)
     return fold(source.place.rsplit("/", 1)[-1])
 
 
-def is_named(source: Reading, text: str) -> bool:
+def is_named(source: ReadSource, text: str) -> bool:
     """Whether a text names a source: its address, its site, its file, or what it is called."""
     if places.is_page(source.place):
         named = {places.site(url) for _, _, url in places.urls(text)}
@@ -66,7 +66,7 @@ def unread(task: Task, evidence: Evidence) -> list[str]:
     """What the text names as its source although nobody read it."""
     linked = {places.address(url) for each in evidence.read for _, _, url in places.urls(each.text)}
     read = {origin(each) for each in evidence.read if places.is_page(each.place)}
-    asked = {places.site(url) for text in said(task) for _, _, url in places.urls(text)}
+    asked = {places.site(url) for text in owner_words(task) for _, _, url in places.urls(text)}
     cited = list(_cited(evidence.text))
     strange = [
         url
@@ -79,7 +79,7 @@ def unread(task: Task, evidence: Evidence) -> list[str]:
 
 
 def _cited(text: str) -> Iterable[str]:
-    """What stands under `Sources`, piece by piece; and after `Source:` in a line."""
+    """What stands under `SourcesCheck`, piece by piece; and after `Source:` in a line."""
     for found in _INLINE.finditer(text):
         yield from _pieces(found["what"])
     for head in _HEAD.finditer(text):
@@ -110,7 +110,7 @@ def _known(name: str, evidence: Evidence) -> bool:
     return not told or any(_speaks(told, each) for each in evidence.read)
 
 
-def _speaks(told: Sequence[str], source: Reading) -> bool:
+def _speaks(told: Sequence[str], source: ReadSource) -> bool:
     """Whether a page calls itself so: half of the words stand in its address or at its top."""
     opening = fold(f"{source.place} {source.text[:_OPENING]}")
     return 2 * sum(each in opening for each in told) >= len(told)

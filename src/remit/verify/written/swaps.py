@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from remit.language.files import words_in_all
 from remit.verify.written.facts import agree, same_kind
-from remit.verify.written.figures import Amount, Dated, Figure, Timed, figures
+from remit.verify.written.figures import AmountFigure, DateFigure, Figure, TimeFigure, figures
 from remit.verify.written.wording import STOP, fold, sentences, stem
 
 _LABEL: Final = re.compile(r"[^\W\d_]+")
@@ -18,7 +18,7 @@ _MOST_FIGURES: Final = 60  # of a text
 _MOST_PLACES: Final = 4  # of one figure in the sources
 
 
-class Placed(Struct, frozen=True):
+class LabelledFigure(Struct, frozen=True):
     figure: Figure
     labels: frozenset[str]  # of the clause that it stands in
     clause: int
@@ -45,7 +45,10 @@ def _same(one: Figure, other: Figure) -> bool:
 
 
 def _are_swapped(
-    one: Placed, other: Placed, mine: Sequence[Placed], yours: Sequence[Placed]
+    one: LabelledFigure,
+    other: LabelledFigure,
+    mine: Sequence[LabelledFigure],
+    yours: Sequence[LabelledFigure],
 ) -> bool:
     """Whether, wherever the two stand in the sources, the words beside them say so."""
     pairs = [(a, b) for a in mine for b in yours if a.clause != b.clause]
@@ -53,7 +56,9 @@ def _are_swapped(
     return bool(pairs) and whole and all(_crossed(one, other, a, b) for a, b in pairs)
 
 
-def _crossed(one: Placed, other: Placed, mine: Placed, yours: Placed) -> bool:
+def _crossed(
+    one: LabelledFigure, other: LabelledFigure, mine: LabelledFigure, yours: LabelledFigure
+) -> bool:
     first, second = mine.labels - yours.labels, yours.labels - mine.labels
     right = len(first & one.labels), len(second & other.labels)
     wrong = len(second & one.labels), len(first & other.labels)
@@ -62,11 +67,15 @@ def _crossed(one: Placed, other: Placed, mine: Placed, yours: Placed) -> bool:
     )
 
 
-def _placed(text: str) -> Iterator[Placed]:
+def _placed(text: str) -> Iterator[LabelledFigure]:
     for number, clause in enumerate(_clauses(text)):
-        told = [each for each in figures(clause) if isinstance(each, Amount | Dated | Timed)]
+        told = [
+            each
+            for each in figures(clause)
+            if isinstance(each, AmountFigure | DateFigure | TimeFigure)
+        ]
         labels = _labels(clause) if told else frozenset()
-        yield from (Placed(each, labels, number) for each in told)
+        yield from (LabelledFigure(each, labels, number) for each in told)
 
 
 def _clauses(text: str) -> Iterator[str]:

@@ -7,13 +7,22 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.language.numbers import NUMBER_WORDS
-from remit.verify.written.figures import Amount, Dated, Figure, Lasting, Mail, Page, Phone, Timed
+from remit.verify.written.figures import (
+    AmountFigure,
+    DateFigure,
+    DurationFigure,
+    Figure,
+    MailFigure,
+    PageFigure,
+    PhoneFigure,
+    TimeFigure,
+)
 from remit.verify.written.wording import STOP, fold, words
 
-Seen: TypeAlias = Callable[["Answer"], bool]
+Seen: TypeAlias = Callable[["MeasuredText"], bool]
 
 
-class Answer(Struct, frozen=True):
+class MeasuredText(Struct, frozen=True):
     """A text with its figures; `folded` is in small letters without accents."""
 
     text: str
@@ -24,12 +33,12 @@ class Answer(Struct, frozen=True):
         return any(isinstance(each, kinds) for each in self.figures)
 
     def measures(self, *units: str) -> bool:
-        amounts = (each for each in self.figures if isinstance(each, Amount))
+        amounts = (each for each in self.figures if isinstance(each, AmountFigure))
         return any(each.number.unit.startswith(units) for each in amounts if each.number.unit)
 
     def counts(self) -> bool:
         """Whether it says how many; a year says nothing of the kind."""
-        amounts = (each.said for each in self.figures if isinstance(each, Amount))
+        amounts = (each.said for each in self.figures if isinstance(each, AmountFigure))
         some = any(not re.fullmatch(r"(?:19|20)\d\d", each) for each in amounts)
         return some or any(fold(word) in NUMBER_WORDS for word in words(self.text))
 
@@ -105,7 +114,7 @@ _JOIN: Final = (
 )
 
 
-def _named(answer: Answer) -> bool:
+def _named(answer: MeasuredText) -> bool:
     """Whether someone is named: two words with capitals that do not only begin a sentence."""
     pairs = (found.groups() for found in _NAME.finditer(answer.text))
     single = _TITLED.search(answer.text) or _CAMEL.search(answer.text)
@@ -114,11 +123,11 @@ def _named(answer: Answer) -> bool:
     )
 
 
-def _addressed(answer: Answer) -> bool:
+def _addressed(answer: MeasuredText) -> bool:
     return answer.says(_STREET) or _NUMBERED.search(answer.text) is not None
 
 
-def _weather(answer: Answer) -> bool:
+def _weather(answer: MeasuredText) -> bool:
     signs = (
         r"sun|rain|cloud|snow|wind|storm|warm|cold|dry|wet|sonn|regen|wolk|schnee|trocken|kalt"
         r"|schauer|grad|sol\b|lluv|nub|niev|vient|frio|calor|grados"
@@ -131,13 +140,15 @@ TOPICS: Final = (
         "price",
         r"price|cost|how much (?:is|does|do|are|did)|fee\b|fees\b|fare|charge\b|preis|kostet"
         r"|kosten\b|gebuhr|tarif|precio|coste|cuesta|cuota|tarifa|cuantia|importe",
-        lambda a: a.measures("money") or a.says(_FREE) or a.has(Amount),
+        lambda a: a.measures("money") or a.says(_FREE) or a.has(AmountFigure),
     ),
     _topic(
         "hours",
         r"opening (?:hours|times)|hours\b|is it open|offnungszeit|offnet|geoffnet|sprechzeit"
         r"|offen\b|horarios?\b|abre\b",
-        lambda a: a.has(Timed) or a.says(_WEEKDAY) or a.says(r"\d+ ?(?:-|–|to|bis|a|until) ?\d"),
+        lambda a: (
+            a.has(TimeFigure) or a.says(_WEEKDAY) or a.says(r"\d+ ?(?:-|–|to|bis|a|until) ?\d")
+        ),
     ),
     _topic(
         "when",
@@ -145,7 +156,7 @@ TOPICS: Final = (
         r"|wann\b|datum|frist|termin|cuando|fecha"
         r"|plazo|a que hora|what time|times?\b|uhrzeit|hora\b|departure",
         lambda a: (
-            a.has(Timed, Dated)
+            a.has(TimeFigure, DateFigure)
             or a.says(_WEEKDAY)
             or a.says(_SOON)
             or bool(re.search(r"\b\d{4}\b", a.text))
@@ -155,7 +166,7 @@ TOPICS: Final = (
         "length",
         r"how long|duration|wie lange|dauert|dauer\b|cuanto (?:tarda|dura)|duracion|tarda\b",
         lambda a: (
-            a.has(Lasting, Timed)
+            a.has(DurationFigure, TimeFigure)
             or a.says(
                 r"[\w.,-]+ (?:working )?(?:minut|hour|day|week|month|year|stunde|tag|woche|monat"
                 r"|jahr|hora|dia|semana|mes|ano)"
@@ -175,19 +186,27 @@ TOPICS: Final = (
         "size",
         r"how (?:big|large|tall|high)|size\b|area\b|wie (?:gross|hoch)|grosse\b|flache|tamano"
         r"|superficie",
-        lambda a: a.has(Amount) or a.says(r"small|large|big|klein|gross|pequen|grande"),
+        lambda a: a.has(AmountFigure) or a.says(r"small|large|big|klein|gross|pequen|grande"),
     ),
     _topic(
         "phone",
         r"phone|telephone|telefon|telefono|movil\b",
-        lambda a: a.has(Phone) or bool(re.search(r"\d[\d ()/-]{5,}\d", a.text)),
+        lambda a: a.has(PhoneFigure) or bool(re.search(r"\d[\d ()/-]{5,}\d", a.text)),
     ),
     _topic(
-        "mail", r"e-?mail (?:address|of)|per e-?mail|correo\b|mailadresse", lambda a: a.has(Mail)
+        "mail",
+        r"e-?mail (?:address|of)|per e-?mail|correo\b|mailadresse",
+        lambda a: a.has(MailFigure),
     ),
-    _topic("contact", r"contact\b|kontakt|contacto|erreich", lambda a: a.has(Mail, Phone, Page)),
     _topic(
-        "page", r"website|link\b|url\b|webseite|homepage|enlace|pagina web", lambda a: a.has(Page)
+        "contact",
+        r"contact\b|kontakt|contacto|erreich",
+        lambda a: a.has(MailFigure, PhoneFigure, PageFigure),
+    ),
+    _topic(
+        "page",
+        r"website|link\b|url\b|webseite|homepage|enlace|pagina web",
+        lambda a: a.has(PageFigure),
     ),
     _topic(
         "who",
@@ -227,7 +246,7 @@ TOPICS: Final = (
     _topic(
         "join",
         r"sign up|register|apply\b|anmeld|inscrib|apuntar",
-        lambda a: a.says(_JOIN) or a.has(Mail, Page, Phone),
+        lambda a: a.says(_JOIN) or a.has(MailFigure, PageFigure, PhoneFigure),
     ),
 )
 # Who is asked to write or to sum up answers with the text itself; no word of it can be missing.

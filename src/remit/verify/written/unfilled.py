@@ -5,7 +5,7 @@ from typing import Final
 
 from remit.model.contract import Criterion, Evidence, Finding, Result
 from remit.model.task import Task
-from remit.verify.written.grounded import said
+from remit.verify.written.grounded import owner_words
 
 _HOLE: Final = (
     r"your|insert|enter|add|fill|todo|tbd|tba|tbc|name|names|first name|last name|full name|date"
@@ -63,12 +63,12 @@ _TEMPLATE: Final = re.compile(
 _CAPITALS: Final = re.compile(r"[A-ZÁÉÍÓÚÑ]{2,}(?:\W+[A-ZÁÉÍÓÚÑ]{2,})+")
 
 
-class NoPlaceholder:
+class PlaceholderCheck:
     """Whoever asks for a template gets one; what stands in the request may stand in the answer."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del criterion
-        asked = "\n".join(said(task))
+        asked = "\n".join(owner_words(task))
         if _TEMPLATE.search(asked):
             return Finding("no-placeholder", Result.PASS, "a template was asked for")
         found = next((each for each in _holes(evidence.text) if each not in asked), None)

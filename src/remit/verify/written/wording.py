@@ -32,7 +32,7 @@ _ENDINGS: Final = _ALL_ENDINGS.split()
 _LEAST_STEM: Final = 4
 
 
-class Entry(Struct, frozen=True):
+class ListEntry(Struct, frozen=True):
     """One entry of a list: how deep it stands, its number if it has one, and what it says."""
 
     depth: int
@@ -86,10 +86,10 @@ def paragraphs(text: str) -> list[str]:
     return [each.strip() for each in re.split(r"\n[ \t]*\n", text) if each.strip()]
 
 
-def entries(text: str) -> list[Entry]:
+def entries(text: str) -> list[ListEntry]:
     """Every entry of every list, in order."""
     return [
-        Entry(
+        ListEntry(
             len(found["in"].expandtabs(4)) // 2,
             int(found["number"]) if found["number"] else None,
             line[found.end() :].strip(),

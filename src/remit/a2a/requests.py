@@ -1,0 +1,138 @@
+"""What another agent says, read strictly where it matters; what is not known is passed over."""
+
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct, field
+
+from remit.a2a.shapes import MODES
+from remit.errors import BadInput
+from remit.model.codec import Json, JsonMap, moment, text_of
+from remit.peer.rpc import BAD_PARAMS, NO_REQUEST, RpcError, RpcMessage
+
+NO_TASK: Final = -32001
+NO_CANCEL: Final = -32002
+NO_PUSH: Final = -32003
+NOT_DONE: Final = -32004
+NO_CONTENT: Final = -32005
+NO_VERSION: Final = -32009
+MOST_PARTS: Final = 100
+MOST_PAGE: Final = 100
+
+
+class A2aMessage(Struct, frozen=True, kw_only=True):
+    """A message: its words, what it belongs to, and whether the answer may be waited for."""
+
+    text: str
+    key: str
+    task: str | None = None
+    context: str | None = None
+    about: tuple[str, ...] = ()
+    waits: bool = True
+
+
+class TaskListRequest(Struct, frozen=True, kw_only=True):
+    """Which tasks are asked for."""
+
+    context: str | None = None
+    state: str | None = None
+    since: datetime | None = None
+    before: str | None = None
+    size: int = 50
+    artifacts: bool = field(default=False)
+
+
+def check(message: RpcMessage, said: str | None) -> None:
+    """Refuse what wants no answer, and what is not spoken here; no version is one that is over."""
+    if not message.asks:
+        raise RpcError(NO_REQUEST, "A request has an id; nothing here is a notification.")
+    if (said or "0.3").partition(".")[0] != "1":
+        sentence = f"A2A-Version is {said or 'missing'!r:.40}; 1.0 is spoken here."
+        raise RpcError(NO_VERSION, sentence)
+
+
+def sent(params: JsonMap) -> A2aMessage:
+    message, wish = _map(params, "message"), _map(params, "configuration", default={})
+    if wish.get("taskPushNotificationConfig"):
+        raise no_push()
+    modes = wish.get("acceptedOutputModes")
+    if isinstance(modes, list) and modes and not {*MODES, "*/*", "text/*"} & {*map(str, modes)}:
+        raise RpcError(NO_CONTENT, f"What is delivered is {' or '.join(MODES)}.")
+    about = message.get("referenceTaskIds")
+    return A2aMessage(
+        text=_words(message),
+        key=_text(message, "messageId"),
+        task=_maybe(message, "taskId"),
+        context=_maybe(message, "contextId"),
+        about=tuple(map(str, about))[:10] if isinstance(about, list) else (),
+        waits=wish.get("returnImmediately") is not True,
+    )
+
+
+def listed(params: JsonMap) -> TaskListRequest:
+    size, since = params.get("pageSize") or 50, _maybe(params, "statusTimestampAfter")
+    if not isinstance(size, int) or isinstance(size, bool) or not 1 <= size <= MOST_PAGE:
+        raise RpcError(BAD_PARAMS, f"pageSize is a whole number from 1 to {MOST_PAGE}.")
+    state = _maybe(params, "status")
+    try:
+        at = moment(since) if since else None
+    except BadInput as bad:
+        raise RpcError(BAD_PARAMS, f"statusTimestampAfter: {bad}") from None
+    return TaskListRequest(
+        context=_maybe(params, "contextId"),
+        state=None if state == "TASK_STATE_UNSPECIFIED" else state,
+        since=at,
+        before=_maybe(params, "pageToken"),
+        size=size,
+        artifacts=params.get("includeArtifacts") is True,
+    )
+
+
+def task(params: JsonMap) -> str:
+    return _text(params, "id")
+
+
+def no_push() -> RpcError:
+    return RpcError(
+        NO_PUSH, "Nobody is called back from here; subscribe to the task, or ask for it."
+    )
+
+
+def _words(message: JsonMap) -> str:
+    """All parts, in order; nothing is fetched, and no bytes are taken in."""
+    parts = message.get("parts")
+    if not isinstance(parts, list) or not 1 <= len(parts) <= MOST_PARTS:
+        raise RpcError(BAD_PARAMS, f"message.parts has 1 to {MOST_PARTS} parts.")
+    found = [_part(part) for part in parts]
+    if not "".join(found).strip():
+        raise RpcError(BAD_PARAMS, "The message is empty; say what is to be done.")
+    return "\n\n".join(found)
+
+
+def _part(part: Json) -> str:
+    if isinstance(part, dict) and isinstance(part.get("text"), str):
+        return str(part["text"])
+    if isinstance(part, dict) and "data" in part:
+        return text_of(part["data"])
+    raise RpcError(NO_CONTENT, "Parts may hold text or data; files and addresses are not taken in.")
+
+
+def _map(params: JsonMap, name: str, default: "JsonMap | None" = None) -> JsonMap:
+    found = params.get(name, default)
+    if not isinstance(found, dict):
+        raise RpcError(BAD_PARAMS, f"{name} must be an object.")
+    return found
+
+
+def _text(params: JsonMap, name: str) -> str:
+    found = params.get(name)
+    if not isinstance(found, str) or not found:
+        raise RpcError(BAD_PARAMS, f"{name} must be a text.")
+    return found
+
+
+def _maybe(params: JsonMap, name: str) -> str | None:
+    found = params.get(name)
+    if found is not None and not isinstance(found, str):
+        raise RpcError(BAD_PARAMS, f"{name} must be a text.")
+    return found or None

@@ -1,0 +1,259 @@
+"""An entry of the journal as a sentence: who did what to a task, and why."""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from remit.cli import proof, words
+from remit.cli.out import StyledText
+from remit.model import deferred
+from remit.model.codec import JsonMap, moment
+from remit.model.event import Event, EventKind
+from remit.model.specialist import AttemptOutcome
+from remit.model.status import Actor, Status
+from remit.store import rows
+from remit.store.on_behalf import event_text_on_behalf
+
+_STEPS: Final = {
+    "plan_step": "Planned the work",
+    "retrieve_context": "Looked at earlier work",
+    "execute_tool": "Thought it through",
+    "verify": "Checked the work against its contract",
+    "agreed": "Wrote down how one will tell that it is done",
+    "workspace": "Opened a folder for the work alone",
+    "look": "Looked at what was changed",
+    "contract": "Held the contract against what was really changed",
+    "rest": "Leaves alone for a while who has reached a limit",
+    "kept_at": "Noted when the work was kept",
+    "keep_work": "Put the work on a branch of its own",
+    "diff": "Drew what was changed",
+    "publish": "Put the branch into your repository",
+    "merge": "Went to bring it into your folder",
+    "put_off": "Put off what is checked when its group ends",
+    "owe": "Noted which files were taken unproven",
+    "tidy": "Cleared the folder away",
+    "lesson": "Wrote down what became of a lesson",
+}
+_STYLE: Final = {
+    "completed": "green",
+    "failed": "red",
+    "needs_review": "yellow",
+    "cancelled": "dim",
+}
+_ANSWERS: Final = {
+    "approve": "approved",
+    "edit": "approved, in your own words",
+    "back": "sent it back",
+    "answer": "answered",
+    "arrived": "said that it arrived",
+    "resend": "said: send it again",
+    "drop": "said: leave this delivery out",
+    "decline": "declined",
+}
+_SETTLED: Final = {
+    "accepted": "Sent",
+    "retry": "Not sent yet",
+    "refused": "Refused by the channel",
+    "unknown": "Nobody knows whether it arrived",
+}
+_WISHES: Final = {
+    "pause": "You asked for a pause; it stops at the next boundary.",
+    "cancel": "You cancelled it; it stops at the next boundary.",
+    "delete": "You deleted it; it stops at the next boundary.",
+}
+
+
+def sentence(event: Event) -> str:
+    """What happened, for a person."""
+    return event_text_on_behalf(event, _TELL[event.kind](event))
+
+
+def inked(event: Event) -> StyledText:
+    """The same, with the colour of what it means."""
+    if event.kind is EventKind.STEP_DONE:
+        return StyledText(sentence(event), "dim")
+    moved = event.data.get("to") if event.kind is EventKind.TASK_MOVED else None
+    return StyledText(sentence(event), _STYLE.get(str(moved), ""))
+
+
+def _created(event: Event) -> str:
+    source = str(event.data.get("source", ""))
+    kind = source.partition(":")[0]
+    by = "You asked for it" if kind == "manual" else f"It came in by {kind}"
+    planned = event.data.get("scheduledFor")
+    return f"{by}, for {words.local(moment(str(planned)))}." if planned else f"{by}."
+
+
+def _moved(event: Event) -> str:
+    data, to = event.data, Status(str(event.data["to"]))
+    if event.actor is Actor.PRIORITISE and to is Status.READY:
+        return f"Ready, with priority {data['priority']} (rule: {data['rule']})."
+    if event.actor is Actor.ENGINE:
+        return f"Started: {words.plain(to)}."
+    if event.actor in (Actor.OWNER, Actor.AGENT):
+        return _ordered(data, to)
+    return _ended(data, to)
+
+
+def _ordered(data: JsonMap, to: Status) -> str:
+    match to:
+        case Status.PAUSED:
+            return _full(f"Paused{_because(data)}")
+        case Status.CANCELLED:
+            return _full(f"Cancelled{_because(data)}")
+        case Status.NEEDS_REVIEW:
+            return _full(f"Waits for you{_because(data)}")
+        case _:
+            return f"May go on: {words.plain(to)}."
+
+
+def _ended(data: JsonMap, to: Status) -> str:
+    said = data.get("note") or data.get("summary")
+    if "crashes" in data:
+        said = f"the process died {data['crashes']} times while it ran"
+    if to is Status.NEEDS_REVIEW:
+        return _full(f"Waits for you{_because(data)}")
+    word = words.plain(to).capitalize()
+    if to is Status.RUNNING and said:
+        word = "Not proven, goes back"
+    return _full(f"{word}: {said}" if said else word)
+
+
+def _run_ended(event: Event) -> str:
+    data = event.data
+    match data.get("outcome"):
+        case "crashed":
+            return f"The process died here (crash {data['crashes']}); it goes on from there."
+        case "parked" if data.get("note"):
+            return _full(f"It is looked at again later{_because(data)}")
+        case "parked":
+            return "Remit was stopped; it goes on at the next start."
+        case _:
+            due = data.get("due")
+            again = (
+                f" Next try at {words.clock(rows.parse_time(due))}." if isinstance(due, int) else ""
+            )
+            return _full(f"Did not work out{_because(data)}") + again
+
+
+def _step(event: Event) -> str:
+    if "ask" in event.data:
+        return "Cannot go on without you."
+    name, _, turn = str(event.data["step"]).partition(":")
+    if "agent" in event.data:
+        return _full(f"{event.data['agent']} {_tried(event.data)}")
+    said = _STEPS.get(name, f"Did {name}")
+    recalled = event.data.get("recalled")
+    if isinstance(recalled, list) and recalled:
+        return f"{said}: {', '.join(map(str, recalled))}."
+    nth = "turn" if name == "execute_tool" else "try"
+    return f"{said}, {nth} {int(turn) + 1}." if turn.isdecimal() else f"{said}."
+
+
+def _tried(data: JsonMap) -> str:
+    outcome = AttemptOutcome(str(data["outcome"]))
+    # What it says is believed only as far as it is verified.
+    ended = "says that it is done" if outcome is AttemptOutcome.SUCCESS else proof.ENDED[outcome]
+    text = str(data.get("text", "")).strip().partition("\n")[0]
+    return f"{ended}: {text}" if text else ended
+
+
+def _said(event: Event) -> str:
+    ticked = event.data.get("done")
+    items = [str(n) for n in ticked] if isinstance(ticked, list) else []
+    return f"Did work item {', '.join(items)}." if items else "Thinks aloud."
+
+
+def _claimed(event: Event) -> str:
+    return f"About to send (attempt {event.data['attempt']})."
+
+
+def _settled(event: Event) -> str:
+    answer = str(event.data["answer"])
+    return _full(f"{_SETTLED.get(answer, answer)}{_because(event.data)}")
+
+
+def _split(event: Event) -> str:
+    parts = event.data["parts"]
+    return f"It goes out in {len(parts) if isinstance(parts, list) else 'some'} parts."
+
+
+def _reported(event: Event) -> str:
+    arrived = event.data["answer"] == "accepted"
+    said = "The provider says that it arrived" if arrived else "The provider says no"
+    return _full(f"{said}{_because(event.data)}")
+
+
+def _asked(event: Event) -> str:
+    return f"Asks you ({event.data['reason']}): {event.data['question']}"
+
+
+def _decided(event: Event) -> str:
+    if event.data.get("closed"):
+        return "The open question was closed: its task ended."
+    answer = str(event.data["answer"])
+    said = f"You {_ANSWERS.get(answer, answer)}"
+    text = event.data.get("text")
+    return f"{said}: {text}" if text else f"{said}."
+
+
+def _updated(event: Event) -> str:
+    if "wish" in event.data:
+        wish = event.data["wish"]
+        return _WISHES.get(str(wish), "You took that back; it goes on.")
+    said = {
+        "run now": "You said: run it now.",
+        "deleted": "You deleted it; it is hidden.",
+        "vouched": "You vouched for what its session remembers.",
+        "twin": str(event.data.get("said")),
+        "read": "Your words were read.",
+    }
+    what = str(event.data.get("what"))
+    return deferred.deferred_sentence(event.data) or said.get(what, f"You changed it: {what}.")
+
+
+def _permitted(event: Event) -> str:
+    said = event.data
+    return f"You said {said['policy']} for {said['contact']} on {said['channel']}."
+
+
+def _because(data: JsonMap) -> str:
+    note = data.get("note")
+    return f": {note}" if note else ""
+
+
+def _full(text: str) -> str:
+    """End it like a sentence, if it does not."""
+    return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
+
+
+_TELL: Final[Mapping[EventKind, Callable[[Event], str]]] = {
+    EventKind.TASK_CREATED: _created,
+    EventKind.TASK_MOVED: _moved,
+    EventKind.TASK_UPDATED: _updated,
+    EventKind.RUN_STARTED: lambda event: f"Goes on: {words.plain(Status(str(event.data['to'])))}.",
+    EventKind.RUN_ENDED: _run_ended,
+    EventKind.RUN_SAID: _said,
+    EventKind.STEP_DONE: _step,
+    EventKind.DELIVERY_CLAIMED: _claimed,
+    EventKind.DELIVERY_SETTLED: _settled,
+    EventKind.DELIVERY_SPLIT: _split,
+    EventKind.DELIVERY_REPORTED: _reported,
+    EventKind.REVIEW_OPENED: _asked,
+    EventKind.REVIEW_DECIDED: _decided,
+    EventKind.TURN_SAID: lambda event: f"Something was said in {event.data['conversation']}.",
+    EventKind.STORE_RESTORED: lambda _: "The store was restored from a backup.",
+    EventKind.PERMISSION_GIVEN: _permitted,
+    EventKind.CHANNEL_OFF: lambda event: _full(
+        f"{event.data['channel']} was switched off: {event.data['why']}"
+    ),
+    EventKind.CHANNEL_ON: lambda event: f"You switched {event.data['channel']} on again.",
+    EventKind.CALENDAR_NOTED: lambda event: _full(
+        f"{event.data.get('title') or event.data.get('uid') or 'Something'} in the calendar"
+        f" {event.data['account']}: {event.data['what']}, {event.data['why']}"
+    ),
+    EventKind.RULES_CHANGED: lambda event: _full(f"{event.data['file']}: {event.data['why']}"),
+    EventKind.LOOP_FAILED: lambda event: _full(
+        f"The background loop “{event.data['loop']}” failed and was started again:"
+        f" {event.data['why']}"
+    ),
+}

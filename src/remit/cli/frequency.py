@@ -1,0 +1,50 @@
+"""How often: words as a person says them, a span of time, or a line of cron."""
+
+import os
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from remit.errors import BadInput
+from remit.intake import answers
+from remit.intake import zone as zones
+from remit.language.time.resolve import Recurrence
+from remit.language.time.which_day import TimeDoubt
+from remit.model.rrule import zone_of
+from remit.model.series import Repeats
+from remit.settings import Settings
+from remit.trigger import cron as crontab
+from remit.trigger import timer
+
+_EXAMPLE: Final = "Say it like 'weekday at 8:30', 'month on the 1st at 9:00' or 2h."
+
+
+def read(
+    settings: Settings, every: str | None, cron: str | None, tz: str | None, now: datetime
+) -> Repeats:
+    """What was said, or a sentence on what is wrong with it; nothing vague is guessed."""
+    if every is not None and cron is not None:
+        raise BadInput("Say either --every or --cron, not both.", field="every")
+    zone = zone_of(tz) if tz else zones.owners(settings.zone, os.environ).zone
+    if cron is not None:
+        return crontab.repeats(cron, zone.key, now)
+    said = " ".join((every or "").split())
+    if timer.is_span(said):
+        return timer.parse_interval(said, zone.key, now)
+    return _words(said, zone, now)
+
+
+def _words(said: str, zone: ZoneInfo, now: datetime) -> Repeats:
+    # "weekday at 8:30" and "every weekday at 8:30" are the same thing to say after --every.
+    for words in (said, f"every {said}"):
+        match answers.when(words, "", now=now, zone=zone):
+            case (Recurrence(rule=rule, zone=where, first=first),):
+                return Repeats(rule, where, first)
+            case (Recurrence(), *_):
+                sentence = f"{said!r:.80} names several times; --cron '0 8,20 * * *' can."
+                raise BadInput(sentence, field="every")
+            case (TimeDoubt(why=why), *_) if words.startswith("every"):
+                raise BadInput(f"{why} {_EXAMPLE}", field="every")
+            case _:
+                pass
+    raise BadInput(f"{said!r:.80} does not say how often. {_EXAMPLE}", field="every")

@@ -1,0 +1,73 @@
+"""Waiting for a task: its steps as they end on stderr, what came of it on stdout."""
+
+from remit.cli import event_text, find, out, progress, words
+from remit.cli.out import StyledText
+from remit.cli.proof import SAYS
+from remit.cli.remit_client import RemitClient
+from remit.cli.show import whole
+from remit.cli.watch import EventWatch
+from remit.model.event import Event, EventKind
+from remit.model.ids import TaskId
+from remit.model.proof import is_unverified, proof_of
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.settings import Settings
+from remit.store import events, reviews
+from remit.store.database import Tx
+from remit.store.read_only import glance
+
+
+def events_so_far(settings: Settings, task_id: TaskId) -> int:
+    """How much of a task's journal is old news."""
+    with glance(settings.database) as tx:
+        told = events.last_of_task(tx, task_id, 1)
+    return told[-1].n if told else 0
+
+
+def wait(
+    settings: Settings, door: RemitClient, task_id: TaskId, *, timeout: float | None, after: int
+) -> Task:
+    """Stay until the task rests, telling its steps; return it as it stands then."""
+    with glance(settings.database) as tx, progress.working("Remit is at work"):
+        return door.rest(EventWatch(tx, task_id, _tell, after=after), timeout)
+
+
+def result(settings: Settings, task: Task, *, json: bool) -> None:
+    """Say what came of it."""
+    with glance(settings.database) as tx:
+        if json:
+            out.emit({"task": whole(tx, task.id)})
+        else:
+            _result(tx, task)
+
+
+def _tell(event: Event) -> None:
+    if event.kind is EventKind.REVIEW_OPENED:
+        return  # what it asks stands below, with the ways to answer
+    head, *_ = event_text.sentence(event).splitlines() or [""]
+    out.say(
+        StyledText(f"{words.clock(event.at)}  ", "dim"),
+        StyledText(head, event_text.inked(event).style),
+    )
+
+
+def _result(tx: Tx, task: Task) -> None:
+    for review in reviews.of_task(tx, task.id):
+        if review.decision is None:
+            out.line(
+                StyledText(f"Waits for you ({review.reason.value}): ", "yellow"), review.question
+            )
+            for way in words.ways(review, find.short(tx, task.id)):
+                out.line(f"  {way}")
+            return
+    sent = [delivery for delivery in task.delivery if delivery.sent_at is not None]
+    if task.status is not Status.COMPLETED or not (sent or task.tool_output):
+        ended = events.last_of_task(tx, task.id, 1)
+        out.line(StyledText(f"Task {task.id}: ", "dim"), event_text.inked(ended[-1]))
+        return
+    for body in dict.fromkeys(delivery.body or "" for delivery in sent):
+        out.line(body)
+    if not sent:
+        out.line(task.tool_output or "")
+    if is_unverified(task):
+        out.line(StyledText(SAYS[proof_of(task)], "yellow"))

@@ -1,0 +1,146 @@
+"""What a turn is taken for, decided once: written down before anything is done, and done after.
+
+Nothing is guessed. Where two tasks may be meant, where words may be an answer or something new, the
+owner is asked, and his next words settle it.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from remit.converse import meaning, records, task_reference
+from remit.converse.intake_ports import MessageIntake
+from remit.converse.intent import AMEND, MOVE_RUN, Intent, IntentKind, moved, ref_of
+from remit.converse.meaning import Retraction, TaskAction
+from remit.converse.orders import read_order
+from remit.converse.phrases import is_phrase, words_of
+from remit.converse.scene import ConversationScene
+from remit.model.codec import moment
+from remit.model.conversation import Turn
+from remit.model.review import Review, ReviewAnswer
+from remit.model.task import Task
+
+_SHORT: Final = 16  # words that an answer may have beside an open question
+_MOST_NAMED: Final = 5
+_MOST_REMARK: Final = 12  # words of what may be a remark, and may be work
+
+
+def decide(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Intent:
+    """Say what is meant. The order is that of what costs most to mistake."""
+    return (
+        _settled(scene, ear, now)
+        or read_order(scene, ear, now)
+        or _answer(scene, ear)
+        or _remark(scene, ear)
+        or Intent(IntentKind.HEAR, text=scene.turn.content, ref=ref_of(scene))
+    )
+
+
+# What talk itself had asked -----------------------------------------------------------------------
+
+
+def _settled(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Intent | None:
+    """What the owner's words make of the question that talk asked last, if they answer it."""
+    pending = scene.pending
+    if pending is None:
+        return None
+    asks, said = pending.asks, scene.turn.content
+    words = words_of(said)
+    if is_phrase("no", words) or isinstance(meaning.read(said), Retraction):
+        return Intent(IntentKind.ASK, text=_NOTHING_DONE)
+    if asks.get("new") and is_phrase("new", words):
+        return Intent(IntentKind.HEAR, text=str(asks["text"]), ref=str(asks["ref"]))
+    if asks.get("review"):
+        answered = Intent(IntentKind.ANSWER, review=str(asks["review"]), text=str(asks["text"]))
+        return answered if is_phrase("answer", words) else None
+    return _chosen(scene, pending, ear, now)
+
+
+def _chosen(
+    scene: ConversationScene, pending: Turn, ear: MessageIntake, now: datetime
+) -> Intent | None:
+    """The order that was asked about, for the task that the words choose."""
+    asks, said = pending.asks, scene.turn.content
+    act, named = str(asks.get("act") or ""), asks.get("tasks")
+    among = [task for task in scene.others if isinstance(named, list) and task.id in named]
+    if act == AMEND:
+        return _timed(among, pending, said, ear, now)
+    sole = among[0] if _sole_yes(words_of(said), among) else None
+    task = task_reference.chosen(said, among) or sole
+    if task is None or not act:
+        return None
+    at = moment(str(asks["at"])) if asks.get("at") else None
+    if act == MOVE_RUN:
+        return Intent(IntentKind.AMEND, task=task.id, at=at, was=task.scheduled_for)
+    if act == TaskAction.SKIP:
+        return Intent(IntentKind.FIND_RUN, tasks=(task.id,), at=at)
+    return Intent(IntentKind.ACT, act=act, task=task.id)
+
+
+def _timed(
+    among: Sequence[Task], pending: Turn, said: str, ear: MessageIntake, now: datetime
+) -> Intent | None:
+    """A task's new time, if the words say nothing else and it can still have it."""
+    kept = pending.asks.get("words")
+    earlier = tuple(map(str, kept)) if isinstance(kept, list) else ()
+    at = ear.when(among[0], said, earlier) if among else None
+    return moved(among[0], at, (*earlier, said), now) if at else None
+
+
+def _sole_yes(words: Sequence[str], among: Sequence[Task]) -> bool:
+    return len(among) == 1 and is_phrase("answer", words)
+
+
+# The answer to an open question -------------------------------------------------------------------
+
+
+def _answer(scene: ConversationScene, ear: MessageIntake) -> Intent | None:
+    """Short words that answer an open question, and ask for nothing themselves."""
+    said = scene.turn.content.strip()
+    open_ = [each for each in scene.asked if ReviewAnswer.ANSWER in each.options]
+    if scene.turn.about is not None:
+        open_ = [each for each in open_ if each.task_id == scene.turn.about]
+    if not open_ or len(said.split()) > _SHORT or said.endswith("?") or ear.is_talk(said):
+        return None
+    fits = [(each, _fit(scene, ear, each, said)) for each in open_]
+    fitting = [each for each, fit in fits if fit]
+    if ear.asks_for_work(said) or (not fitting and ear.is_request(said)):
+        free = [each for each, fit in fits if fit is not False]
+        return _either(scene, free[0]) if free else None  # else it can be no answer
+    if not fitting and ear.reads_by_model:
+        return None  # the model says which of them it answers, if any
+    if len(open_) == 1 or len(fitting) == 1:
+        review = fitting[0] if fitting else open_[0]
+        return Intent(IntentKind.ANSWER, review=str(review.id), text=said)
+    asked = "\n".join(f"- {each.question}" for each in open_[:_MOST_NAMED])
+    return Intent(IntentKind.ASK, text=f"{_WHICH_ANSWERED}\n{asked}")
+
+
+def _fit(scene: ConversationScene, ear: MessageIntake, review: Review, said: str) -> bool | None:
+    task = next((task for task in scene.spoken if task.id == review.task_id), None)
+    return ear.fits(task, review, said) if task else False
+
+
+def _either(scene: ConversationScene, review: Review) -> Intent:
+    ask = f'Is that the answer to "{review.question}", or something new? Say "answer" or "new".'
+    return Intent(IntentKind.ASK, review=str(review.id), text=ask, ref=ref_of(scene), new=True)
+
+
+def _remark(scene: ConversationScene, ear: MessageIntake) -> Intent | None:
+    """A few words behind others that may only comment on them: they do not become work unasked."""
+    said = scene.turn.content.strip()
+    loose = "\n" not in said and ":" not in said and len(said.split()) <= _MOST_REMARK
+    about = scene.last[:1] or scene.live[:1]
+    if not loose or not (about or scene.asked) or ear.reads_by_model:
+        return None
+    if ear.asks_for_work(said) or not ear.is_loose_work(said):
+        return None
+    name = f" If it is about {records.title(about[0])}, say what is to change." if about else ""
+    ask = f'Is that something new to be done? Then say "new".{name}'
+    return Intent(IntentKind.ASK, text=ask, ref=ref_of(scene), new=True)
+
+
+_NOTHING_DONE: Final = "All right. Nothing was done."
+_WHICH_ANSWERED: Final = (
+    "Several questions are open, and I cannot tell which of them that answers. Answer on the card:"
+)

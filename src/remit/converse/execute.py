@@ -1,0 +1,391 @@
+"""What was meant is done, and put into words. To do it again after a cut changes nothing."""
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from datetime import datetime, timedelta
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct, field
+
+from remit.converse import meaning, promise, receipt, records, task_reference
+from remit.converse.answer import ModelAnswer, QuestionContext, answer
+from remit.converse.intake_ports import (
+    AnsweringBrain,
+    MessageIntake,
+    TaskOperations,
+    UnderstoodMessage,
+)
+from remit.converse.intent import Intent, IntentKind
+from remit.converse.meaning import QueryKind, StatusQuery, TaskAction
+from remit.converse.orders import ordered
+from remit.converse.scene import ConversationScene
+from remit.errors import BadInput, Conflict, NotFound
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.conversation import Action, TaskRef
+from remit.model.ids import ReviewId, TaskId
+from remit.model.review import Review
+from remit.model.status import ACTIVE, TERMINAL, Status
+from remit.model.task import Task
+from remit.ports import Clock
+from remit.store import conversations, reviews, tasks
+from remit.store.database import Database, Tx
+
+_MOST: Final = 50
+_RECENT: Final = timedelta(days=7)
+
+
+class TurnAnswer(Struct, frozen=True):
+    """An answer to be."""
+
+    text: str
+    refs: tuple[TaskRef, ...] = ()
+    receipt: JsonMap = field(default_factory=dict)
+    asks: JsonMap = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    thinks: bool = False  # a model is to answer what is left
+
+
+class IntentExecutor(Struct, frozen=True):
+    """`mind` is None where there is no model."""
+
+    db: Database
+    clock: Clock
+    zone: ZoneInfo
+    ear: MessageIntake
+    hands: TaskOperations
+    mind: AnsweringBrain | None = None
+    who: str = ""
+    owner: str = ""
+    is_owner: Callable[[str, str], bool] = lambda _channel, _sender: False
+
+    async def do(self, meant: Intent, scene: ConversationScene) -> TurnAnswer | Intent:
+        """Do all that code can do; what is left for a model is marked.
+
+        What turns out to mean something more exact is returned, to be written down and done.
+        """
+        task, review = TaskId(meant.task), ReviewId(meant.review)
+        does: Mapping[IntentKind, Callable[[], Awaitable[TurnAnswer | Intent]]] = {
+            IntentKind.ACT: lambda: self._act(TaskAction(meant.act), task),
+            IntentKind.AMEND: lambda: self._amend(task, meant.at),
+            IntentKind.FIND_RUN: lambda: self._find_run(meant),
+            IntentKind.SKIP: lambda: self._skip(task, meant.at),
+            IntentKind.UNDO: lambda: self._undo(meant),
+            IntentKind.ANSWER: lambda: self._answer(review, meant.text),
+            IntentKind.APPROVE: lambda: self._approve(review),
+            IntentKind.LOOK: lambda: self._look(QueryKind(meant.act), meant, scene),
+            IntentKind.HEAR: lambda: self._hear(meant, scene),
+        }
+        if meant.what is IntentKind.ASK:
+            return TurnAnswer(meant.text, asks=_asks(meant, scene), refs=_refs(meant.tasks))
+        return await does[meant.what]()
+
+    # Acts ---------------------------------------------------------------------------------------
+
+    async def _act(self, act: TaskAction, task_id: TaskId) -> TurnAnswer:
+        before = await self.db.read(tasks.get, task_id)
+        name, refs = records.title(before), (TaskRef(task_id, Action.UPDATED),)
+        if before.status in _REACHED[act]:
+            return TurnAnswer(f"{name} is {before.status.value.replace('_', ' ')}.", refs)
+        does = {
+            TaskAction.PAUSE: self.hands.pause,
+            TaskAction.RESUME: self.hands.resume,
+            TaskAction.CANCEL: self.hands.cancel,
+            TaskAction.RUN: self.hands.run_now,
+        }
+        try:
+            after = await does[act](task_id)
+        except Conflict as no:
+            return TurnAnswer(f"{name} was left as it is. {no}", refs)
+        soon = act in (TaskAction.PAUSE, TaskAction.CANCEL) and after.status in ACTIVE
+        # Of a series another task is run now; it reports here.
+        more = (TaskRef(after.id, Action.CREATED),) if after.id != task_id else ()
+        done = _ALL_RUNS if before.series_id else _DONE
+        told = _SOON[act] if soon else done.get(act, _DONE[act])
+        return TurnAnswer(told.format(name), (*refs, *more))
+
+    async def _amend(self, task_id: TaskId, at: datetime | None) -> TurnAnswer:
+        assert at is not None  # noqa: S101 - what is amended has a time
+        before = await self.db.read(tasks.get, task_id)
+        name, refs = records.title(before), (TaskRef(task_id, Action.UPDATED),)
+        now = self.clock.now()
+        was = before.scheduled_for
+        if was != at:
+            try:
+                await self.hands.reschedule(task_id, at)
+            except Conflict as no:
+                return TurnAnswer(f"{name} was left as it is. {no}", refs)
+        told = records.moment(at, now, self.zone)
+        instead = f" instead of {records.moment(was, now, self.zone)}" if was and was != at else ""
+        return TurnAnswer(f"{name} now runs {told}{instead}.", refs)
+
+    async def _find_run(self, meant: Intent) -> Intent:
+        """The one run of a series that the words name, to be left out; else the owner is asked."""
+        now, fitting, coming = self.clock.now(), [], []
+        for task_id in map(TaskId, meant.tasks):
+            runs = await self.hands.runs(task_id)
+            fit = [slot for slot in runs if self._is_then(slot, meant)]
+            fitting += [(task_id, slot) for slot in fit[:1]]
+            coming += runs[:3]
+        if len(fitting) == 1:
+            return Intent(IntentKind.SKIP, task=fitting[0][0], at=fitting[0][1])
+        if not fitting:
+            shown = ", ".join(records.moment(slot, now, self.zone) for slot in sorted(coming)[:3])
+            text = f"Nothing comes back then. The next runs are: {shown}." if shown else _NO_RUN
+            return Intent(IntentKind.ASK, text=text)
+        found = [await self.db.read(tasks.get, task_id) for task_id, _ in fitting]
+        lines = [f"{n}. {records.title(task)}" for n, task in enumerate(found, 1)]
+        text = "\n".join(["Which one shall I leave out once?", *lines])
+        ids = tuple(task.id for task in found)
+        return Intent(IntentKind.ASK, act=TaskAction.SKIP.value, tasks=ids, text=text, at=meant.at)
+
+    def _is_then(self, slot: datetime, meant: Intent) -> bool:
+        """Whether a run is on the day, or in the month, that was named."""
+        if meant.at is None:
+            return True
+        day, wanted = slot.astimezone(self.zone).date(), meant.at.astimezone(self.zone).date()
+        return day.replace(day=1) == wanted.replace(day=1) if meant.act else day == wanted
+
+    async def _skip(self, task_id: TaskId, slot: datetime | None) -> TurnAnswer:
+        assert slot is not None  # noqa: S101 - it was looked up
+        task = await self.db.read(tasks.get, task_id)
+        name, refs = records.title(task), (TaskRef(task_id, Action.UPDATED),)
+        if slot in await self.hands.runs(task_id):
+            try:
+                await self.hands.skip(task_id, slot)
+            except Conflict as no:
+                return TurnAnswer(f"{name} was left as it is. {no}", refs)
+        when = records.moment(slot, self.clock.now(), self.zone)
+        return TurnAnswer(
+            f'{name} is left out {when}, once. Say "undo" to have it all the same.', refs
+        )
+
+    async def _undo(self, meant: Intent) -> TurnAnswer:
+        """Take back what was done; `text` says what that was."""
+        ref, refs = f"undo:{meant.ref}", (TaskRef(TaskId(meant.task), Action.UPDATED),)
+        try:
+            if meant.text == IntentKind.APPROVE:
+                return await self._recall(ReviewId(meant.review))
+            task = await self.db.read(tasks.get, TaskId(meant.task))
+            name, done = records.title(task), "as before"
+            match meant.text, meant.act:
+                case IntentKind.SKIP, _ if meant.at is not None:
+                    await self.hands.unskip(task.id, meant.at, ref)
+                case IntentKind.AMEND, _ if meant.was is not None:
+                    await self.hands.reschedule(task.id, meant.was)
+                case IntentKind.ACT, TaskAction.PAUSE:
+                    await self.hands.resume(task.id)
+                case IntentKind.ACT, TaskAction.RESUME:
+                    await self.hands.pause(task.id)
+                case IntentKind.ACT, TaskAction.CANCEL if task.ended:
+                    made = await self.hands.restore(task.id, ref)
+                    refs = (TaskRef(made.id, Action.CREATED),)
+                case _:
+                    return TurnAnswer(f"{name}: that cannot be undone.", refs)
+        except (BadInput, Conflict) as no:
+            return TurnAnswer(f"That cannot be undone. {no}", refs)
+        return TurnAnswer(f"Undone. {name} is {done}.", refs)
+
+    async def _recall(self, review_id: ReviewId) -> TurnAnswer:
+        review = await self.db.read(reviews.get, review_id)
+        task = await self.hands.recall(review.task_id)
+        refs = (TaskRef(task.id, Action.UPDATED),)
+        return TurnAnswer(
+            f"Called back. {records.title(task)} waits for your approval again.", refs
+        )
+
+    async def _answer(self, review_id: ReviewId, text: str) -> TurnAnswer:
+        review = await self.db.read(reviews.get, review_id)
+        refs = (TaskRef(review.task_id, Action.UPDATED),)
+        if review.decision is None:
+            try:
+                await self.hands.answer(review_id, text)
+            except Conflict as no:
+                return TurnAnswer(str(no), refs)
+        elif review.decision.text != text:
+            return TurnAnswer(f"That question was answered before: {review.decision.text}", refs)
+        task, left = await self.db.read(_after, review.task_id)
+        if left:
+            return TurnAnswer("\n".join(left), refs)
+        now = self.clock.now()
+        how = records.stands(task, now, self.zone)
+        return TurnAnswer(f"Thank you. {records.title(task)}: {how}.", refs)
+
+    async def _approve(self, review_id: ReviewId) -> TurnAnswer:
+        review = await self.db.read(reviews.get, review_id)
+        refs = (TaskRef(review.task_id, Action.UPDATED),)
+        if review.decision is None:
+            try:
+                await self.hands.approve(review_id)
+            except Conflict as no:
+                return TurnAnswer(str(no), refs)
+        task = await self.db.read(tasks.get, review.task_id)
+        how = records.stands(task, self.clock.now(), self.zone)
+        return TurnAnswer(f"Approved. {records.title(task)}: {how}.", refs)
+
+    async def _hear(self, meant: Intent, scene: ConversationScene) -> TurnAnswer | Intent:
+        heard = await self.ear.hear(meant.text, meant.ref, scene.turn.said_at, scene.context)
+        if heard.order is not None:
+            return ordered(heard.order, scene, self.ear, self.clock.now())
+        question = heard.sort == "question"
+        made = dict.fromkeys([task.id for task in heard.tasks] + [r.task_id for r in heard.asked])
+        refs = tuple(TaskRef(each, Action.CREATED) for each in made)
+        if heard.tasks or heard.unasked or heard.asked:
+            text = receipt.sentences(heard)
+            return TurnAnswer(text, refs, heard.receipt, thinks=question)
+        return self._talked(heard, question=question)
+
+    def _talked(self, heard: UnderstoodMessage, *, question: bool) -> TurnAnswer:
+        """Words that ask for nothing: a model may have something to say to some of them."""
+        if question or heard.sort == "statement":
+            return TurnAnswer("" if question else receipt.TALK["statement"], thinks=True)
+        return TurnAnswer(receipt.TALK.get(heard.sort or "", receipt.TALK["chatter"]))
+
+    # Records ------------------------------------------------------------------------------------
+
+    async def _look(self, look: QueryKind, meant: Intent, scene: ConversationScene) -> TurnAnswer:
+        now = self.clock.now()
+        if look is QueryKind.STATUS:
+            task = await self.db.read(tasks.get, TaskId(meant.tasks[0]))
+            return TurnAnswer(records.status(task, now, self.zone), _refs(meant.tasks))
+        if look is QueryKind.DID:
+            return await self._did(scene, now)
+        head, none, statuses = _LISTS[look]
+        found = await self.db.read(conversations.standing, statuses, _MOST)
+        if look is QueryKind.PLANNED:
+            found = sorted((t for t in found if t.scheduled_for), key=_planned)
+        if look is QueryKind.WAITING:
+            found = [task for task in found if task.reason or task.gaps]
+        if look is QueryKind.FAILED:
+            found = [task for task in found if now - (task.completed_at or now) <= _RECENT]
+        text = records.listed(head, none, found, now, self.zone)
+        return TurnAnswer(text, _refs(task.id for task in found[:3]))
+
+    async def _did(self, scene: ConversationScene, now: datetime) -> TurnAnswer:
+        query = meaning.read(scene.turn.content)
+        span = records.span(query.when, now, self.zone) if isinstance(query, StatusQuery) else None
+        if span is None or not isinstance(query, StatusQuery):
+            return TurnAnswer("", thinks=True)
+        found = await self.db.read(conversations.ended_between, span.since, span.until, _MOST)
+        if query.thing.words:
+            found = task_reference.matching(query.thing.words, found)
+        none = f"Nothing is on record for {span.called}."
+        text = records.listed(f"On record for {span.called}:", none, found, now, self.zone)
+        return TurnAnswer(text, _refs(task.id for task in found[:3]))
+
+    # A model ------------------------------------------------------------------------------------
+
+    async def think(self, told: TurnAnswer, scene: ConversationScene) -> TurnAnswer:
+        """Have the question answered; what the answer claims is held against the records."""
+        now = self.clock.now()
+        if self.mind is None:
+            return _joined(told, TurnAnswer(told.text or _NO_MIND))
+        about = scene.last or scene.spoken[:1]
+        asked = QuestionContext(scene.turn, scene.before, scene.spoken, now, self.zone, self.who)
+        said = await answer(self.mind, asked)
+        if said.failed:
+            return _joined(told, TurnAnswer(f"That cannot be answered now. {said.failed}"))
+        known = await self.db.read(_known, said, scene)
+        notes = promise.notes(said.text, about, known, self.zone, self.owner)
+        read = [task.id for task in known if task.id in said.read]
+        refs = _refs(dict.fromkeys([*read, *(task.id for task in about[:1])]))
+        return _joined(told, TurnAnswer(said.text, refs, notes=notes))
+
+
+def _joined(told: TurnAnswer, said: TurnAnswer) -> TurnAnswer:
+    """One answer out of what code said and what the model said."""
+    text = said.text if told.text in ("", said.text) else f"{told.text}\n\n{said.text}"
+    seen = {ref.task_id for ref in told.refs}
+    more = tuple(ref for ref in said.refs if ref.task_id not in seen)
+    return TurnAnswer(text, (*told.refs, *more), told.receipt, told.asks, said.notes)
+
+
+def _refs(ids: Iterable[str]) -> tuple[TaskRef, ...]:
+    return tuple(TaskRef(TaskId(each), Action.DISCUSSED) for each in ids)
+
+
+def _asks(meant: Intent, scene: ConversationScene) -> JsonMap:
+    """What the next words may settle; nothing where there is nothing to choose."""
+    if not meant.tasks and not meant.review:
+        return {}
+    named: list[Json] = list(meant.tasks)
+    return {
+        "act": meant.act,
+        "tasks": named,
+        "review": meant.review,
+        "new": meant.new,
+        "text": scene.turn.content,
+        "ref": meant.ref,
+        "words": list[Json](meant.words),
+        "at": stamp(meant.at) if meant.at else None,
+    }
+
+
+def _after(tx: Tx, task_id: TaskId) -> tuple[Task, list[str]]:
+    """A task after an answer, and what it asks now."""
+    open_ = [each for each in reviews.of_task(tx, task_id) if each.decision is None]
+    return tasks.get(tx, task_id), [line for each in open_ for line in _shown(each)]
+
+
+def _shown(review: Review) -> tuple[str, ...]:
+    """A question in words; of a card about the request, what it shows as well."""
+    card = review.evidence if review.resume_to is Status.NEW else ""
+    return (card, review.question) if card else (review.question,)
+
+
+def _known(tx: Tx, said: ModelAnswer, scene: ConversationScene) -> list[Task]:
+    """The tasks that an answer may speak of: those it read, those of the talk, the newest."""
+    found = {task.id: task for task in (*scene.spoken, *scene.others)}
+    for ident in said.read:
+        try:
+            found[ident] = tasks.get(tx, ident)
+        except NotFound:
+            continue  # it was named, and is not there
+    return list(found.values())
+
+
+def _planned(task: Task) -> datetime:
+    assert task.scheduled_for is not None  # noqa: S101 - chosen for having one
+    return task.scheduled_for
+
+
+_DONE: Final[Mapping[TaskAction, str]] = {
+    TaskAction.PAUSE: "{} is paused.",
+    TaskAction.RESUME: "{} goes on.",
+    TaskAction.CANCEL: "{} is cancelled.",
+    TaskAction.RUN: "{} starts now.",
+}
+_ALL_RUNS: Final[Mapping[TaskAction, str]] = {
+    TaskAction.PAUSE: "{} is paused: none of its runs starts until you say to go on.",
+    TaskAction.RESUME: "{} goes on.",
+    TaskAction.CANCEL: "{} is cancelled: it does not come back any more.",
+}
+_SOON: Final[Mapping[TaskAction, str]] = {
+    TaskAction.PAUSE: "{} pauses after the step it is at.",
+    TaskAction.CANCEL: "{} ends after the step it is at. What is sent already stays sent.",
+}
+_REACHED: Final[Mapping[TaskAction, frozenset[Status]]] = {
+    TaskAction.PAUSE: TERMINAL | {Status.PAUSED},
+    TaskAction.RESUME: TERMINAL | ACTIVE,
+    TaskAction.CANCEL: TERMINAL,
+    TaskAction.RUN: TERMINAL,
+}
+_LISTS: Final[Mapping[QueryKind, tuple[str, str, tuple[Status, ...]]]] = {
+    QueryKind.RUNNING: ("At work:", "Nothing is running.", tuple(ACTIVE)),
+    QueryKind.PLANNED: ("Planned:", "Nothing is planned.", (Status.NEW, Status.READY)),
+    QueryKind.WAITING: (
+        "These wait for you:",
+        "Nothing waits for you.",
+        (Status.NEW, Status.NEEDS_REVIEW),
+    ),
+    QueryKind.FAILED: (
+        "Failed in the last week:",
+        "Nothing failed in the last week.",
+        (Status.FAILED,),
+    ),
+}
+_NO_RUN: Final = "No run of it is to come."
+_NO_MIND: Final = (
+    "To answer that, a language model is needed, and none is set up. From the records alone I can"
+    " say what is running, planned, failed or waiting for you, and what I did when. And I can do"
+    ' what needs no thinking, such as "Remind me at 9 to call mom".'
+)

@@ -1,0 +1,231 @@
+"""What happens, told the owner: in conversations at once, over other ways soon; each thing once.
+
+The journal is followed from where it was told last. The turns, the notices and the place reached
+are one write, and each of them is named after what it tells, so that nothing is told twice and
+nothing is left out, whatever is cut in between.
+"""
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import date, datetime
+from itertools import groupby
+from typing import Final, Protocol, TypeAlias
+
+from msgspec import Struct
+
+from remit.converse import presence
+from remit.errors import StoreTrouble
+from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+from remit.model.event import Event
+from remit.model.ids import ConversationId, Ids
+from remit.model.notice import (
+    CONVERSATION,
+    Notice,
+    NoticeContent,
+    NoticeKind,
+    NoticeState,
+    PlannedNotice,
+)
+from remit.model.task import Task
+from remit.ports import Clock
+from remit.store import conversations, events, notices, push, tasks
+from remit.store.conversations import NewTurnRecord
+from remit.store.database import Database, Tx
+
+FAR: Final = 2_000  # events that may be read again after a cut, where nothing of them was told
+MOST_TURNS: Final = 5  # about runs that were missed; more become one
+_PAGE: Final = 500
+_TROUBLE_PAUSE: Final = 1.0
+_BRIEF: Final = (
+    NoticeKind.MISSED,
+    NoticeKind.REFUSED,
+)  # they bring no result that must be told whole
+
+
+class JournalReader(Protocol):
+    """The journal, in handfuls."""
+
+    def pages(self, since: int) -> AsyncIterator[list[Event]]: ...
+
+
+class OwnerPresence(Struct, frozen=True):
+    """Where the owner is while something is told, and what he had and can be told."""
+
+    now: datetime
+    channel: str | None
+    digested: date | None
+    listens: bool  # whether a browser asked to be told
+
+
+class NoticeDecisions(Struct, frozen=True):
+    """What is told: `concerns` looks at an event alone, `telling` at its task too."""
+
+    concerns: Callable[[Event], bool]
+    telling: Callable[[Event, Task | None], NoticeContent | None]
+    posts: Callable[[NoticeContent, Task | None, OwnerPresence], tuple[PlannedNotice, ...]]
+    many: Callable[[Sequence[NoticeContent]], str]
+    ring: Callable[[], None] = lambda: None  # something waits to be sent
+
+
+class _Told(Struct, frozen=True):
+    """Something with when it happened, its ways, and the conversation that it is said in."""
+
+    telling: NoticeContent
+    at: datetime
+    posts: tuple[PlannedNotice, ...]
+    place: Conversation | None
+
+
+_Said: TypeAlias = tuple[Conversation, NewTurnRecord, list[_Told]]
+
+
+class NoticeFollower:
+    def __init__(
+        self, db: Database, clock: Clock, ids: Ids, journal: JournalReader, tells: NoticeDecisions
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._ids = ids
+        self._journal = journal
+        self._tells = tells
+
+    async def follow(self) -> None:
+        """Tell what happens, for ever."""
+        while True:
+            try:
+                reached = await self._db.read(conversations.told_upto)
+                async for page in self._journal.pages(reached):
+                    reached = await self._tell(page, reached)
+            except StoreTrouble:
+                await self._clock.sleep(_TROUBLE_PAUSE)
+
+    async def catch_up(self) -> None:
+        """Tell all that has happened until now."""
+        reached = since = await self._db.read(conversations.told_upto)
+        while page := await self._db.read(_happened, since):
+            reached, since = await self._tell(page, reached), page[-1].seq
+
+    async def _tell(self, page: Sequence[Event], reached: int) -> int:
+        """Tell what there is to tell of some events; say up to where that is on the disk."""
+        worth = [event for event in page if self._tells.concerns(event)]
+        now, last = self._clock.now(), page[-1].seq
+        fresh = self._ids.conversation()
+        told, channel = await self._db.read(self._placed, worth, fresh, now) if worth else ([], "")
+        if not any(each.posts for each in told) and last - reached < FAR:
+            return reached
+        said = self._said(told, channel)
+        keys = {each: turn.key for _, turn, heap in said for each in heap}
+        made = [notice for each in told for notice in self._notices(each, keys, now)]
+        turns = [(place, turn) for place, turn, _ in said]
+        if await self._db.write(notices.decide, turns, made, last, now):
+            self._tells.ring()
+        return last
+
+    def _placed(
+        self, tx: Tx, worth: Sequence[Event], fresh: ConversationId, now: datetime
+    ) -> tuple[list[_Told], str]:
+        turn = presence.present(tx, now)
+        listens = bool(push.list_subscriptions(tx, now))
+        at = presence.channel(tx, now)
+        here = OwnerPresence(now, at, notices.digested(tx, now.date()), listens)
+        found: list[_Told] = []
+        for event in worth:
+            task = tasks.get(tx, event.task_id) if event.task_id else None
+            telling = self._tells.telling(event, task)
+            posts = self._tells.posts(telling, task, here) if telling else ()
+            if telling is not None and (posts := _untold(tx, telling, posts)):
+                said = [post for post in posts if post.way == CONVERSATION]
+                place = _place(tx, task, turn, fresh, now, said[0]) if said else None
+                found.append(_Told(telling, event.at, _kept(posts, place), place))
+        return found, here.channel or "dashboard"
+
+    def _said(self, told: Sequence[_Told], channel: str) -> list[_Said]:
+        """Every turn in its place, with what it tells; many short ones of a sort are one."""
+        found: list[_Said] = []
+        spoken = [each for each in told if each.place is not None]
+        for _, run in groupby(spoken, key=_sort):
+            heap = list(run)
+            place, tellings = heap[0].place, [each.telling for each in heap]
+            assert place is not None  # noqa: S101 - only such were chosen
+            if len(heap) > MOST_TURNS and tellings[0].news in _BRIEF:
+                found.append((place, _turn(tellings, self._tells.many(tellings), channel), heap))
+            else:
+                found += [(place, _turn([e.telling], e.telling.text, channel), [e]) for e in heap]
+        return found
+
+    def _notices(
+        self, told: _Told, keys: Mapping[_Told, str | None], now: datetime
+    ) -> list[Notice]:
+        return [
+            Notice(
+                id=f"ntc-{self._ids.ulid()}",
+                telling=told.telling,
+                way=post.way,
+                made=told.at,
+                due=None if post.way == CONVERSATION else post.due if post.held else told.at,
+                held=post.held,
+                state=NoticeState.SENT if post.way == CONVERSATION else NoticeState.NEW,
+                told=now if post.way == CONVERSATION else None,
+                parcel=keys.get(told) if post.way == CONVERSATION else None,
+            )
+            for post in told.posts
+        ]
+
+
+def _happened(tx: Tx, since: int) -> list[Event]:
+    return events.after(tx, since, _PAGE)
+
+
+def _place(
+    tx: Tx,
+    task: Task | None,
+    turn: Turn | None,
+    fresh: ConversationId,
+    now: datetime,
+    post: PlannedNotice,
+) -> Conversation | None:
+    """Where something is said; what was born nowhere, near what its owner has just said, if so.
+
+    Who only clicked is told there what he would else have been told elsewhere.
+    """
+    if task is None:
+        return presence.planned(tx, fresh, now)
+    found = presence.place(tx, task, fresh, now)
+    if found is not None or not post.instead:
+        return found
+    if turn is None:
+        return presence.planned(tx, fresh, now)
+    return conversations.get(tx, turn.conversation_id)
+
+
+def _untold(
+    tx: Tx, telling: NoticeContent, posts: tuple[PlannedNotice, ...]
+) -> tuple[PlannedNotice, ...]:
+    """The ways by which this very thing was not told before."""
+    return tuple(post for post in posts if not notices.is_told(tx, telling.about, post.way))
+
+
+def _kept(
+    posts: tuple[PlannedNotice, ...], place: Conversation | None
+) -> tuple[PlannedNotice, ...]:
+    """The ways there are: what was born nowhere has no conversation."""
+    return tuple(post for post in posts if place is not None or post.way != CONVERSATION)
+
+
+def _sort(told: _Told) -> tuple[str, NoticeKind | str]:
+    """What may become one turn; what brings a result stands alone."""
+    assert told.place is not None  # noqa: S101 - only such are sorted
+    brief = told.telling.news in _BRIEF
+    return told.place.id, told.telling.news if brief else told.telling.about
+
+
+def _turn(tellings: Sequence[NoticeContent], text: str, channel: str) -> NewTurnRecord:
+    first = tellings[0]
+    action = Action.COMPLETED if first.news is NoticeKind.DONE else Action.UPDATED
+    refs = dict.fromkeys(each.task_id for each in tellings)
+    return NewTurnRecord(
+        role=Role.ASSISTANT,
+        content=text,
+        channel=channel,
+        key=first.about,
+        task_refs=tuple(TaskRef(task_id, action) for task_id in refs if task_id),
+    )

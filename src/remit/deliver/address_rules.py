@@ -1,0 +1,119 @@
+"""Which places on the net may be spoken to: the form of an address, and what lies behind it.
+
+Pure. Two programs that read one address in two ways are how a guard is passed, so only what can be
+read in one way is read at all: no names before an @, no numbers that stand for four others, no
+zones, no dot at the end, nothing but visible ASCII.
+"""
+
+import ipaddress
+import re
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
+_Net: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+_MOST_URL: Final = 2048
+_MOST_HOST: Final = 253
+_MOST_PORT: Final = 65_535
+_PORTS: Final = {"http": 80, "https": 443}
+_URL: Final = re.compile(
+    r"(?P<scheme>https?)://(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?"
+    r"(?P<rest>/[A-Za-z0-9._~!$&'()*+,;=:@%/-]*)?(?P<query>\?[A-Za-z0-9._~!$&'()*+,;=:@%/?-]*)?"
+)
+_LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+_NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
+
+
+class BlockedAddress(Struct, frozen=True):
+    """May not be spoken to; nothing was sent, nobody was asked."""
+
+    why: str
+
+
+class AddressForm(Struct, frozen=True):
+    """Where an address points to, by its form alone. `literal` if its host is no name."""
+
+    scheme: str
+    host: str
+    port: int
+    literal: Address | None = None
+
+
+def read(url: str, *, private: bool = False) -> AddressForm | BlockedAddress:
+    """Take an address apart, or say what is wrong with its form; what it names is not shown."""
+    if len(url) > _MOST_URL:
+        return BlockedAddress(
+            f"The address has {len(url)} characters; at most {_MOST_URL} are taken."
+        )
+    found = _URL.fullmatch(url)
+    if found is None:
+        return BlockedAddress(
+            "The address must be https:// with a host, and if need be a port, a path and a query; "
+            "no name before an @, no zone, no # and nothing but plain characters."
+        )
+    if found["scheme"] == "http" and not private:
+        return BlockedAddress("The address begins with http://; only https:// is spoken to.")
+    port = int(found["port"] or _PORTS[found["scheme"]])
+    if not 1 <= port <= _MOST_PORT:
+        return BlockedAddress(f"The address has the port {port}; one is 1 to {_MOST_PORT}.")
+    return host(found["host"], found["scheme"], port)
+
+
+def host(name: str, scheme: str = "https", port: int = 443) -> AddressForm | BlockedAddress:
+    """Read the host of an address: a name, four numbers, or IPv6 in brackets."""
+    name = name.lower()
+    if name.startswith("["):
+        return _literal(name[1:-1], scheme, port, "The host of the address is no IPv6 address.")
+    labels = name.split(".")
+    if len(name) > _MOST_HOST or not all(map(_LABEL.fullmatch, labels)):
+        return BlockedAddress("The host of the address is no name: words of letters, digits and -.")
+    # Whatever ends in a number is taken for an address by one program or another.
+    if _NUMBER.fullmatch(labels[-1]):
+        wrong = "The host of the address is a number; write four, as in 192.0.2.7."
+        return _literal(name, scheme, port, wrong)
+    return AddressForm(scheme, name, port)
+
+
+def _literal(text: str, scheme: str, port: int, wrong: str) -> AddressForm | BlockedAddress:
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        return BlockedAddress(wrong)
+    if getattr(address, "scope_id", None):
+        return BlockedAddress(wrong)
+    return AddressForm(scheme, str(address), port, address)
+
+
+def reserved(address: Address, *, private: bool = False) -> str | None:
+    """What kind of address it is, if it may not be spoken to; None if it may.
+
+    With `private` the operator's own machine and network may be, and nothing else more.
+    """
+    for kind, net in _RESERVED:
+        if address.version == net.version and address in net:
+            return None if private and kind in _OWN else kind
+    return None
+
+
+_OWN: Final = frozenset({"loopback", "private"})
+# After IANA's registries of special addresses. The first that fits gives the word. In IPv6 only one
+# eighth is given out to the world, so all the rest is named, whatever it may come to mean.
+_TABLE: Final = (
+    ("loopback", "127.0.0.0/8 ::1/128"),
+    ("private", "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"),
+    ("private", "100.64.0.0/10"),  # a provider's own network, and some clouds' insides
+    ("unspecified", "0.0.0.0/8 ::/128"),
+    ("link-local", "169.254.0.0/16 fe80::/10"),
+    ("a cloud's own", "168.63.129.16/32"),  # looks public, and answers from within
+    ("multicast", "224.0.0.0/4 ff00::/8"),
+    ("an IPv4 address in disguise", "::ffff:0:0/96 ::/96 64:ff9b::/96 64:ff9b:1::/48 2002::/16"),
+    ("for documents", "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20"),
+    ("for tests", "198.18.0.0/15"),
+    ("reserved", "192.0.0.0/24 192.88.99.0/24 240.0.0.0/4 2001::/23"),
+    ("reserved", "::/3 4000::/2 8000::/1"),
+)
+_RESERVED: Final[tuple[tuple[str, _Net], ...]] = tuple(
+    (kind, ipaddress.ip_network(net)) for kind, nets in _TABLE for net in nets.split()
+)

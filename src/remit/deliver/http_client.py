@@ -1,0 +1,217 @@
+"""One POST to a channel's provider, and whether a byte of it left.
+
+Tried once: no retries, no redirects, no second connection. All that can go wrong on the way comes
+back as a value, because what may be done next hangs on one fact: before the first byte of the
+request nothing was sent, after it nobody knows.
+"""
+
+import asyncio
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+from http import HTTPStatus
+from typing import Final, TypeAlias
+
+import httpx2
+from msgspec import Struct
+
+from remit.model.delivery import Locked, Refused, SendRetry, Unknown
+from remit.system.tls import trusted_authorities
+
+Token: TypeAlias = Callable[[], str]  # asked at each send, so a renewed one needs no restart
+Fields: TypeAlias = Mapping[str, object]
+
+MOST_WAIT: Final = 3600.0  # a provider that asks for more is asked again after so many seconds
+_MOST_READ: Final = 65_536  # bytes of an answer; a provider says yes or no in far fewer
+_MOST_SAID: Final = 200
+_TELLING: Final = 8  # so many characters of a token in a row
+_CONNECT: Final = 10.0
+_LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+_HEADER_SAFE: Final = re.compile(r"[\x21-\x7e]{1,4096}")
+
+
+class HttpReply(Struct, frozen=True):
+    """What the provider said. `body` is None if it broke off or went on too long."""
+
+    status: int
+    retry_after: str
+    body: bytes | None
+
+
+class HttpFailure(Struct, frozen=True):
+    """No answer came. `left` says whether a byte of the request was on its way."""
+
+    left: bool
+    why: str
+
+
+def open_client(url: str) -> httpx2.AsyncClient:
+    """A client for one provider. What goes to this machine goes there past any proxy."""
+    limits = httpx2.Limits(max_connections=20, max_keepalive_connections=20, keepalive_expiry=5)
+    near = httpx2.URL(url).host in _LOCAL
+    tls = trusted_authorities()
+    straight = httpx2.AsyncHTTPTransport(verify=tls, retries=0, limits=limits) if near else None
+    return httpx2.AsyncClient(
+        transport=straight,
+        verify=tls,
+        limits=limits,
+        follow_redirects=False,
+        # A packed answer could unpack to anything; ours are small enough to come as they are.
+        headers={"accept-encoding": "identity", "accept": "application/json"},
+    )
+
+
+async def post(
+    client: httpx2.AsyncClient, url: str, token: str, fields: Fields, seconds: float
+) -> HttpReply | HttpFailure:
+    """Post fields once, as JSON, with a token if there is one."""
+    content = json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+    headers = {"content-type": "application/json"}
+    if token:
+        headers["authorization"] = f"Bearer {token}"
+    return await post_bytes(client, url, headers, content, seconds)
+
+
+async def post_bytes(
+    client: httpx2.AsyncClient,
+    url: str,
+    headers: Mapping[str, str],
+    content: bytes,
+    seconds: float,
+) -> HttpReply | HttpFailure:
+    """Post once; give up after so many seconds in all, however slowly the answer drips."""
+    watch = _Watch()
+    request = client.build_request(
+        "POST",
+        url,
+        content=content,
+        headers=headers,
+        timeout=httpx2.Timeout(seconds, connect=min(_CONNECT, seconds)),
+        extensions={"trace": watch.see},
+    )
+    limit = asyncio.timeout(seconds)
+    try:
+        async with limit:
+            return await _ask(client, request, watch)
+    except Exception as error:  # noqa: BLE001 - whatever broke, how far it came is known here alone
+        if watch.head is not None:
+            return watch.head  # the status came whole, and it may be all that is needed
+        late = limit.expired()
+        return HttpFailure(watch.left, f"no answer within {seconds:g} s" if late else _name(error))
+
+
+class _Watch:
+    """Sees how far an exchange has come."""
+
+    def __init__(self) -> None:
+        self.left = False
+        self.head: HttpReply | None = None
+
+    async def see(self, name: str, about: Mapping[str, object]) -> None:
+        if name.endswith("send_request_headers.started"):
+            # A proxy is first asked for a way through; that question is not the message.
+            method = getattr(about.get("request"), "method", b"POST")
+            self.left = self.left or method == b"POST"
+
+
+async def _ask(client: httpx2.AsyncClient, request: httpx2.Request, watch: _Watch) -> HttpReply:
+    answer = await client.send(request, stream=True)
+    asked = answer.headers.get("retry-after", "")
+    watch.head = HttpReply(answer.status_code, asked, None)
+    try:
+        return HttpReply(answer.status_code, asked, await _read(answer))
+    finally:
+        await answer.aclose()
+
+
+async def _read(answer: httpx2.Response) -> bytes | None:
+    read = bytearray()
+    async for piece in answer.aiter_raw():
+        read += piece
+        if len(read) > _MOST_READ:
+            return None
+    return bytes(read)
+
+
+def _name(error: Exception) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(error).__name__).lower()
+
+
+def neither(said: HttpReply | HttpFailure, who: str) -> SendRetry | Unknown | None:
+    """What comes of an exchange that ended in neither yes nor no; None if it ended in one."""
+    if isinstance(said, HttpReply):
+        if said.status // 100 in (2, 4):
+            return None
+        return Unknown(f"{who} answered {said.status}, which says neither yes nor no.")
+    if said.left:
+        return Unknown(f"{who} was sent the message, and then the line broke ({said.why}).")
+    return SendRetry(f"{who} could not be reached ({said.why}).")
+
+
+def refusal(said: HttpReply, who: str, wait: float | None) -> SendRetry | Refused | Locked:
+    """What a 4xx means that gives no other reason: definitely not sent."""
+    match said.status:
+        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+            return Locked(f"{who} does not take the access token ({said.status}). Renew it.")
+        case HTTPStatus.REQUEST_TIMEOUT | HTTPStatus.TOO_EARLY | HTTPStatus.TOO_MANY_REQUESTS:
+            return SendRetry(f"{who} asks for patience ({said.status}).", wait)
+        case _ if said.body is None:
+            return SendRetry(
+                f"{who} refused ({said.status}), and broke off before it said why.", wait
+            )
+        case _:
+            return Refused(f"{who} refused the message ({said.status}) and gave no reason.")
+
+
+def unfit(body: str, most: int) -> str | None:
+    """What keeps a text from being sent, in a sentence."""
+    if not body.strip():
+        return "The text is empty; a message has at least one character."
+    if len(body) > most:
+        return f"The text has {len(body)} characters; a message takes {most}. Send it in parts."
+    try:
+        body.encode()
+    except UnicodeEncodeError:
+        return "The text has half a character in it. Take it out."
+    return None
+
+
+def fields_of(body: bytes | None) -> dict[str, object]:
+    """The object in an answer; empty if there is none."""
+    try:
+        found: object = json.loads(body or b"")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def wait_of(said: HttpReply, now: datetime) -> float | None:
+    """How many seconds the provider asks to be left alone, bounded; None if it does not say."""
+    asked = said.retry_after.strip()
+    if not asked:
+        return None
+    if asked.isascii() and asked.isdecimal():
+        return min(float(asked[:9]), MOST_WAIT)
+    try:
+        until = parsedate_to_datetime(asked)
+        seconds = (until - now).total_seconds()
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return min(max(seconds, 0.0), MOST_WAIT)
+
+
+def clean(words: object, token: str) -> str:
+    """What a provider said, as one short line without control characters and without the token."""
+    line = " ".join(words[:1000].split()) if isinstance(words, str) else ""
+    line = "".join(char for char in line if char.isprintable())
+    # A piece of a token is as good as told, so it goes too.
+    for start in range(max(len(token) - _TELLING, 0) + 1 if token else 0):
+        line = line.replace(token[start : start + _TELLING], "…")
+    return line[:_MOST_SAID].rstrip(". ")
+
+
+def usable(token: str) -> bool:
+    """Whether a token can stand in a header and can end none."""
+    return _HEADER_SAFE.fullmatch(token) is not None

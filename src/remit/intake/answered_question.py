@@ -1,0 +1,146 @@
+"""A question about a request and its answer, and what may be done to the task with it."""
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.intake.recipients import Contact, ContactBook, Question, QuestionTopic, way_to
+from remit.model.delivery import Delivery
+from remit.model.plan import Clause, ClauseOutcome, Gap, OwnerRequest
+from remit.model.settled_task import SettledTask
+from remit.model.task import Task
+
+LEAVE_OUT: Final = 'Or say "leave it out".'
+_LIKE: Final = {
+    QuestionTopic.TIME: 'Say a time like "tomorrow at 9:30".',
+    QuestionTopic.CHANNEL: "Name a channel.",
+    QuestionTopic.RECIPIENT: "Name somebody of the contact book, or add them there first.",
+    QuestionTopic.CONTENT: "Say what it is, and nothing else; a text to be sent as it is goes in "
+    "quotes.",
+    QuestionTopic.TASK: "Say the one thing that is to be done.",
+    QuestionTopic.CONFIRM: 'Say "yes" or "no".',
+}
+
+
+class AnsweredQuestion(Struct, frozen=True):
+    """A question and its answer, with all that is needed to understand it."""
+
+    task: Task
+    gap: Gap
+    answer: str
+    now: datetime
+    zone: ZoneInfo
+    book: ContactBook
+
+    @property
+    def clause(self) -> Clause:
+        return request_of(self.task).clauses[self.gap.clause - 1]
+
+    def again(self, why: str = "", options: tuple[str, ...] = ()) -> SettledTask:
+        """The answer is not taken; say what was not understood."""
+        about = QuestionTopic(self.gap.about)
+        sentence = why or f"{self.answer!r:.100} cannot be read as an answer. {_LIKE[about]}"
+        gap = replace(self.gap, options=options or self.gap.options)
+        gaps = tuple(gap if each is self.gap else each for each in self.task.gaps)
+        return SettledTask(replace(self.task, gaps=gaps), f"{sentence} {LEAVE_OUT}")
+
+    def asks(self, task: Task, gap: Gap, sentence: str) -> SettledTask:
+        """The task, in which this gap is open now."""
+        others = tuple(each for each in task.gaps if each.key != gap.key)
+        return SettledTask(replace(task, gaps=(*others, replace(gap, question=sentence))))
+
+    def closed(self, became: ClauseOutcome, task: Task | None = None) -> Task:
+        """The task without this gap; its clause became something, as the owner said."""
+        task = task or self.task
+        gaps = tuple(each for each in task.gaps if each.key != self.gap.key)
+        others = any(each.clause == self.gap.clause for each in gaps)
+        before = self.clause.became
+        fate = before if before or others else became
+        if became is ClauseOutcome.DECLINED:
+            fate = became
+        why = f"You said: {self.answer}"
+        return replace(task, gaps=gaps, request=_told(task, self.gap.clause, fate, why))
+
+
+def _told(task: Task, n: int, became: ClauseOutcome | None, why: str) -> OwnerRequest:
+    """The request with what became of one clause, counted from 1."""
+    request = request_of(task)
+    clause = replace(request.clauses[n - 1], became=became, why=why)
+    return replace(request, clauses=(*request.clauses[: n - 1], clause, *request.clauses[n:]))
+
+
+def without_gaps(task: Task, gone: Sequence[Gap], why: str) -> Task:
+    """The task without some gaps, whose clauses come to nothing."""
+    for gap in gone:
+        if request_of(task).clauses[gap.clause - 1].became is None:
+            task = replace(task, request=_told(task, gap.clause, ClauseOutcome.DECLINED, why))
+    keys = {gap.key for gap in gone}
+    return replace(task, gaps=tuple(gap for gap in task.gaps if gap.key not in keys))
+
+
+def request_of(task: Task) -> OwnerRequest:
+    assert task.request is not None  # noqa: S101 - a gap is one of a request
+    return task.request
+
+
+def send(task: Task, whole: Iterable[Delivery], asked: AnsweredQuestion) -> SettledTask:
+    """Plan the sends that lack nothing; one that cannot go that way is asked about."""
+    sent, lost = list(task.delivery), []
+    question: Question | None = None
+    for half in whole:
+        way = _way(half, asked.book)
+        if isinstance(way, Question):
+            question = way
+            lost.append(half)
+        elif not any(_same(each, half, way) for each in sent):
+            sent.append(Delivery(way, half.recipient, half.content))
+    task = replace(task, delivery=tuple(sent))
+    if question is None:
+        return SettledTask(task)
+    gap = Gap(asked.gap.clause, question.about.value, question.options, tuple(lost))
+    return asked.asks(task, gap, question.sentence)
+
+
+def _same(one: Delivery, half: Delivery, way: str) -> bool:
+    return (one.channel, one.recipient, one.content) == (way, half.recipient, half.content)
+
+
+def _way(half: Delivery, book: ContactBook) -> str | Question:
+    person = _person(half.recipient, book)
+    channel = next((each for each in book.channels if each.name == half.channel), None)
+    if person is None:
+        sentence = f"{half.recipient} is no longer in the book. Who is to get it?"
+        return Question(QuestionTopic.RECIPIENT, sentence)
+    return way_to(person, channel, book)
+
+
+def cannot_reach(half: Delivery, book: ContactBook) -> bool:
+    """Whether somebody cannot be written to by the channel that is named."""
+    return _way(half, book) != half.channel
+
+
+def _person(name: str | None, book: ContactBook) -> Contact | None:
+    if name is None:
+        return book.owner
+    return next((each for each in book.contacts if each.name == name), None)
+
+
+def without_halves(task: Task, gone: Sequence[Delivery]) -> Task:
+    names = {half.id for half in gone if half.id}
+    gaps = tuple(
+        replace(gap, waits=tuple(half for half in gap.waits if half.id not in names))
+        for gap in task.gaps
+    )
+    return replace(task, gaps=gaps)
+
+
+def at_home(task: Task, book: ContactBook) -> Task:
+    """Let the owner read what comes of the work, where nobody else gets it."""
+    waits = any(gap.waits for gap in task.gaps)
+    if task.delivery or waits or not task.work:
+        return task
+    return replace(task, delivery=(Delivery(book.home),))

@@ -1,0 +1,255 @@
+"""What the owner wrote into a calendar of his, read like a message: what goes out, and to whom.
+
+The event says when, so a time in its words decides nothing. Words that send nothing are taken as
+they stand. An event is one task: what its words ask for beside it is asked about.
+"""
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from datetime import datetime
+from typing import Final, TypeAlias
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.errors import BadInput
+from remit.intake import admit
+from remit.intake.book import Contacts
+from remit.intake.card_answer import CardAnswerContext, open_card
+from remit.intake.command_words import assigned
+from remit.intake.conditions import find_conditions
+from remit.intake.extract import extract
+from remit.intake.extraction import Draft, Extraction
+from remit.intake.hear import TaskLedger, ledgers, planned
+from remit.intake.plain_reader import doubts_of
+from remit.intake.recipients import ContactBook, Question, QuestionTopic
+from remit.intake.veto import find_veto
+from remit.model.delivery import Delivery
+from remit.model.ids import Ids
+from remit.model.plan import Clause, ClauseOutcome, OwnerRequest, WorkItem
+from remit.model.status import Status
+from remit.model.task import Cue, Taint, Task, TaskType
+from remit.ports import Clock
+from remit.store import messages, slots
+from remit.store.database import Database
+
+Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
+
+_MOST: Final = 4_000  # characters; a longer description is told to the brain, and not read
+_WHEN: Final = "The calendar says when."
+_TOLD: Final = "It is told to whoever does the work."
+_LOOK_BACK: Final = 20  # tasks of a series
+
+
+class CalendarIntake(Struct, frozen=True):
+    """Takes in what calendars start. `plain` takes what need not, or must not, be read."""
+
+    db: Database
+    clock: Clock
+    ids: Ids
+    contacts: Contacts
+    zone: ZoneInfo
+    plain: Admit
+    commands: Collection[str] = ()
+
+    async def admit(self, cue: Cue) -> Task:
+        """Store what an event asks for, with a question for what it leaves open.
+
+        Only his own words are read: nobody else names whom something is sent to.
+        """
+        start = cue.scheduled_for
+        if cue.taint is not Taint.OWNER or start is None:
+            return await self.plain(cue)
+        words = words_of(cue.title, cue.text)
+        ledger = self.reading()(cue.title, cue.text, start)
+        if ledger is None:
+            return await self.plain(cue)
+        told = await self._told_before(cue, words) if ledger.gaps else None
+        task = _task(cue, words, ledger, told, self.ids, self.clock.now())
+        made, card = open_card(
+            [task], CardAnswerContext(self.zone, self.ids, lambda _task, _delivery: None)
+        )
+        return (await self.db.write(messages.entrust, made, [card] if card else []))[0]
+
+    def reading(self) -> "EventReading":
+        """How words are read, with the book as it is now; one nobody can read knows nobody."""
+        try:
+            book = self.contacts.book()
+        except BadInput:
+            book = self.contacts.bare()
+        return EventReading(book, self.zone, frozenset(self.commands))
+
+    async def _told_before(self, cue: Cue, words: str) -> Task | None:
+        """An earlier task of the series about which the owner has said what these words mean."""
+        if cue.series_id is None:
+            return None
+        for each in await self.db.read(slots.latest_tasks, cue.series_id, _LOOK_BACK):
+            same = each.request is not None and each.request.text == words
+            if same and not each.gaps and each.status is not Status.CANCELLED:
+                return each
+        return None
+
+
+class EventReading(Struct, frozen=True):
+    """Reads the words of an event; None if they send nothing, and are taken as they stand."""
+
+    book: ContactBook
+    zone: ZoneInfo
+    commands: frozenset[str] = frozenset()
+
+    def __call__(self, title: str, text: str, start: datetime) -> TaskLedger | None:
+        words = words_of(title, text)
+        found = assigned(extract(words, now=start, zone=self.zone, book=self.book), self.commands)
+        if not found.tasks or not _sends(found):
+            return None
+        found = _as_one(_told(_untimed(found, start)))
+        (ledger, *_) = ledgers(planned(found, None, self.book.home))
+        # At the start nobody is asked about words that hold it back; before a send the owner is.
+        veto = (*find_veto(words, self.book), *doubts_of(found, words, self.book))
+        limits = find_conditions(words, self.book, start, self.zone)
+        return replace(ledger, veto=veto, conditions=limits)
+
+    def speaks(self, title: str, text: str, start: datetime) -> bool:
+        """Whether an event says more than what is to be done."""
+        return self(title, text, start) is not None
+
+
+def words_of(title: str, text: str) -> str:
+    """All that an event says; of a long one the title alone."""
+    more = text.strip()
+    whole = title if more in ("", title) else f"{title}\n{more}"
+    return whole if len(whole) <= _MOST else title
+
+
+def _sends(found: Extraction) -> bool:
+    asked = {each.about for each in found.questions}
+    return (
+        any(draft.agent for draft in found.tasks)
+        or any(clause.became is ClauseOutcome.DELIVERY for clause in found.clauses)
+        or bool(asked & {QuestionTopic.RECIPIENT, QuestionTopic.CHANNEL, QuestionTopic.CONTENT})
+    )
+
+
+def _untimed(found: Extraction, start: datetime) -> Extraction:
+    """The event says when; another time is declined, and none is asked for."""
+    same = any(draft.scheduled_for == start for draft in found.tasks)
+    left = tuple(each for each in found.questions if each.about is not QuestionTopic.TIME)
+    when = {each.clause for each in found.questions} - {each.clause for each in left}
+    clauses = [
+        replace(clause, became=ClauseOutcome.DECLINED, why=_WHEN)
+        if (clause.became is ClauseOutcome.TIME and not same)
+        or (clause.became is None and at in when)
+        else clause
+        for at, clause in enumerate(found.clauses)
+    ]
+    drafts = tuple(
+        replace(each, scheduled_for=None, recurrence=None, type=TaskType.SCHEDULED)
+        for each in found.tasks
+    )
+    return _with_clauses(replace(found, tasks=drafts, questions=left), clauses)
+
+
+def _told(found: Extraction) -> Extraction:
+    """What stands in a description beside the order is told to the brain, if one does the work."""
+    if not any(draft.needs_brain for draft in found.tasks):
+        return found
+    loose = {each.clause for each in found.questions if each.about is QuestionTopic.TASK}
+    left = tuple(each for each in found.questions if each.clause not in loose)
+    clauses = [
+        replace(clause, became=ClauseOutcome.CONSTRAINT, why=_TOLD) if at in loose else clause
+        for at, clause in enumerate(found.clauses)
+    ]
+    return _with_clauses(replace(found, questions=left), clauses)
+
+
+def _as_one(found: Extraction) -> Extraction:
+    """One task of what was read: joined if all of it goes to the same people, else the first."""
+    first, *others = found.tasks
+    ways = {_ways(found, draft) for draft in found.tasks}
+    if len(ways) == 1:
+        return replace(found, tasks=(_joined(found.tasks),))
+    at = [n for n, clause in enumerate(found.clauses) if any(clause in d.clauses for d in others)]
+    heads = {found.clauses.index(draft.clauses[0]) for draft in others if draft.clauses}
+    clauses = [
+        replace(clause, became=None if n in heads else ClauseOutcome.DECLINED, why=None)
+        if n in at
+        else clause
+        for n, clause in enumerate(found.clauses)
+    ]
+    kept = tuple(each for each in found.questions if each.clause not in at)
+    asked = tuple(_another(found, draft) for draft in others if draft.clauses)
+    one = replace(first, clauses=tuple(found.clauses))
+    return _with_clauses(replace(found, tasks=(one,), questions=(*kept, *asked)), clauses)
+
+
+def _ways(found: Extraction, draft: Draft) -> frozenset[tuple[str, str | None, str | None]]:
+    waits = [half for each in found.questions_about(draft) for half in each.waits]
+    every = (*draft.deliveries, *waits)
+    return frozenset((each.channel, each.recipient, each.content) for each in every)
+
+
+def _joined(drafts: Sequence[Draft]) -> Draft:
+    """The same recipients: all of the work, and each of the sends once."""
+    first = drafts[0]
+    return replace(
+        first,
+        work=tuple(dict.fromkeys(item for draft in drafts for item in draft.work)),
+        deliveries=tuple(dict.fromkeys(each for draft in drafts for each in draft.deliveries)),
+        instructions="\n".join(dict.fromkeys(each.instructions for each in drafts)),
+        clauses=tuple(clause for draft in drafts for clause in draft.clauses),
+    )
+
+
+def _another(found: Extraction, draft: Draft) -> Question:
+    said = " ".join(clause.text for clause in draft.clauses)
+    sentence = (
+        f"An event is one task, and {said!r:.100} is another. "
+        'Write it as an event of its own, and say "leave it out" here.'
+    )
+    return Question(
+        QuestionTopic.TASK, sentence, ("leave it out",), found.clauses.index(draft.clauses[0])
+    )
+
+
+def _with_clauses(found: Extraction, clauses: Sequence[Clause]) -> Extraction:
+    now = dict(zip(found.clauses, clauses, strict=True))
+    drafts = tuple(
+        replace(draft, clauses=tuple(now[clause] for clause in draft.clauses))
+        for draft in found.tasks
+    )
+    return replace(found, tasks=drafts, clauses=tuple(clauses))
+
+
+def _task(
+    cue: Cue, words: str, ledger: TaskLedger, told: Task | None, ids: Ids, now: datetime
+) -> Task:
+    draft = ledger.draft
+    # Told to the brain whole: a description may say how, and no clause of it is left out.
+    said = replace(
+        cue,
+        title=draft.title,
+        text=words,
+        instructions=words,
+        work=draft.work,
+        delivery=draft.deliveries,
+        assigned_agent=draft.agent,
+        veto=ledger.veto,
+        conditions=ledger.conditions,
+    )
+    request = OwnerRequest(words, ledger.clauses)
+    gaps = ledger.gaps
+    if told is not None and told.request is not None:
+        said, request, gaps = _as_told(said, told), told.request, ()
+    return replace(admit.make(said, ids, now), request=request, gaps=gaps)
+
+
+def _as_told(cue: Cue, told: Task) -> Cue:
+    """The same as the owner had it last time."""
+    whole = [each for each in told.delivery if not each.part]
+    return replace(
+        cue,
+        title=told.title,
+        instructions=told.instructions,
+        work=tuple(WorkItem(item.description) for item in told.work),
+        delivery=tuple(Delivery(each.channel, each.recipient, each.content) for each in whole),
+    )

@@ -1,0 +1,66 @@
+"""How a task stands, and what may be done to it now: the same for pages, the API and many at once.
+
+The move itself has the last word; this says beforehand what it will say.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from remit.model.ids import TaskId
+from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Status
+from remit.model.task import Task
+
+_UNBEGUN: Final = frozenset({Status.NEW, Status.READY})
+
+
+class TaskState(Struct, frozen=True, kw_only=True):
+    id: TaskId
+    title: str
+    status: Status
+    pausing: bool  # the owner asked for it, and the engine has not done it yet
+    leaving: bool  # being cancelled
+    deleted: bool
+    held: bool  # somebody works on it at this moment
+    resume_to: Status | None = None
+
+    @property
+    def can(self) -> Mapping[str, bool]:
+        """What may be done to it."""
+        status, stays = self.status, not self.leaving
+        paused_unbegun = status is Status.PAUSED and self.resume_to in _UNBEGUN
+        waits = status is Status.READY or status in ACTIVE
+        return {
+            "run": waits and not self.held and stays,
+            "pause": status in PAUSABLE and stays and not self.pausing,
+            "resume": status is Status.PAUSED or self.pausing,
+            "cancel": status not in TERMINAL and stays,
+            "retry": status in TERMINAL,
+            "edit": status in _UNBEGUN or paused_unbegun,
+            "delete": not self.deleted,
+            "restore": self.deleted,
+        }
+
+
+def standing_of(task: Task, *, held: bool) -> TaskState:
+    return TaskState(
+        id=task.id,
+        title=task.title,
+        status=task.status,
+        pausing=task.pause_requested,
+        leaving=task.cancel_requested,
+        deleted=task.deleted_at is not None,
+        held=held,
+        resume_to=task.resume_to,
+    )
+
+
+def why_not(task: TaskState, action: str) -> str | None:
+    """Why something cannot be done to a task as it stands; None if it can."""
+    if task.can[action]:
+        return None
+    stands = task.status.value
+    if task.deleted or task.leaving:
+        stands = "deleted" if task.deleted else "being cancelled"
+    return f"It is {stands.replace('_', ' ')}."

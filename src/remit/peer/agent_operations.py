@@ -1,0 +1,237 @@
+"""What another agent may do here: entrust, look, stop. It never decides.
+
+Whoever comes this way is an agent, whatever it came in with: the owner's own token is worth no more
+here than an agent's with `read` and `write`. What it entrusts is in its own words, not the owner's;
+so whoever else is to be written to is asked about. With `write` alone it sees what it entrusted
+itself, and of everything else it is told that it is not there.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.errors import BadInput, Conflict, NotFound
+from remit.model import ids
+from remit.model.caller import Scope
+from remit.model.delivery import DeliveryStatus
+from remit.model.event import Event
+from remit.model.ids import SessionId, TaskId
+from remit.model.proof import label
+from remit.model.review import Review
+from remit.model.status import TERMINAL, Status
+from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
+from remit.peer.permission import CallerAccess, NotAllowed
+from remit.store import agent_tasks, events, reviews, search
+from remit.store.agent_tasks import AgentTaskFilter
+from remit.store.database import Tx
+from remit.store.task_filter import TaskFilter
+from remit.trigger import command
+from remit.wiring import App
+
+_Found: TypeAlias = tuple[Task, Review | None]
+
+MOST_OPEN: Final = 500
+MOST_SHOWN: Final = 100
+MOST_KEY: Final = 200
+MOST_COUNTED: Final = 10_000
+_OPEN: Final = tuple(status for status in Status if status not in TERMINAL)
+
+
+class AgentOrder(Struct, frozen=True, kw_only=True):
+    """Work that an agent entrusts; the same key again is the same task."""
+
+    text: str
+    key: str
+    work: Sequence[str] = ()
+    channel: str = "dashboard"
+    recipient: str | None = None
+    scheduled_for: datetime | None = None
+    priority: Priority | None = None
+    session: SessionId | None = None  # of a task of its own that it goes on with
+
+
+class AgentTaskView(Struct, frozen=True):
+    """A task as another agent may see it: how it stands and what came of it, not how."""
+
+    task: Task
+    asked: Review | None
+    url: str  # where a person decides, or looks
+
+    @property
+    def deliverable(self) -> str | None:
+        """What passed the gate and was sent; None before that, whatever has been written."""
+        if self.task.status is not Status.COMPLETED:
+            return None
+        sent = [each for each in self.task.delivery if each.status is DeliveryStatus.SENT]
+        bodies = dict.fromkeys(each.body for each in sent if each.body)
+        return "\n\n".join(bodies) or self.task.result_summary
+
+    @property
+    def waits(self) -> bool:
+        """Whether nothing goes on before the owner has decided."""
+        return self.task.status is Status.NEEDS_REVIEW or (
+            self.asked is not None and not self.task.ended
+        )
+
+    @property
+    def sentence(self) -> str:
+        """How it stands, for a reader."""
+        if self.waits:
+            return f"It waits for its owner, who decides here: {self.url}"
+        if self.task.status is Status.FAILED:
+            return f"It failed: {self.task.result_summary or 'no reason was given'}"
+        return " ".join(filter(None, (_SENTENCES[self.task.status], label(self.task))))
+
+
+class AgentOperations:
+    """Where one agent is heard. `wide` says whether `read` opens what others entrusted, too."""
+
+    def __init__(self, house: App, peer: CallerAccess, url: str, *, wide: bool) -> None:
+        self._house = house
+        self._peer = peer
+        self._url = url
+        self._wide = wide and peer.reads
+
+    async def entrust(self, order: AgentOrder) -> AgentTaskView:
+        """Take work on, durably; what is the owner's to decide stays his."""
+        self._peer.check(Scope.WRITE)
+        if not 1 <= len(order.key) <= MOST_KEY:
+            raise BadInput(f"A key has 1 to {MOST_KEY} characters, not {len(order.key)}.")
+        peer, house = self._peer, self._house
+        await check_room(house, peer)
+        cue = command.cue(
+            order.text,
+            ref="",
+            work=order.work,
+            channel=order.channel,
+            recipient=order.recipient,
+            scheduled_for=order.scheduled_for,
+            priority=order.priority,
+        )
+        cue = replace(
+            cue,
+            source=Source(SourceKind.AGENT, peer.prefix + _digest(order.key)),
+            session_id=order.session,
+            context={"agent": peer.name},
+            created_by=Creator.AGENT,
+            taint=Taint.CONTACT,
+        )
+        task = await house.intake.admit(cue)
+        house.engine.nudge()
+        return await self.look(task.id)
+
+    async def look(self, name: str) -> AgentTaskView:
+        """One task; what this agent may not see is not there."""
+        task_id = ids.task_id(name)
+        return self._seen(*await self._house.db.read(self._find, task_id))
+
+    async def page(self, wanted: AgentTaskFilter) -> list[AgentTaskView]:
+        """Tasks, newest first: its own, or all of them if it may read."""
+        self._needs_any()
+        if not 1 <= wanted.limit <= MOST_SHOWN + 1:
+            raise BadInput(f"limit must lie between 1 and {MOST_SHOWN}.", field="limit")
+        asked = TaskFilter(
+            statuses=tuple(wanted.statuses), before=wanted.before, limit=min(wanted.limit, 500)
+        )
+        found = await self._house.db.read(self._some, wanted, asked)
+        return [self._seen(*each) for each in found]
+
+    async def count(self, wanted: AgentTaskFilter) -> int:
+        """How many of its own there are, counted as far as `MOST_COUNTED`."""
+        self._needs_any()
+        asked = replace(wanted, limit=MOST_COUNTED)
+        return await self._house.db.read(agent_tasks.count, self._peer.prefix, asked)
+
+    async def search(self, words: str, limit: int) -> list[AgentTaskView]:
+        """Tasks with these words in them, then those that are about the same in others."""
+        self._peer.check(Scope.READ)
+        if not words.strip():
+            raise BadInput("Say at least one word to look for.", field="query")
+        if not 1 <= limit <= MOST_SHOWN:
+            raise BadInput(f"limit must lie between 1 and {MOST_SHOWN}.", field="limit")
+        asked = TaskFilter(text=words, limit=limit)
+        found = [self._seen(*each) for each in await self._house.db.read(_matching, asked)]
+        if len(found) < limit:
+            known = {seen.task.id for seen in found}
+            near = await self._house.recollection.finder.find(words, limit)
+            more = [each.task for each in near if each.task.id not in known]
+            found += [self._seen(*each) for each in await self._house.db.read(_asked, more)]
+        return found[:limit]
+
+    async def log(self, name: str, after: int, limit: int) -> list[Event]:
+        """What happened to a task, in order: for who may read."""
+        self._peer.check(Scope.READ)
+        seen = await self.look(name)
+        return await self._house.db.read(events.of_task, seen.task.id, after, limit)
+
+    async def cancel(self, name: str) -> AgentTaskView:
+        """Have a task end; one that has ended raises `Conflict`."""
+        self._peer.check(Scope.WRITE)
+        seen = await self.look(name)
+        if seen.task.ended:
+            raise Conflict(f"Task {seen.task.id} is {seen.task.status}; it has ended.")
+        task = await self._house.owner.through(self._peer.name).cancel(seen.task.id)
+        self._house.engine.heed(task)
+        return await self.look(task.id)
+
+    def _seen(self, task: Task, asked: Review | None) -> AgentTaskView:
+        return AgentTaskView(task, asked, f"{self._url}/tasks/{task.id}")
+
+    def _find(self, tx: Tx, task_id: TaskId) -> _Found:
+        """A task that it may know of; what it may not, and what is not there, are told alike."""
+        task, asked = agent_tasks.looked_at(tx, task_id)
+        if task.deleted_at is not None or not (self._wide or self._peer.owns(tx, task)):
+            raise NotFound("task", task_id)
+        return self._peer.as_told(tx, task), asked
+
+    def _some(self, tx: Tx, wanted: AgentTaskFilter, asked: TaskFilter) -> list[_Found]:
+        if self._wide:
+            return _asked(tx, list(search.page(tx, asked).tasks))
+        found = _asked(tx, agent_tasks.list_agent_tasks(tx, self._peer.prefix, wanted))
+        return [(self._peer.as_told(tx, task), review) for task, review in found]
+
+    def _needs_any(self) -> None:
+        if not self._peer.scopes:
+            raise NotAllowed(f"{self._peer.name} may do nothing here.")
+
+
+async def check_room(house: App, peer: CallerAccess) -> None:
+    """Refuse one more, if so many of an agent's tasks are open; by whatever door they came."""
+    still = AgentTaskFilter(statuses=_OPEN, limit=MOST_OPEN)
+    if await house.db.read(agent_tasks.count, peer.prefix, still) >= MOST_OPEN:
+        sentence = f"{peer.name} has {MOST_OPEN} open tasks here; let some of them end first."
+        raise Conflict(sentence)
+
+
+def _matching(tx: Tx, asked: TaskFilter) -> list[_Found]:
+    return _asked(tx, list(search.page(tx, asked).tasks))
+
+
+def _asked(tx: Tx, found: list[Task]) -> list[_Found]:
+    asking = reviews.asking(tx, [task.id for task in found])
+    return [
+        agent_tasks.looked_at(tx, task.id) if task.id in asking else (task, None) for task in found
+    ]
+
+
+def _digest(key: str) -> str:
+    """A key of any letters as a name that can be kept."""
+    return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
+
+
+_SENTENCES: Final = {
+    Status.NEW: "It has been taken on.",
+    Status.READY: "It has been taken on, and begins when it is due.",
+    Status.RUNNING: "It is being worked on.",
+    Status.VERIFYING: "The work is being checked.",
+    Status.DELIVERING: "The result is on its way.",
+    Status.NEEDS_REVIEW: "It waits for its owner.",
+    Status.PAUSED: "Its owner has paused it.",
+    Status.COMPLETED: "It is done.",
+    Status.FAILED: "It failed.",
+    Status.CANCELLED: "It was stopped.",
+}

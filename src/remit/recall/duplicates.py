@@ -1,0 +1,108 @@
+"""Work that was entrusted twice, perhaps: said once, never decided here.
+
+Meaning alone would be wrong too often: a reminder for nine lies nearly where one for ten does. So
+whatever a person would compare must be the same, too: the figures, the time, whom it is for.
+"""
+
+import asyncio
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta, tzinfo
+from typing import Final
+
+from msgspec import Struct
+
+from remit.errors import RemitError
+from remit.model.codec import JsonMap
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.model.visibility import may_see
+from remit.ports import Clock
+from remit.recall import snippets
+from remit.recall.finder import TaskFinder
+from remit.store import recall
+from remit.store.database import Database
+
+NEAR: Final = 0.88  # where two ways to say one thing begin
+LATELY: Final = timedelta(days=7)  # what ended earlier was another time
+PATIENCE: Final = 0.3  # seconds that a receipt waits for this
+_LOOKED: Final = 8
+_FIGURES: Final = re.compile(r"\d+")
+
+
+class Duplicates(Struct, frozen=True):
+    db: Database
+    clock: Clock
+    zone: tzinfo
+    finder: TaskFinder
+    hide: Callable[[str], str]
+
+    async def arrived(self, task: Task, vector: Sequence[float]) -> None:
+        """Say in the log of a new task that it looks like another, if it does."""
+        other = await self._other(task, vector)
+        if other is not None:
+            now = self.clock.now()
+            told: JsonMap = {
+                "task": other.id,
+                "title": other.title,
+                "said": self._said(task, other, now),
+            }
+            await self.db.write(recall.propose, task.id, told, now)
+
+    async def sentence(self, task: Task) -> str | None:
+        """The same for a receipt: at once, or not at all."""
+        try:
+            async with asyncio.timeout(PATIENCE):
+                vector = await self.finder.ready(snippets.words(task, self.hide))
+                other = await self._other(task, vector) if vector is not None else None
+        except (TimeoutError, RemitError):
+            return None
+        return self._said(task, other, self.clock.now()) if other else None
+
+    async def _other(self, task: Task, vector: Sequence[float]) -> Task | None:
+        gone = task.status is Status.CANCELLED
+        if task.series_id is not None or task.retry_of is not None or gone:
+            return None
+        near = await self.finder.near(vector, _LOOKED, [task.session_id])
+        close = [each.task_id for each in near if each.score >= NEAR]
+        found = await self.db.read(recall.named, close) if close else []
+        now = self.clock.now()
+        return next((each for each in found if same(task, each, now)), None)
+
+    def _said(self, task: Task, other: Task, now: datetime) -> str:
+        when = _day(other.created_at, now, self.zone)
+        sentence = f"“{task.title}” looks like “{other.title}” {when} ({other.id})."
+        if task.ended:
+            return f"{sentence} Both were done."
+        return f"{sentence} If it is the same, cancel one of them; until then both count."
+
+
+def same(task: Task, other: Task, now: datetime) -> bool:
+    """Whether all that a person would compare is the same."""
+    stands = other.deleted_at is None and other.status is not Status.CANCELLED
+    lately = not other.ended or now - other.created_at <= LATELY
+    # Of one message come several that are not the same by intent.
+    apart = other.created_at < task.created_at and other.series_id is None
+    return (
+        stands
+        and lately
+        and apart
+        and may_see(task, other)
+        and other.scheduled_for == task.scheduled_for
+        and _for_whom(other) == _for_whom(task)
+        and _figures(other) == _figures(task)
+    )
+
+
+def _for_whom(task: Task) -> set[tuple[str, str | None]]:
+    return {(each.channel, each.recipient) for each in task.delivery}
+
+
+def _figures(task: Task) -> list[str]:
+    return sorted(_FIGURES.findall(f"{task.title} {task.instructions}"))
+
+
+def _day(at: datetime, now: datetime, zone: tzinfo) -> str:
+    days = (now.astimezone(zone).date() - at.astimezone(zone).date()).days
+    named = {0: "of today", 1: "of yesterday"}
+    return named.get(days, f"of {at.astimezone(zone):%Y-%m-%d}")

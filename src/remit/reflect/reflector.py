@@ -1,0 +1,209 @@
+"""The look back itself: what ended of late, what it teaches, and what the owner makes of that."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from datetime import timedelta
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.errors import BadInput, RemitError, Transient
+from remit.model.lesson import (
+    DraftedLesson,
+    Lesson,
+    LessonFile,
+    LessonResult,
+    ReflectionResult,
+    UnfitLesson,
+)
+from remit.model.task import Priority, SourceKind, Task
+from remit.ports import Clock
+from remit.reflect import backtest, propose, screen, statistics, suggest
+from remit.reflect.harvest import ReflectionCollector
+from remit.reflect.statistics import DAYS, ReflectedTask
+from remit.reflect.versions import LessonVersions
+from remit.store import reflections
+from remit.store.database import Database
+from remit.store.reflections import LessonChange
+
+MOST: Final = 3  # questions of one night
+NOT_AGAIN: Final = timedelta(days=30)  # after a no
+PAST: Final = timedelta(days=90)  # tasks that a change is tried on
+_MOST_PAST: Final = 5_000
+
+Rank: TypeAlias = Callable[[Task], Priority]
+# What some text of rules makes of tasks; text that is wrong is refused with a sentence.
+Ranker: TypeAlias = Callable[[str], Rank]
+# A model's answer; None if there is none, or the budget does not allow it.
+Asks: TypeAlias = Callable[[Task, str, str], Awaitable[str | None]]
+
+
+class ReflectionContext(Struct, frozen=True):
+    """What the room must be told of the house around it."""
+
+    ranker: Ranker
+    names: Callable[[], Collection[str]]  # people, channels and tools: no lesson names any
+    domain: Callable[[Task], str | None]  # of a mail's proven sender whom the owner knows
+    asks: Asks | None = None
+    day: Callable[[], str] = str  # today, as the owner writes it
+
+
+class Reflector:
+    def __init__(
+        self,
+        db: Database,
+        clock: Clock,
+        harvest: ReflectionCollector,
+        versions: LessonVersions,
+        around: ReflectionContext,
+    ) -> None:
+        self._db = db
+        self._clock = clock
+        self._harvest = harvest
+        self._versions = versions
+        self._around = around
+
+    async def look(self, task: Task) -> ReflectionResult:
+        """What finished tasks teach now; nothing that was declined of late, or is asked already."""
+        await self._harvest.catch_up()
+        seen = await self._seen()
+        rank, wrong = self._ranks()
+        counted = statistics.count(seen, rank, self._around.domain)
+        suggested, lost = await self._suggested(task, seen)
+        fit, refused = self._screened([*counted.lessons, *suggested])
+        fresh = await self._fresh(fit)
+        told = f"Looked at what ended in the last {DAYS} days: {len(seen)}."
+        remarks = [told, *counted.remarks, *wrong]
+        if lost + len(refused):
+            why = "; ".join(dict.fromkeys(refused)) or "they name too few tasks"
+            remarks.append(f"{lost + len(refused)} suggestions were thrown away: {why}.")
+        day = self._around.day()
+        return ReflectionResult(
+            tuple(replace(each, on=day) for each in fresh[:MOST]), "\n".join(remarks)
+        )
+
+    async def draft(self, lesson: Lesson) -> DraftedLesson | UnfitLesson:
+        """The lesson in its file as that is now, and what it would have done to past tasks."""
+        objection = screen.objection(lesson, self._around.names())
+        if objection is not None:
+            return UnfitLesson(objection)
+        try:
+            before = self._versions.text(lesson.file)
+            after = propose.worked_in(lesson, before)
+            tried = await self._tried(lesson, before, after)
+        except BadInput as bad:
+            return UnfitLesson(str(bad))
+        shown = propose.diff(before, after, lesson.file.value)
+        return DraftedLesson(propose.digest(after), shown, tried)
+
+    async def accept(self, task: Task, lesson: Lesson, digest: str) -> LessonResult:
+        """Write exactly what was approved; if the file has changed since, nothing is written."""
+        before = self._versions.text(lesson.file)
+        after = propose.worked_in(lesson, before)
+        if propose.digest(after) != digest:
+            raise Transient(f"{lesson.file.value} was changed meanwhile.", after=1)
+        said = LessonChange(
+            key=_key(task, lesson),
+            file=lesson.file,
+            was=propose.digest(before),
+            digest=digest,
+            why=lesson.why,
+            by="owner",
+            task_id=task.id,
+        )
+        await self._versions.change(said, after)
+        return LessonResult(taken=True)
+
+    async def leave(self, task: Task, lesson: Lesson, why: str) -> LessonResult:
+        """The lesson was not wanted, or does not fit any more.
+
+        If this very task has put it in, and died before that was on record, it is taken.
+        """
+        taken = await self._db.read(reflections.is_made, _key(task, lesson))
+        return LessonResult(taken, "" if taken else why)
+
+    def _ranks(self) -> tuple[Rank, list[str]]:
+        """What the rules in force make of a task; wrong ones are told, and teach nothing."""
+        try:
+            return self._around.ranker(self._versions.text(LessonFile.RULES)), []
+        except BadInput as bad:
+            return (lambda task: task.priority), [str(bad)]
+
+    async def _seen(self) -> list[ReflectedTask]:
+        """The lines of late with their tasks.
+
+        Lines are counted. What a task is about, and who had a word in it, is what the store says.
+        """
+        lines = {each.task: each for each in await self._harvest.recent(DAYS)}
+        tasks = await self._db.read(reflections.named, list(lines))
+        return [ReflectedTask(line, tasks[name]) for name, line in lines.items() if name in tasks]
+
+    async def _suggested(
+        self, task: Task, seen: Sequence[ReflectedTask]
+    ) -> tuple[list[Lesson], int]:
+        if self._around.asks is None or not any(suggest.is_mine(each.task) for each in seen):
+            return [], 0
+        told = suggest.suggestion_prompt(seen, self._versions.text(LessonFile.GUIDELINES))
+        try:
+            answer = await self._around.asks(task, suggest.RULES, told)
+        except RemitError:
+            answer = None  # counting is enough for one night
+        return suggest.read(answer, seen) if answer else ([], 0)
+
+    def _screened(self, found: Sequence[Lesson]) -> tuple[list[Lesson], list[str]]:
+        names = self._around.names()
+        judged = [(lesson, screen.objection(lesson, names)) for lesson in found]
+        fit = {lesson.key: lesson for lesson, wrong in reversed(judged) if wrong is None}
+        return list(reversed(fit.values())), [wrong for _, wrong in judged if wrong]
+
+    async def _fresh(self, found: Sequence[Lesson]) -> list[Lesson]:
+        """Those that can be worked in, and that were not declined of late."""
+        since = self._clock.now() - NOT_AGAIN
+        unwanted = await self._db.read(reflections.unwanted, since)
+        fresh = list[Lesson]()
+        for lesson in found:
+            drafted = await self.draft(lesson)
+            if isinstance(drafted, DraftedLesson) and not _is_known(lesson, drafted, unwanted):
+                fresh.append(lesson)
+        return fresh
+
+    async def _tried(self, lesson: Lesson, before: str, after: str) -> str:
+        if lesson.file is LessonFile.GUIDELINES:
+            return "It is told with every thought; it changes no rank."
+        now = self._clock.now()
+        past = await self._db.read(reflections.ended, now - PAST, now, _MOST_PAST)
+        ranker = self._around.ranker
+        return backtest.run(past, ranker(before), ranker(after)).sentence
+
+
+def _key(task: Task, lesson: Lesson) -> str:
+    """What a change is written down under: one task puts a lesson in once."""
+    return f"{task.id}:{lesson.key}"
+
+
+def _is_known(lesson: Lesson, drafted: DraftedLesson, unwanted: Mapping[str, str]) -> bool:
+    if lesson.key in unwanted:
+        return True
+    if lesson.file is LessonFile.RULES:
+        # The same tasks have more than one word in common: who said no to one said it to all.
+        return any(_is_of(lesson, shown) for shown in unwanted.values())
+    said = propose.added(drafted.diff)
+    return any(propose.alike(said, propose.added(shown)) for shown in unwanted.values())
+
+
+def _is_of(lesson: Lesson, shown: str) -> bool:
+    """Whether the tasks that speak for a rule are mostly those of a rule that was shown."""
+    rule = f"+++ b/{LessonFile.RULES.value}" in shown
+    return rule and 2 * sum(task in shown for task in lesson.tasks) >= len(lesson.tasks)
+
+
+def sender_domain(task: Task, known: Collection[str]) -> str | None:
+    """The domain of a mail's sender, if our own server vouches for it and the owner knows it.
+
+    What the task has read since says nothing about who wrote it, so its taint does not matter here.
+    """
+    sender = task.context.get("sender")
+    if task.source.kind is not SourceKind.EMAIL or not isinstance(sender, str):
+        return None
+    found = sender.rpartition("@")[2].casefold()
+    return found if found in known and task.context.get("sender_verified") is True else None

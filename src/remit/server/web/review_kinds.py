@@ -1,0 +1,254 @@
+"""What kind of question it is, how it is put in one line, and what may be answered to it."""
+
+import re
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Final
+
+from msgspec import Struct
+
+from remit.model.review import (
+    CARD,
+    CONDITION,
+    CONTACT_RULE,
+    FIX,
+    INTENDED,
+    LESSON,
+    MERGE,
+    RESTORED,
+    SEND,
+    WORK,
+    Review,
+    ReviewAnswer,
+)
+from remit.model.status import Reason
+
+
+class ReviewKind(StrEnum):
+    SEND = "send"  # may this text go to somebody
+    HELD = "held"  # the gate let nothing through
+    QUESTION = "question"  # the work cannot go on without a word
+    WHOM = "whom"  # nobody knows whom some words mean
+    REQUEST = "request"  # the request itself left something open
+    CONFIRM = "confirm"  # the card of a message lacks nothing but a yes
+    CONDITION = "condition"  # does something hold that a message depends on
+    RULE = "rule"  # shall a wish be a rule about a contact
+    CALL = "call"  # may it use a tool
+    BEGUN = "begun"  # was a tool used
+    DOUBT = "doubt"  # did a message arrive
+    UNPROVEN = "unproven"  # the work does not meet its contract
+    WORK = "work"  # everybody who could do it has tried
+    MERGE = "merge"  # may proven work go into the owner's own folder
+    INTENDED = "intended"  # was a change of tests meant
+    LESSON = "lesson"  # may the owner's own rules or guidelines be changed
+    MEND = "mend"  # what was checked when its group ended failed; shall it be fixed
+    RESTORED = "restored"  # it may have run before a backup was restored
+    LOCKED = "locked"  # an account must be put right
+    BUDGET = "budget"  # it costs more than it may
+    POISON = "poison"  # the house died over it
+    LOOK = "look"  # a result that nobody has seen
+    FIX = "fix"  # a task that failed
+
+
+class ReviewButton(Struct, frozen=True):
+    """One way to answer. `asks` is what is asked before it is sent, if anything."""
+
+    answer: str
+    word: str
+    icon: str
+    key: str = ""
+    asks: str = ""
+    needs: bool = False  # whether it cannot be said without a text
+    danger: bool = False
+
+
+class ReviewStyle(Struct, frozen=True):
+    """How a kind of question looks and is answered; the first answer is the one that is meant."""
+
+    icon: str
+    acts: tuple[ReviewButton, ...]
+    colour: str = "you"
+
+
+_A = ReviewAnswer
+_WHAT_CHANGES: Final = "What is to change: a time, a person, a channel, or a text in quotes"
+_BACK: Final = ReviewButton(
+    _A.BACK, "Send back", "back", "r", "What shall be different?", needs=True
+)
+_DECLINE: Final = ReviewButton(_A.DECLINE, "Decline", "x", "x", "Why, if you like", danger=True)
+_RESEND: Final = ReviewButton(_A.RESEND, "Send again", "send", "r")
+_AGAIN: Final = ReviewButton(_A.RESEND, "Do it again", "repeat", "r")
+_DROP: Final = ReviewButton(_A.DROP, "Leave it out", "back", "o")
+_NO_CALL: Final = ReviewButton(
+    _A.DROP, "Leave it out", "back", "r", "What it is told instead, if you like"
+)
+_OTHER_WAY: Final = ReviewButton(
+    _A.BACK, "Try again", "repeat", "r", "What shall be different?", needs=True
+)
+_MYSELF: Final = ReviewButton(_A.ARRIVED, "I did it myself", "check", "m")
+_UNCHECKED: Final = ReviewButton(
+    _A.DROP, "Take it unproven", "back", "o", "Why, for the record", needs=True
+)
+_NOT_SO: Final = ReviewButton(_A.DROP, "It does not hold", "back", "o")
+_APART: Final = ReviewButton(_A.DROP, "Leave on branch", "back", "o")
+_NOT_MEANT: Final = ReviewButton(_A.DROP, "Not intended, fix it", "back", "o")
+_UNLEARNED: Final = ReviewButton(_A.DROP, "Leave it out", "back", "o")
+_LEAVE: Final = ReviewButton(_A.DECLINE, "Leave it", "x", "x", "Why, if you like", danger=True)
+_ANSWER: Final = ReviewButton(_A.ANSWER, "Answer", "send")
+_CHANGE: Final = ReviewButton(_A.ANSWER, "Change a line", "edit", "e", _WHAT_CHANGES, needs=True)
+
+SORTS: Final[Mapping[ReviewKind, ReviewStyle]] = {
+    ReviewKind.SEND: ReviewStyle(
+        "send", (ReviewButton(_A.APPROVE, "Approve and send", "send"), _BACK, _DECLINE)
+    ),
+    ReviewKind.HELD: ReviewStyle(
+        "doc", (ReviewButton(_A.EDIT, "Send this text", "send"), _BACK, _DECLINE)
+    ),
+    ReviewKind.QUESTION: ReviewStyle("ask", (_ANSWER, _DECLINE)),
+    ReviewKind.WHOM: ReviewStyle("user", (_ANSWER, _DECLINE)),
+    ReviewKind.REQUEST: ReviewStyle("ask", (_ANSWER, _DECLINE)),
+    ReviewKind.CONFIRM: ReviewStyle(
+        "ask", (ReviewButton(_A.APPROVE, "Yes, as shown", "check"), _CHANGE, _DECLINE)
+    ),
+    ReviewKind.CONDITION: ReviewStyle(
+        "ask", (ReviewButton(_A.APPROVE, "It holds, go on", "check"), _NOT_SO, _DECLINE)
+    ),
+    ReviewKind.RULE: ReviewStyle(
+        "shield", (ReviewButton(_A.APPROVE, "Make it a rule", "check"), _LEAVE)
+    ),
+    ReviewKind.CALL: ReviewStyle(
+        "term", (ReviewButton(_A.APPROVE, "Allow this call", "check"), _NO_CALL, _DECLINE)
+    ),
+    ReviewKind.BEGUN: ReviewStyle(
+        "alert", (ReviewButton(_A.ARRIVED, "It was done", "check"), _AGAIN, _DROP, _DECLINE)
+    ),
+    ReviewKind.DOUBT: ReviewStyle(
+        "alert", (ReviewButton(_A.ARRIVED, "It arrived", "check"), _RESEND, _DROP, _DECLINE)
+    ),
+    ReviewKind.UNPROVEN: ReviewStyle(
+        "shield", (ReviewButton(_A.APPROVE, "Accept as it is", "check"), _BACK, _DECLINE)
+    ),
+    ReviewKind.WORK: ReviewStyle("shield", (_OTHER_WAY, _MYSELF, _UNCHECKED, _DECLINE)),
+    ReviewKind.MERGE: ReviewStyle(
+        "repeat", (ReviewButton(_A.APPROVE, "Merge it", "check"), _BACK, _APART, _DECLINE)
+    ),
+    ReviewKind.INTENDED: ReviewStyle(
+        "shield", (ReviewButton(_A.APPROVE, "It is intended", "check"), _NOT_MEANT, _DECLINE)
+    ),
+    ReviewKind.LESSON: ReviewStyle(
+        "history", (ReviewButton(_A.APPROVE, "Put it in", "check"), _UNLEARNED, _DECLINE)
+    ),
+    ReviewKind.MEND: ReviewStyle(
+        "shield", (ReviewButton(_A.APPROVE, "Fix it", "check"), _LEAVE), "bad"
+    ),
+    ReviewKind.RESTORED: ReviewStyle(
+        "history", (ReviewButton(_A.APPROVE, "Run it once", "check"), _LEAVE)
+    ),
+    ReviewKind.LOCKED: ReviewStyle(
+        "alert", (ReviewButton(_A.APPROVE, "It is put right", "check"), _DECLINE), "bad"
+    ),
+    ReviewKind.BUDGET: ReviewStyle(
+        "coin", (ReviewButton(_A.APPROVE, "Let it go on", "check"), _DECLINE)
+    ),
+    ReviewKind.POISON: ReviewStyle(
+        "alert", (ReviewButton(_A.APPROVE, "Try once more", "repeat"), _DECLINE), "bad"
+    ),
+    ReviewKind.LOOK: ReviewStyle("eye", (), "plan"),
+    ReviewKind.FIX: ReviewStyle("fail", (), "bad"),
+}
+_OF_REASON: Final = {
+    Reason.INPUT: ReviewKind.QUESTION,
+    Reason.AUTH: ReviewKind.LOCKED,
+    Reason.DELIVERABLE: ReviewKind.HELD,
+    Reason.VERIFICATION: ReviewKind.UNPROVEN,
+    Reason.AMBIGUOUS: ReviewKind.DOUBT,
+    Reason.POISON: ReviewKind.POISON,
+    Reason.APPROVAL: ReviewKind.QUESTION,
+}
+_OF_ABOUT: Final = {
+    "call": ReviewKind.CALL,
+    "budget": ReviewKind.BUDGET,
+    MERGE: ReviewKind.MERGE,
+    FIX: ReviewKind.MEND,
+    INTENDED: ReviewKind.INTENDED,
+    LESSON: ReviewKind.LESSON,
+    RESTORED: ReviewKind.RESTORED,
+    CARD: ReviewKind.CONFIRM,
+    CONDITION: ReviewKind.CONDITION,
+    CONTACT_RULE: ReviewKind.RULE,
+}
+_WHY: Final = {
+    ReviewKind.SEND: "A message to a person needs your yes.",
+    ReviewKind.QUESTION: "The work cannot go on without a word from you.",
+    ReviewKind.WHOM: "A message goes to nobody before it is plain whom it is for.",
+    ReviewKind.REQUEST: "A request starts once every part of it is understood.",
+    ReviewKind.CONFIRM: "Your words hold this back, so it goes to nobody else without your yes.",
+    ReviewKind.CONDITION: "It goes out only if this holds, and no model is set that could look it "
+    "up.",
+    ReviewKind.RULE: "Your contact book changes only with your yes.",
+    ReviewKind.CALL: "This tool is used only when you say so.",
+    ReviewKind.BEGUN: "What may have been done is never done again unasked.",
+    ReviewKind.DOUBT: "What may have arrived is never sent again unasked.",
+    ReviewKind.UNPROVEN: "The work does not meet its contract, and its fixes are used up.",
+    ReviewKind.WORK: "Everybody who can do this has tried, and it is not proven.",
+    ReviewKind.MERGE: "What others wrote comes into your folder only with your yes.",
+    ReviewKind.INTENDED: "Tests that judge the work change only with your yes.",
+    ReviewKind.LESSON: "Your rules and guidelines change only with your yes.",
+    ReviewKind.MEND: "What was merged failed as a whole; it is fixed only with your yes.",
+    ReviewKind.RESTORED: "What may have run before a restore runs again only with your yes.",
+    ReviewKind.LOCKED: "Only you can put an account right.",
+    ReviewKind.BUDGET: "It would cost more than you let it.",
+    ReviewKind.POISON: "What stops the house again and again is not tried for ever.",
+}
+_ENDS: Final = re.compile(r"(?<=[.?!])\s+")
+# What the answers on the page say, so that it need not be said again.
+_TOLD: Final = re.compile(
+    r"\s*(?:Write what shall be sent, send it back, or decline\.|Answer with a name of the book or"
+    r" with an address, or decline\.|Remit will not (?:send it|do it) again unless you say so\.|"
+    r"Accept it as it is, send it back, or decline\?|Put it right, then approve\.|"
+    r'Or say "leave it out"\.|Have it tried again in another way, do it yourself in its folder,'
+    r" take it unproven with a reason, or decline\?|Merge \S+ into your folder, send it back, or"
+    r" leave it there\?|Put this into \S+, or leave it out\?|Have it"
+    r" fixed, or leave it\?)$"
+)
+_MOST: Final = 140  # characters of a headline
+
+
+def kind_of(review: Review) -> ReviewKind:
+    """By why it is asked, what it is about, and the place in the run that asks."""
+    about, place = (review.about or "").partition(":")[0], review.key.partition(":")[2]
+    if review.reason is Reason.APPROVAL:
+        send = about == SEND or place.startswith("send:")
+        return ReviewKind.SEND if send else _OF_ABOUT.get(about, ReviewKind.QUESTION)
+    special = {
+        ReviewKind.REQUEST: review.reason is Reason.INPUT
+        and (about == CARD or review.key.startswith("clause:")),
+        ReviewKind.WHOM: review.reason is Reason.INPUT and place.startswith("whom:"),
+        ReviewKind.BEGUN: review.reason is Reason.AMBIGUOUS and place.startswith("begun:"),
+        ReviewKind.WORK: review.reason is Reason.VERIFICATION and about == WORK,
+    }
+    return next((kind for kind, is_it in special.items() if is_it), _OF_REASON[review.reason])
+
+
+def acts_of(review: Review, kind: ReviewKind) -> tuple[ReviewButton, ...]:
+    """The ways to answer; none that this question does not take."""
+    return tuple(act for act in SORTS[kind].acts if act.answer in review.options)
+
+
+def question_text(question: str) -> str:
+    """The question without what the buttons below it say."""
+    return _TOLD.sub("", question.strip())
+
+
+def headline(question: str) -> tuple[str, str]:
+    """What is asked, in one line, and the rest of what was said."""
+    sentences = _ENDS.split(question_text(question))
+    asked = next((each for each in reversed(sentences) if each.endswith("?")), sentences[0])
+    if len(asked) > _MOST:
+        return "It asks you something", " ".join(sentences)
+    return asked, " ".join(each for each in sentences if each is not asked)
+
+
+def why(kind: ReviewKind, rest: str) -> str:
+    """Why the owner is asked: what was said of this very case, or else the rule."""
+    return rest or _WHY.get(kind, "")

@@ -1,0 +1,101 @@
+"""The strip above the list: what was finished, what it cost, what comes next."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+
+from remit.brain.budget import midnight
+from remit.server.call import Call
+from remit.server.web import shell
+from remit.store import stats
+from remit.store.stats import HourlyOutcomes, Stats
+
+_HIGH: Final = 44.0  # points of a bar at most
+_LEAST: Final = 4  # one task in an hour is no tower
+_UP_NEXT: Final = 3
+
+
+class BarPiece(Struct, frozen=True):
+    """A piece of a bar: where it begins from above, how high it is, in which colour."""
+
+    y: float
+    height: float
+    kind: str
+
+
+class StatsChart(Struct, frozen=True):
+    bars: Sequence[Sequence[BarPiece]]
+    says: str
+
+
+async def values(call: Call) -> dict[str, object]:
+    """What the strip's template needs."""
+    now = shell.local(call)
+    found = await call.house.db.read(stats.look, now, midnight(call.house.zone), count=False)
+    return {
+        "stats": found,
+        "hours": hours(found, now),
+        "days": days(found),
+        "completed": sum(hour.completed for hour in found.hours),
+        "failed": sum(hour.failed for hour in found.hours),
+        "week": sum(day.used.cents for day in found.days),
+        "tokens": _many(sum(day.used.tokens for day in found.days)),
+        "coming": [
+            (task, task.scheduled_for.astimezone(now.tzinfo))
+            for task in found.next[:_UP_NEXT]
+            if task.scheduled_for
+        ],
+    }
+
+
+def hours(found: Stats, now: datetime) -> StatsChart:
+    most = max((_sum(hour) for hour in found.hours), default=0)
+    scale = _HIGH / max(most, _LEAST)
+    bars = [
+        _stacked([(hour.cancelled, "idle"), (hour.failed, "bad"), (hour.completed, "ok")], scale)
+        for hour in found.hours
+    ]
+    return StatsChart(bars, _hours_say(found.hours, now))
+
+
+def days(found: Stats) -> StatsChart:
+    most = max((day.used.cents for day in found.days), default=0)
+    scale = _HIGH / max(most, 1)
+    told = ", ".join(f"{day.at:%a} ${day.used.cents / 100:,.2f}" for day in found.days)
+    bars = [_stacked([(day.used.cents, "run")], scale) for day in found.days]
+    return StatsChart(bars, f"Cost per day: {told}")
+
+
+def _hours_say(found: Sequence[HourlyOutcomes], now: datetime) -> str:
+    if not any(_sum(hour) for hour in found):
+        return "No task was finished in the last 24 hours"
+    peak = max(found, key=_sum)
+    failed = [f"{hour.at.astimezone(now.tzinfo):%H:%M}" for hour in found if hour.failed]
+    told = f"Tasks finished per hour, last 24 hours. Peak {_sum(peak)} at"
+    told += f" {peak.at.astimezone(now.tzinfo):%H:%M}."
+    return told + (f" Failures at {', '.join(failed)}." if failed else "")
+
+
+def _sum(hour: HourlyOutcomes) -> int:
+    return hour.completed + hour.failed + hour.cancelled
+
+
+def _stacked(parts: Sequence[tuple[int, str]], scale: float) -> list[BarPiece]:
+    """From above: what is rare stands on what is common, each at least two points high."""
+    pieces: list[BarPiece] = []
+    top = _HIGH
+    for n, kind in reversed([part for part in parts if part[0]]):
+        height = max(2.0, round(n * scale, 1))
+        top -= height
+        pieces.append(BarPiece(round(max(0.0, top), 1), height, kind))
+        top -= 1
+    return pieces
+
+
+def _many(n: int) -> str:
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if n >= size:
+            return f"{n / size:.1f}{unit}"
+    return str(n)

@@ -1,0 +1,397 @@
+"""What a task's page shows in boxes: the work, where the result goes, how it is proven."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, tzinfo
+from typing import Final
+
+from msgspec import Struct
+
+from remit.model.contract import (
+    DEFERRED,
+    NOT_DECIDED,
+    Contract,
+    ContractType,
+    Criterion,
+    Finding,
+    GeneratedFrom,
+    Result,
+)
+from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.event import Event, EventKind
+from remit.model.plan import ItemStatus, WorkItem
+from remit.model.proof import NOT_VERIFIED, ProofState, owners_word, proof_of
+from remit.model.review import SEND, Review
+from remit.model.status import ACTIVE, Reason, Status
+from remit.model.task import Taint, Task
+from remit.server.web import timeline, words
+from remit.settings.channels import CALLED, Chosen
+
+DASHBOARD: Final = "dashboard"
+_MARKS: Final = re.compile(r"^#{1,6} |[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}", re.MULTILINE)
+
+
+class TaskChip(Struct, frozen=True):
+    """A small word about a task, with why it holds."""
+
+    word: str
+    icon: str = ""
+    why: str = ""
+
+
+def chips(task: Task) -> tuple[TaskChip, ...]:
+    """What kind of task it is: how it is proven, when it runs, how urgent, whose words it read."""
+    contract = task.contract
+    proof = TaskChip(NOT_VERIFIED, "shield", "No contract says how to tell that it is done.")
+    if contract is not None:
+        proof = TaskChip(_TYPES[contract.type][0], "shield", _TYPES[contract.type][1])
+    if (standing := proof_of(task)) in (ProofState.UNPROVEN, ProofState.REFUTED):
+        proof = TaskChip(NOT_VERIFIED, "shield", _sentence(UNVERIFIED[standing]))
+    kind = TaskChip("Recurring", "repeat") if task.series_id else _TIMES[task.type.value]
+    rule = f"By the rule {task.rule.name}: {task.rule.because}." if task.rule else ""
+    found = (proof, kind, TaskChip(f"{PRIORITIES[task.priority.value]} priority", "", rule))
+    taint = () if task.taint is Taint.OWNER else (_TAINTS[task.taint],)
+    return (*found, *taint)
+
+
+# Work ---------------------------------------------------------------------------------------------
+
+
+class WorkRow(Struct, frozen=True):
+    item: WorkItem
+    kind: str
+    icon: str
+    word: str
+    note: str = ""
+    took: str = ""
+
+
+def work(task: Task, happened: Sequence[Event], now: datetime) -> tuple[WorkRow, ...]:
+    """Each item, how it stands, and how long it took since the one before it."""
+    ticks, began = _ticks(happened)
+    busy = task.status is Status.RUNNING
+    told: list[WorkRow] = []
+    for n, item in enumerate(task.work, 1):
+        if item.status is ItemStatus.COMPLETED:
+            told.append(WorkRow(item, "ok", "done", "done", took=ticks.get(n, "")))
+        elif item.status is ItemStatus.FAILED:
+            told.append(WorkRow(item, "bad", "fail", "failed"))
+        elif busy:
+            took = timeline.span(now - began) if began else ""
+            told.append(WorkRow(item, "run", "run", "being done", _aloud(happened), took))
+            busy = False
+        else:
+            told.append(WorkRow(item, "idle", "pend", "not begun"))
+    return tuple(told)
+
+
+def _ticks(happened: Iterable[Event]) -> tuple[dict[int, str], datetime | None]:
+    """How long each item took, and since when the next one is worked on."""
+    found: dict[int, str] = {}
+    since: datetime | None = None
+    for event in happened:
+        if event.kind in (EventKind.TASK_MOVED, EventKind.RUN_STARTED) and "lease" in event.data:
+            since = event.at
+        done = event.data.get("done")
+        if event.kind is EventKind.RUN_SAID and isinstance(done, list):
+            took = timeline.span(event.at - since) if since else ""
+            found |= {n: took for n in done if isinstance(n, int) and n not in found}
+            since = event.at
+    return found, since
+
+
+def _aloud(happened: Sequence[Event]) -> str:
+    """The last thing that was said."""
+    said = (str(each.data.get("text", "")) for each in reversed(happened))
+    for text in said:
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        if lines:
+            return words.first_line(lines[-1], 120)
+    return ""
+
+
+# Delivery -----------------------------------------------------------------------------------------
+
+
+class DeliveryCard(Struct, frozen=True, kw_only=True):
+    """One delivery: where it goes, how it stands, and the exact text."""
+
+    id: str
+    name: str
+    icon: str
+    to: str
+    kind: str
+    word: str
+    mark: str  # the icon of its state
+    text: str = ""
+    note: str = ""
+    review: str = ""  # the question that it waits for
+    markdown: bool = False
+    where: str = ""  # the address, if it is not the name
+
+    @property
+    def first(self) -> str:
+        """How it begins, on one line and without marks."""
+        flat = " ".join(_MARKS.sub("", self.text).split())
+        return words.first_line(flat, 150)
+
+    @property
+    def folds(self) -> bool:
+        return self.text.strip() != self.first
+
+
+class CardContext(Struct, frozen=True):
+    """Where the cards are drawn: who works there, whose clock it is, what channels are called."""
+
+    agent: str
+    zone: tzinfo
+    channels: Mapping[str, str]
+
+
+def cards(task: Task, asked: Sequence[Review], place: CardContext) -> tuple[DeliveryCard, ...]:
+    waiting = [each for each in asked if each.decision is None]
+    return tuple(_card(each, task, waiting, place) for each in _whole(task.delivery))
+
+
+def _whole(deliveries: Iterable[Delivery]) -> list[tuple[Delivery, ...]]:
+    """A long text goes out in parts; it is one card."""
+    found: dict[str, list[Delivery]] = {}
+    for each in deliveries:
+        found.setdefault(str(each.id).partition(".")[0], []).append(each)
+    return [tuple(parts) for parts in found.values()]
+
+
+def _card(
+    parts: tuple[Delivery, ...], task: Task, waiting: Sequence[Review], place: CardContext
+) -> DeliveryCard:
+    first, worst = parts[0], _worst(parts)
+    review = _about(first, waiting) if worst.status is not DeliveryStatus.SENT else None
+    kind, word, mark = _state(worst, task, review, place.zone)
+    body = "\n".join(each.body for each in parts if each.body)
+    draft = review.evidence if review is not None and review.reason in _DRAFTS else ""
+    text = draft or body or first.content or ""
+    return DeliveryCard(
+        id=str(first.id),
+        name=place.channels.get(first.channel, first.channel),
+        icon=words.channel_icon(place.channels.get(first.channel, first.channel).lower()),
+        to=first.recipient or "You",
+        where=first.address if first.address and first.address != first.recipient else "",
+        kind=kind,
+        word=word,
+        mark=mark,
+        text=text,
+        note=_note(parts, worst) if text or worst.reason else _nothing(task, place.agent),
+        review=str(review.id) if review is not None else "",
+        markdown=first.channel == DASHBOARD,
+    )
+
+
+def _worst(parts: Sequence[Delivery]) -> Delivery:
+    return min(parts, key=lambda each: _ORDER.index(each.status))
+
+
+def _about(delivery: Delivery, waiting: Iterable[Review]) -> Review | None:
+    """The open question that this delivery waits for."""
+    for review in waiting:
+        kind, _, rest = (review.about or "").partition(":")
+        if review.about == delivery.id or review.reason is Reason.DELIVERABLE:
+            return review
+        if kind == "channel" and rest == delivery.channel:
+            return review
+        if kind == SEND and json.loads(rest).get("channel") == delivery.channel:
+            return review
+    return None
+
+
+def _state(
+    delivery: Delivery, task: Task, review: Review | None, zone: tzinfo
+) -> tuple[str, str, str]:
+    """A colour, a word and an icon."""
+    match delivery.status:
+        case DeliveryStatus.SENT:
+            word = "Posted" if delivery.channel == DASHBOARD else "Sent"
+            return "ok", f"{word}{_clock(delivery.sent_at, zone)}", "done"
+        case DeliveryStatus.SENDING:
+            return "run", "Sending", "run"
+        case DeliveryStatus.REFUSED:
+            return "bad", "Refused", "fail"
+        case DeliveryStatus.UNKNOWN:
+            since = _clock(delivery.doubted_at, zone)
+            return "you", f"Unknown since{since}" if since else "Unknown", "ask"
+        case DeliveryStatus.PENDING:
+            return _pending(delivery, task, review)
+
+
+def _pending(delivery: Delivery, task: Task, review: Review | None) -> tuple[str, str, str]:
+    if review is not None:
+        return "you", ("Needs review" if review.reason in _HELD else "Asks first"), "you"
+    if task.ended:
+        return "idle", "Not sent", "x"
+    if task.status is Status.DELIVERING:
+        return "run", "Next", "pend"
+    if delivery.content is not None:
+        return "plan", "Text is ready", "clock"
+    checks = task.contract is not None and task.contract.type is not ContractType.ADVISORY
+    return "idle", "After checks" if checks else "After the work", "pend"
+
+
+def _note(parts: Sequence[Delivery], worst: Delivery) -> str:
+    if worst.status in (DeliveryStatus.REFUSED, DeliveryStatus.UNKNOWN) and worst.reason:
+        return worst.reason
+    if worst.reported is not None and worst.reported.arrived:
+        return "The provider says that it arrived."
+    sent = sum(each.status is DeliveryStatus.SENT for each in parts)
+    return f"{sent} of {len(parts)} parts sent." if len(parts) > 1 else ""
+
+
+def _nothing(task: Task, agent: str) -> str:
+    if task.ended:
+        return "No text was written."
+    verb = "once the checks pass" if task.contract else "when the work is done"
+    return f"No text yet. {agent} writes it {verb}."
+
+
+def _clock(at: datetime | None, zone: tzinfo) -> str:
+    return f" {at.astimezone(zone):%H:%M}" if at else ""
+
+
+def called(channels: Mapping[str, Chosen]) -> dict[str, str]:
+    """What each channel is called on the page: its kind, unless two are of one kind."""
+    kinds = {name: CALLED[type(each)] for name, each in channels.items()}
+    often = Counter(kinds.values())
+    known = {name: _KINDS[kind] for name, kind in kinds.items() if often[kind] == 1}
+    return {name: known.get(name, name) for name in kinds} | {DASHBOARD: "Dashboard"}
+
+
+# Contract -----------------------------------------------------------------------------------------
+
+
+class ProofRow(Struct, frozen=True):
+    activity: str
+    description: str
+    kind: str
+    icon: str
+    word: str
+    note: str = ""
+    took: str = ""
+    pattern: str = ""
+
+
+class ProofTable(Struct, frozen=True):
+    rows: tuple[ProofRow, ...]
+    since: str  # who made it
+    kind: str
+    word: str
+    icon: str
+    says: str = ""  # of a result that no check stands for
+
+
+def proof(task: Task) -> ProofTable | None:
+    """The contract as a table, with what the checks found; None if there is none."""
+    contract = task.contract
+    if contract is None:
+        return None
+    left = list(task.verdict.findings) if task.verdict else []
+    checking = task.status is Status.VERIFYING
+    rows: list[ProofRow] = []
+    for each in contract.criteria:  # two of them may be of one kind; each has a finding of its own
+        found = next((one for one in left if one.activity == each.activity), None)
+        if found is not None:
+            left.remove(found)
+        rows.append(_row(each, found, checking=checking))
+    since, standing = _FROM[contract.generated_from], _standing(rows, task, contract)
+    return ProofTable(tuple(rows), since, *standing, _sentence(unverified(task)))
+
+
+def unverified(task: Task) -> str:
+    """Why no check stands for it, with what its owner said to that."""
+    said = UNVERIFIED.get(proof_of(task), "")
+    return f"{said} You said: {owners_word(task)}" if owners_word(task) else said
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _row(criterion: Criterion, found: Finding | None, *, checking: bool) -> ProofRow:
+    name = criterion.activity.replace("_", " ").replace("-", " ").capitalize()
+    says, pattern = criterion.description, criterion.pattern or ""
+    if found is not None and found.error == DEFERRED:
+        return ProofRow(
+            name, says, "plan", "clock", "later", "When its group ends", pattern=pattern
+        )
+    if found is None:
+        kind, icon, word = ("run", "run", "running") if checking else ("idle", "pend", "not yet")
+        return ProofRow(name, says, kind, icon, word, pattern=pattern)
+    kind, icon, word = _RESULTS[found.result]
+    if (found.error or "").startswith(NOT_DECIDED):
+        kind, icon, word = "idle", "eye", NOT_DECIDED.rstrip(": ")
+    tries = f"{found.attempts} tries" if found.attempts > 1 else ""
+    ran = found.started_at is not None and found.ended_at is not None
+    took = timeline.span(found.ended_at - found.started_at) if ran else ""  # type: ignore[operator]
+    facts = ", ".join(each for each in (tries, took) if each)
+    return ProofRow(name, says, kind, icon, word, found.error or found.note or "", facts, pattern)
+
+
+def _standing(rows: Sequence[ProofRow], task: Task, contract: Contract) -> tuple[str, str, str]:
+    if contract.type is ContractType.ADVISORY:
+        return "plan", "Not verified, for you to judge", "eye"
+    if proof_of(task) in (ProofState.UNPROVEN, ProofState.REFUTED):
+        return "you", "Not verified", "alert"
+    passed = sum(row.kind == "ok" for row in rows)
+    if any(row.kind == "bad" for row in rows):
+        return "bad", f"{passed} of {len(rows)} passed", "fail"
+    if rows and passed == len(rows):
+        return "ok", "All passed", "done"
+    busy = task.status in ACTIVE
+    word = f"{passed} of {len(rows)} passed" if rows else "Only the cheapest checks"
+    return ("run", word, "run") if busy else ("idle", word, "pend")
+
+
+_DRAFTS: Final = frozenset({Reason.APPROVAL, Reason.DELIVERABLE, Reason.AMBIGUOUS})
+_HELD: Final = frozenset({Reason.DELIVERABLE, Reason.VERIFICATION})
+# The one that a person must know of first.
+_ORDER: Final = (
+    DeliveryStatus.UNKNOWN,
+    DeliveryStatus.REFUSED,
+    DeliveryStatus.SENDING,
+    DeliveryStatus.PENDING,
+    DeliveryStatus.SENT,
+)
+_TYPES: Final = {
+    ContractType.VERIFIABLE: ("Verifiable", "Checks decide whether it is done."),
+    ContractType.ADVISORY: ("Advisory, not verified", "No check can prove it: read it and judge."),
+    ContractType.SKIP: ("Light checks", "Only the cheapest checks are made."),
+}
+_TIMES: Final = {
+    "immediate": TaskChip("Immediate", "bolt", "It starts as soon as it can."),
+    "scheduled": TaskChip("At a set time", "clock", "It waits for its time."),
+}
+PRIORITIES: Final = {"low": "Low", "med": "Medium", "high": "High", "critical": "Critical"}
+_TAINTS: Final = {
+    Taint.CONTACT: TaskChip("Read a contact's words", "alert", "It may do less without you."),
+    Taint.PUBLIC: TaskChip("Read strangers' words", "alert", "It may do less without you."),
+}
+_KINDS: Final[Mapping[str, str]] = {
+    "whatsapp": "WhatsApp",
+    "email": "Email",
+    "webhook": "Webhook",
+    "apprise": "Apprise",
+}
+UNVERIFIED: Final = {
+    ProofState.ADVISORY: "no check can prove advice. What came of it is for you to read and judge.",
+    ProofState.UNPROVEN: "you took it although its checks did not pass.",
+    ProofState.REFUTED: "what was checked when its group ended failed.",
+}
+_FROM: Final = {
+    GeneratedFrom.AUTO: "from rules",
+    GeneratedFrom.USER: "by you",
+    GeneratedFrom.PRD: "from a requirements document",
+}
+_RESULTS: Final = {
+    Result.PASS: ("ok", "done", "passed"),
+    Result.FAIL: ("bad", "fail", "failed"),
+    Result.SKIPPED: ("idle", "pend", "skipped"),
+}

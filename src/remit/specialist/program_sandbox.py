@@ -1,0 +1,159 @@
+"""A sandbox around a program that works for us: it sees its folder, and little else.
+
+    wrap = Cage("aider", Leave(network=True, writes=(Path("~/.aider"),)), home=…, sees=…)
+
+It may write its worktree, a home of its own, and what the owner listed. It reads the system, the
+program itself with the files that its words name, and what the owner listed; nothing of his home,
+of Remit's directory, or of other work. The home lies where the owner's does, so that what he lends
+is found in its place; it is empty when a task begins and goes with the worktree, so no task leaves
+anything for another. What it does with git ends in a copy of what git keeps about this worktree.
+"""
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from remit.bubblewrap import PLACES, find, is_root, system
+from remit.errors import Permanent
+from remit.specialist.abstract_sockets import launcher
+from remit.specialist.saved_work import REPOSITORY
+from remit.specialist.tree import aside
+
+_MB: Final = 1024 * 1024
+_SCRATCH: Final = 1024 * _MB  # for temporary files, in memory
+_LIMITS: Final = ("--core=0", "--nproc=4096", f"--fsize={4096 * _MB}")
+_ANYBODY: Final = 1000  # who root is inside: some programs refuse to work for root
+_ELSEWHERE: Final = Path("/tmp/home")  # noqa: S108 - inside, where nobody else is
+_NO_HOMES: Final = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc")))
+_ETC: Final = ("ssl", "pki", "ca-certificates", "hosts", "nsswitch.conf", "localtime")
+_LINE: Final = "/etc/resolv.conf"  # names are looked up by it
+# What of a repository says which commits there are; the commits themselves are only read.
+_KEPT: Final = ("HEAD", "config", "shallow")
+# The program itself, and the folders that it must see to run; None if it is not there.
+Sees = Callable[[str], Sequence[Path] | None]
+
+
+class SandboxPermissions(Struct, frozen=True):
+    """What a program may do besides working in its folder."""
+
+    network: bool = False
+    reads: tuple[Path, ...] = ()
+    writes: tuple[Path, ...] = ()
+
+
+def home_for(environ_home: str) -> Path:
+    """Where its home is seen: in the place of the owner's, if a home can be there."""
+    home = Path(environ_home or _ELSEWHERE)
+    fits = home.is_absolute() and len(home.parts) > 1 and ".." not in home.parts
+    inside = any(home.is_relative_to(each) for each in _NO_HOMES)
+    return home if fits and not inside else _ELSEWHERE
+
+
+class ProgramSandbox:
+    """Wraps the words of a program; nothing is started here."""
+
+    def __init__(
+        self,
+        name: str,
+        leave: SandboxPermissions,
+        *,
+        home: Path,
+        sees: Sees,
+        places: Sequence[Path] = PLACES,
+    ) -> None:
+        self._name = name
+        self._leave = leave
+        self._home = home
+        self._sees = sees
+        self._places = places
+
+    def __call__(
+        self, argv: Sequence[str], workspace: str, readable: Sequence[str]
+    ) -> Sequence[str]:
+        """The words that run a program in its sandbox; what it needs there is laid out."""
+        bwrap, prlimit = (find(each, self._places) for each in ("bwrap", "prlimit"))
+        if bwrap is None or prlimit is None:
+            raise Permanent(
+                f"There is no {'prlimit' if bwrap else 'bwrap'} on this machine, and "
+                f"{self._name} works in a sandbox alone; install bubblewrap, or say "
+                f"sandbox = false under [specialists.{self._name}]."
+            )
+        seen = self._sees(argv[0])
+        if seen is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), argv[0])
+        # A script is a part of the program; the words are the owner's own.
+        scripts = [Path(word) for word in argv[1:] if word.startswith("/")]
+        seen = (*seen, *(each for each in scripts if each.is_file()))
+        return (
+            *(launcher(bwrap) if self._leave.network else ()),
+            *(str(bwrap), *self._alone(), *system(), *self._rooms(workspace)),
+            *_bound("--ro-bind-try", (*seen, *self._leave.reads)),
+            *_bound("--bind-try", self._leave.writes),
+            *_bound("--bind", (Path(workspace),)),
+            *_git(Path(workspace)),
+            *_bound("--ro-bind", map(Path, readable)),
+            *("--remount-ro", "/", "--chdir", workspace, "--"),
+            *(str(prlimit), *_LIMITS, "--", str(seen[0]), *argv[1:]),
+        )
+
+    def _alone(self) -> Iterator[str]:
+        yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--hostname", "sandbox")
+        yield from ("--cap-drop", "ALL", "--die-with-parent")
+        if self._leave.network:
+            yield "--share-net"  # what listens on this machine's loopback is reached, too
+        if is_root():
+            yield from ("--uid", str(_ANYBODY), "--gid", str(_ANYBODY))
+
+    def _rooms(self, workspace: str) -> Iterator[str]:
+        """The parts that are neither the system's nor the worktree's."""
+        place = aside(workspace)
+        own = place / "homes" / self._name
+        own.mkdir(parents=True, exist_ok=True)
+        user, group = (_ANYBODY, _ANYBODY) if is_root() else (os.getuid(), os.getgid())
+        (place / "passwd").write_text(f"you:x:{user}:{group}::{self._home}:/bin/sh\n")
+        (place / "group").write_text(f"you:x:{group}:\n")
+        yield from ("--proc", "/proc", "--dev", "/dev")
+        for each in ("/tmp", "/var/tmp"):  # noqa: S108 - inside
+            yield from ("--perms", "1777", "--size", str(_SCRATCH), "--tmpfs", each)
+        for name in _ETC:
+            yield from ("--ro-bind-try", f"/etc/{name}", f"/etc/{name}")
+        if self._leave.network:
+            yield from ("--ro-bind-try", _LINE, _LINE)
+        for name in ("passwd", "group"):
+            yield from ("--ro-bind", str(place / name), f"/etc/{name}")
+        yield from ("--bind", str(own), str(self._home))
+
+
+def _bound(how: str, paths: Iterable[Path]) -> Iterator[str]:
+    for each in dict.fromkeys(paths):
+        yield from (how, str(each), str(each))
+
+
+def _git(workspace: Path) -> Iterator[str]:
+    """A repository that is as ours is for this one worktree, and that may be done anything to.
+
+    It is made anew for each try: what was committed in it counts for nothing, what lies in the
+    folder does.
+    """
+    ours, task = workspace.parent / REPOSITORY, workspace.name
+    if not (ours / "worktrees" / task).is_dir():
+        return
+    copy, commits = aside(str(workspace)) / "git", aside(str(workspace)) / "commits"
+    shutil.rmtree(copy, ignore_errors=True)
+    # It must be there already: around it may lie what was lent to be read alone.
+    commits.mkdir(parents=True, exist_ok=True)
+    branch = Path("refs/heads/remit", task)
+    (copy / branch.parent).mkdir(parents=True)
+    (copy / "objects/info").mkdir(parents=True)
+    (copy / "objects/info/alternates").write_text(f"{commits}\n")
+    for name in (*_KEPT, str(branch)):
+        if (ours / name).is_file():
+            shutil.copyfile(ours / name, copy / name)
+    shutil.copytree(ours / "worktrees" / task, copy / "worktrees" / task, symlinks=True)
+    yield from ("--bind", str(copy), str(ours))
+    yield from ("--ro-bind", str(ours / "objects"), str(commits))

@@ -1,0 +1,153 @@
+"""How projects and specialists stand on this machine, seen without running anything."""
+
+import shutil
+from collections.abc import Callable, Collection, Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.bubblewrap import find
+from remit.settings.projects import ProjectSettings
+from remit.settings.specialists import SpecialistKind, SpecialistSettings
+from remit.specialist.abstract_sockets import can_hide
+from remit.specialist.chain import NOBODY
+
+OWN: Final = "brain"  # a specialist even if nobody named it
+
+
+class SpecialistHealth(Struct, frozen=True):
+    """`verdict` is ok, warn or fail; `place` is where it lies, `todo` says what would mend it."""
+
+    name: str
+    verdict: str
+    said: str
+    place: str
+    todo: str = ""
+
+    @property
+    def whole(self) -> str:
+        return (
+            f"{self.name}: {self.place}, {self.said}" if self.place else f"{self.name}: {self.said}"
+        )
+
+
+def projects(
+    known: Mapping[str, ProjectSettings],
+    specialists: Mapping[str, SpecialistSettings],
+    kinds: Callable[[ProjectSettings], Collection[str]],
+    *,
+    thinks: bool,
+) -> Iterator[SpecialistHealth]:
+    """Each project: whether its folder is there, under git, and who works on it.
+
+    `kinds` says which kinds of work its rules tell apart; `thinks` whether there is a model.
+    """
+    for name, each in known.items():
+        stand = _project(name, known, specialists, thinks=thinks)
+        yield _chained(stand, each, kinds(each)) if stand.verdict == "ok" else stand
+
+
+def specialists(
+    known: Mapping[str, SpecialistSettings], path: str | None
+) -> Iterator[SpecialistHealth]:
+    """Each specialist: whether its program is found in the folders of `path`."""
+    for name, each in known.items():
+        yield _specialist(name, each, path)
+
+
+def workers(
+    name: str, projects: Mapping[str, ProjectSettings], known: Collection[str]
+) -> tuple[str, ...]:
+    """Who works on a project: those that it names, else those that no other project has named.
+
+    The brain is nobody's own.
+    """
+    mine = projects[name]
+    if mine.specialists:
+        return mine.specialists
+    others = {one for key, each in projects.items() if key != name for one in _named(each)}
+    own = {OWN, *_named(mine)}
+    return tuple(each for each in known if each in own or each not in others)
+
+
+def _named(project: ProjectSettings) -> list[str]:
+    chained = (one for line in project.lines.values() for one in line)
+    return list(dict.fromkeys((*project.specialists, *chained)))
+
+
+def _project(
+    name: str,
+    projects: Mapping[str, ProjectSettings],
+    known: Mapping[str, SpecialistSettings],
+    *,
+    thinks: bool,
+) -> SpecialistHealth:
+    project = projects[name]
+    folder, table = Path(project.path).expanduser(), f"[projects.{name}] in settings.toml"
+    place = str(folder)
+    if not folder.is_dir():
+        return SpecialistHealth(
+            name, "fail", "the folder is not there", place, f"Mend path under {table}."
+        )
+    if not (folder / ".git").exists():
+        todo = f"Run `git init` there and commit, or mend path under {table}."
+        return SpecialistHealth(name, "fail", "the folder is no git repository", place, todo)
+    missing = [each for each in _named(project) if each not in known and each != OWN]
+    if missing:
+        said = f"nobody is called {', '.join(missing)}"
+        todo = f"Name them as [specialists.{missing[0]}], or mend specialists under {table}."
+        return SpecialistHealth(name, "fail", said, place, todo)
+    people = workers(name, projects, list(dict.fromkeys((*known, OWN))))
+    needs_model = {OWN, *(one for one, each in known.items() if each.kind is SpecialistKind.BRAIN)}
+    able = [each for each in people if thinks or each not in needs_model]
+    if not able:
+        return SpecialistHealth(name, "fail", "nobody can work on it", place, NOBODY)
+    return SpecialistHealth(name, "ok", f"worked on by {', '.join(able)}", place)
+
+
+def _chained(
+    stand: SpecialistHealth, project: ProjectSettings, kinds: Collection[str]
+) -> SpecialistHealth:
+    """A chain for a kind of work that nobody ever finds would never be used."""
+    strange = [kind for kind in project.chains if kind not in kinds]
+    if strange:
+        table = f"[projects.{stand.name}.chains] in settings.toml"
+        todo = f"Mend {table}; known: {', '.join(sorted(kinds))}."
+        return replace(stand, verdict="fail", said=f"no work is called {strange[0]}", todo=todo)
+    lines = (f"{kind} by {', '.join(names)}" for kind, names in project.lines.items())
+    return replace(stand, said="; ".join((stand.said, *lines)))
+
+
+def _specialist(name: str, specialist: SpecialistSettings, path: str | None) -> SpecialistHealth:
+    if specialist.kind is SpecialistKind.BRAIN:
+        return SpecialistHealth(name, "ok", "the brain of [brain]", "")
+    program, kind = specialist.argv[0], _KINDS[specialist.kind]
+    found = shutil.which(program, path=path)
+    if found is None:
+        todo = f"Install it, or mend argv under [specialists.{name}] in settings.toml."
+        return SpecialistHealth(name, "fail", f"{Path(program).name} is not on PATH", "", todo)
+    if specialist.sandbox and find("bwrap") is None:
+        todo = f"Install bubblewrap, or say sandbox = false under [specialists.{name}]."
+        return SpecialistHealth(name, "fail", "there is no sandbox to run it in", found, todo)
+    said = f"{kind}, {specialist.time_limit} s for a try, {_around(specialist)}"
+    return SpecialistHealth(name, "ok" if specialist.sandbox else "warn", said, found)
+
+
+def _around(specialist: SpecialistSettings) -> str:
+    """What holds it in, in words."""
+    if not specialist.sandbox:
+        return "without a sandbox: it can read and write what you can"
+    if not specialist.network:
+        return "in a sandbox without network"
+    bwrap = find("bwrap")
+    hidden = bwrap is not None and can_hide(bwrap)
+    sockets = "" if hidden else ", and abstract Unix sockets (Linux 6.12 could hide them)"
+    return (
+        "in a sandbox with network: it reaches what this machine does, every service that listens "
+        f"on its loopback{sockets}"
+    )
+
+
+_KINDS: Final = {SpecialistKind.COMMAND: "a command", SpecialistKind.ACP: "an agent over ACP"}

@@ -1,0 +1,257 @@
+"""Where code work is done: a folder for each task, who works in it, and what became of it.
+
+How far a piece of work has come follows from what is on record alone, so that a leg after a crash,
+or after three days of waiting for the owner, goes on exactly there.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from remit.errors import BadInput
+from remit.model.contract import Contract, ContractType, Verdict
+from remit.model.reply import Policy, ToolCall
+from remit.model.specialist import (
+    PROJECT,
+    AttemptOutcome,
+    SpecialistAttempt,
+    SpecialistClaim,
+    SpecialistJob,
+)
+from remit.model.task import Creator, Task
+from remit.ports import Clock, OnText, Specialist
+from remit.specialist import brief, chain, checkpoint, merge, policy
+from remit.specialist.chain import Exhausted, NewSession, Next, NextAgent, RetryAgent
+from remit.specialist.changes import Snapshot
+from remit.specialist.checkpoint import Checkpoint, CheckpointCause, FileState
+from remit.specialist.merge import MergedWork, MergeRefused
+from remit.specialist.tree import Worktree
+from remit.specialist.worktree import Worktrees
+
+PREFIX: Final = PROJECT
+LONGEST: Final = 1800  # seconds that one try may take, if nobody says otherwise
+_CAUSES: Final = {
+    AttemptOutcome.RATE_LIMIT: CheckpointCause.RATE_LIMIT,
+    AttemptOutcome.CONTEXT_OVERFLOW: CheckpointCause.CONTEXT_LIMIT,
+    AttemptOutcome.NEEDS_OWNER: CheckpointCause.MANUAL,
+}
+
+
+class ProjectSpecialists(Struct, frozen=True):
+    """A project of the owner: its folder, and who may work on it, the first one first."""
+
+    path: str
+    chain: tuple[str, ...] = ()
+    chains: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for kinds of work
+
+
+class SpecialistTurn(Struct, frozen=True):
+    """What one specialist did in one go."""
+
+    agent: str
+    claim: SpecialistClaim
+    started_at: datetime
+    ended_at: datetime
+
+
+class WorkResult(Struct, frozen=True):
+    """What lies in the folder: the whole of it by its name, and what differs from the base."""
+
+    tree: str
+    paths: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()  # that were there before and are not as they were
+    refused: tuple[str, ...] = ()
+    files: tuple[FileState, ...] = ()
+
+
+class MergeResult(Struct, frozen=True):
+    """The branch of the owner that the work is on now; else why it is on none."""
+
+    branch: str = ""
+    why: str = ""
+    joined: bool = False  # with what its owner did meanwhile: the two were not checked together
+
+
+class WorkHistory(Struct, frozen=True):
+    """How far the work has come."""
+
+    attempts: tuple[SpecialistAttempt, ...] = ()
+    note: Checkpoint | None = None
+    session: str | None = None
+    failed: tuple[str, ...] = ()  # what did not pass, in words
+    said: str = ""  # the owner's word on a call that was asked for
+    allowed: tuple[str, ...] = ()
+
+    def after(
+        self, tried: SpecialistTurn, left: WorkResult, verdict: Verdict | None = None
+    ) -> "WorkHistory":
+        """How far it has come after a try; a claim is as good as its verdict."""
+        claim = tried.claim
+        wrong = verdict is not None and not verdict.passed
+        outcome = AttemptOutcome.VERIFICATION_FAILED if wrong else claim.outcome
+        error = verdict.complaint if verdict is not None and wrong else claim.error
+        failed = verdict.failed if verdict is not None else ()
+        attempt = SpecialistAttempt(
+            tried.agent, tried.started_at, tried.ended_at, outcome, error, failed
+        )
+        note = checkpoint.checkpoint_of_claim(
+            claim,
+            agent=tried.agent,
+            cause=_CAUSES.get(outcome, CheckpointCause.FAILURE),
+            made_at=tried.ended_at,
+            files={seen.path: seen.hash for seen in left.files},
+            before=self.note,
+        )
+        told = (error,) if error and wrong else ()
+        return WorkHistory(chain.record(self.attempts, attempt), note, claim.session, told)
+
+
+def is_code(task: Task) -> bool:
+    """Whether a task is work on a project; only its owner may have asked for that."""
+    mine = task.created_by is not Creator.AGENT
+    return mine and (task.assigned_agent or "").startswith(PREFIX)
+
+
+class SpecialistPool:
+    def __init__(
+        self,
+        shops: Mapping[str, ProjectSpecialists],
+        people: Mapping[str, Specialist],
+        trees: Worktrees,
+        clock: Clock,
+        time_limits: Mapping[str, float] | None = None,
+    ) -> None:
+        self._shops = shops
+        self._people = people
+        self._trees = trees
+        self._clock = clock
+        self._limits = time_limits or {}
+
+    def shop(self, task: Task) -> ProjectSpecialists:
+        name = (task.assigned_agent or "").removeprefix(PREFIX)
+        if name not in self._shops:
+            known = ", ".join(sorted(self._shops)) or "none"
+            raise BadInput(f"There is no project {name!r:.60}; there is {known}.", field="project")
+        return self._shops[name]
+
+    async def open(self, task: Task) -> Worktree:
+        """The folder of a task; what was left in it is still there.
+
+        Work that is sent back and does not fit any more with what its owner did begins from that.
+        """
+        place = self.shop(task).path
+        tree = await self._trees.open(place, task.id)
+        if not task.round or await merge.fits(self._trees, tree, self._clock.now()):
+            return tree
+        await self._trees.remove(tree)
+        return await self._trees.open(place, task.id)
+
+    def follow(self, task: Task, course: WorkHistory, contract: Contract | None) -> Next:
+        """Who works next, of those who are for such work."""
+        shop, needs = self.shop(task), chain.kinds(contract)
+        chains = {**shop.chains, chain.ANY_KIND: shop.chain}
+        mine = {name for names in chains.values() for name in names}
+        able = {n: each.capabilities for n, each in self._people.items() if n in mine}
+        who = chain.line(chains, needs, able)
+        if not who and needs and able:
+            what = ", ".join(sorted(needs))
+            return Exhausted(f"Nobody is set up who does {what}; say so in [specialists].")
+        return chain.follow(who, course.attempts)
+
+    async def work(
+        self,
+        task: Task,
+        tree: Worktree,
+        contract: Contract | None,
+        course: WorkHistory,
+        choice: RetryAgent | NewSession | NextAgent,
+        emit: OnText,
+    ) -> SpecialistTurn:
+        """Have one specialist work, once."""
+        began = self._clock.now()
+        stays = isinstance(choice, RetryAgent) and course.session is not None
+        job = SpecialistJob(
+            task.id,
+            _told(task, contract, course) if not stays else _goes_on(course),
+            tree.folder,
+            course.session if stays else None,
+            self._limits.get(choice.agent, float(LONGEST)),
+            course.allowed,
+        )
+
+        async def permit(call: ToolCall) -> Policy:
+            if call.digest in course.allowed:
+                return Policy.ALLOW
+            return policy.rule(call, tree.folder)
+
+        claim = await self._people[choice.agent].work(job, emit, permit)
+        return SpecialistTurn(choice.agent, claim, began, self._clock.now())
+
+    async def look(self, tree: Worktree) -> WorkResult:
+        """What lies in the folder now."""
+        seen = await self._trees.look(tree)
+        files = tuple(FileState(path, sha) for path, sha in sorted(seen.hashes.items()))
+        return WorkResult(seen.tree, seen.paths, seen.tests, seen.refused, files)
+
+    async def diff(self, tree: Worktree, left: WorkResult) -> str:
+        """What was changed when it was looked at, as a diff; whatever is in the folder by now."""
+        return await self._trees.diff(tree, left.tree)
+
+    async def keep(self, tree: Worktree, left: WorkResult, words: str, at: datetime) -> str:
+        """Put what was looked at, and nothing that was done since, on the task's branch."""
+        seen = Snapshot(left.tree, refused=left.refused)
+        return await self._trees.commit(tree, seen, words, at)
+
+    async def merge(self, tree: Worktree, commit: str) -> MergeResult:
+        """Bring a commit into the owner's folder, or say what is in the way."""
+        match await merge.merge(self._trees, tree, commit, self._clock.now()):
+            case MergedWork(now, branch):
+                return MergeResult(branch, joined=now != commit)
+            case MergeRefused(why):
+                return MergeResult(why=why)
+
+    async def publish(self, tree: Worktree) -> str:
+        """Put the branch into the owner's repository, beside his own."""
+        return await merge.publish(self._trees, tree)
+
+    async def close(self, tree: Worktree) -> bool:
+        """Leave nothing of the folder behind; what it was made for is with the owner."""
+        await self._trees.remove(tree)
+        return True
+
+
+def sober(tried: SpecialistTurn, left: WorkResult, contract: Contract | None) -> SpecialistTurn:
+    """What a try is worth before anything is checked: who changed nothing has done no work."""
+    advice = contract is None or contract.type is ContractType.ADVISORY
+    if tried.claim.outcome is not AttemptOutcome.SUCCESS or left.paths or advice:
+        return tried
+    why = f"{tried.agent} says that it is done, and has changed no file."
+    return replace(tried, claim=replace(tried.claim, outcome=AttemptOutcome.BAD_OUTPUT, error=why))
+
+
+def allowing(
+    course: WorkHistory, claim: SpecialistClaim, *, yes: bool, word: str = ""
+) -> WorkHistory:
+    """The course after the owner's word on what a specialist asked to do."""
+    call = claim.needs
+    if call is None:
+        return replace(course, said=f"Asked {claim.error!r}, the owner said: {word}\n")
+    exact = policy.exact(call)
+    if yes:
+        return replace(course, said=brief.allowed(call, exact), allowed=(call.digest,))
+    return replace(course, said=brief.refused(call, exact, word), allowed=())
+
+
+def _told(task: Task, contract: Contract | None, course: WorkHistory) -> str:
+    notes: Sequence[str] = task.notes
+    asked = "\n\n".join([task.instructions, *(f"The owner adds: {note}" for note in notes)])
+    note = checkpoint.resume(course.note) if course.note else ""
+    text = brief.prompt(asked, contract, checkpoint=note, failed=course.failed)
+    return f"{text}\n{course.said}" if course.said else text
+
+
+def _goes_on(course: WorkHistory) -> str:
+    return course.said or brief.fix(course.failed)

@@ -1,0 +1,415 @@
+"""Builds the whole from settings."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.brain import prompt
+from remit.brain.budget import Budget, midnight
+from remit.brain.models import ModelBrain
+from remit.brain.no_brain import NoBrain
+from remit.brain.think import Thinker
+from remit.brain.tool import kit
+from remit.brain.tools import Toolbox, UsableTool
+from remit.converse.talk import ConversationLoop
+from remit.deliver.channel_registry import ChannelRegistry, ChannelSecrets
+from remit.deliver.courier import Courier
+from remit.deliver.dashboard import DashboardChannel
+from remit.deliver.notice_sender import NoticeSender
+from remit.deliver.push import PushNotifier
+from remit.deliver.send_limits import SendLimits
+from remit.engine.deferred import Deferred
+from remit.engine.leftovers import Leftovers
+from remit.engine.local import LocalEngine
+from remit.gate import GateSecrets
+from remit.intake import recipients
+from remit.intake.admit import Intake
+from remit.intake.book import FILE as CONTACTS
+from remit.intake.book import Contacts
+from remit.intake.duplicates import DuplicateAwareReceiver
+from remit.intake.entries import put_quiet
+from remit.intake.exam.qualify import QualifiedReader
+from remit.intake.hear import MessageReader
+from remit.intake.permits import Permits
+from remit.intake.receive import Receiver
+from remit.intake.zone import owners
+from remit.journal.follow import Journal
+from remit.model.delivery import SendGuarantee
+from remit.model.ids import Ids
+from remit.model.undo import Undo
+from remit.owner import Owner
+from remit.plan.draft import Planner
+from remit.ports import Brain, Channel, Clock
+from remit.recall.session import SessionRecall
+from remit.review.inbox import Inbox
+from remit.run import RunPorts
+from remit.run.rooms import CodeWorkPorts
+from remit.run.send import approval_card
+from remit.settings import Settings
+from remit.specialist.worktree import Worktrees
+from remit.store import events, home, permissions, sessions
+from remit.store.database import Database
+from remit.store.redact import Redactor
+from remit.store.sqlite import Sqlite
+from remit.system.background import Background, LoopState
+from remit.trigger.repeat import Repeater
+from remit.verify.verdict import Verifier
+from remit.wiring import minds, proof, workers
+from remit.wiring.app_context import AppContext, WallClock
+from remit.wiring.calendar_ports import IntakeParts
+from remit.wiring.calendars import CalendarRegistry
+from remit.wiring.deferred import deferred
+from remit.wiring.inbound_ports import InboundPorts
+from remit.wiring.inbound_triggers import InboundTriggers
+from remit.wiring.keys import keys_of, redacting
+from remit.wiring.minds import brain_of
+from remit.wiring.notices import NoticeParts, NoticePreferences, join
+from remit.wiring.priority import PriorityFile
+from remit.wiring.recall import SimilarTasks
+from remit.wiring.reflection import ReflectionLoop
+from remit.wiring.talk import ConversationIntake, OwnerOperations, talk
+
+# The channels that every house has.
+CHANNELS: Final[Mapping[str, Channel]] = {"dashboard": DashboardChannel()}
+
+
+class App(Struct, frozen=True):
+    """Everything, put together."""
+
+    settings: Settings
+    db: Database
+    clock: Clock
+    zone: ZoneInfo  # of the owner's clock
+    ids: Ids
+    journal: Journal
+    intake: Intake
+    inbox: Inbox
+    owner: Owner
+    permits: Permits
+    engine: LocalEngine
+    tools: Toolbox
+    repeater: Repeater
+    talk: ConversationLoop
+    outfit: ChannelRegistry  # the channels of the settings
+    calendars: CalendarRegistry  # where work starts by the clock
+    doors: InboundTriggers  # where others bring work
+    told: NoticeParts  # what the owner is told, and how
+    priority: PriorityFile  # the rules that rank tasks
+    recollection: SimilarTasks  # tasks like others
+    reflection: ReflectionLoop  # looks back, and keeps what was changed
+    deferred: Deferred  # what is checked when its group ends
+    leftovers: Leftovers  # worktrees of tasks that are over
+    background: Background  # every loop, and how it is doing
+    hide: Redactor  # takes every secret out of what is logged
+    thinks: bool  # whether there is a brain that can be asked
+    model_reader: QualifiedReader | None  # the model that reads messages, if there is one
+
+    @property
+    def push(self) -> PushNotifier:
+        return self.told.push
+
+    @property
+    def wishes(self) -> NoticePreferences:
+        return self.told.wishes
+
+    @property
+    def herald(self) -> NoticeSender:
+        return self.told.herald
+
+
+@asynccontextmanager
+async def opened(
+    settings: Settings,
+    *,
+    clock: Clock | None = None,
+    brain: Brain | None = None,
+    channels: Mapping[str, Channel] | None = None,
+    able: Sequence[UsableTool] = (),
+) -> AsyncIterator[App]:
+    """Hold the directory, open the store and build the rooms; the engine is not started."""
+    clock = clock or WallClock()
+    async with AsyncExitStack() as stack:
+        stack.enter_context(home.lock(settings.home))
+        await asyncio.to_thread(home.prepare, settings.database)
+        brain = brain or brain_of(settings)
+        if isinstance(brain, ModelBrain):
+            stack.push_async_callback(brain.close)
+        db = Sqlite(settings.database)
+        stack.push_async_callback(db.close)
+        house = build(settings, db, clock, brain, channels or {}, able)
+        stack.push_async_callback(house.background.close)
+        stack.push_async_callback(house.outfit.close)
+        stack.push_async_callback(house.calendars.close)
+        stack.push_async_callback(house.doors.close)
+        stack.push_async_callback(house.reflection.close)
+        stack.push_async_callback(house.recollection.close)
+        stack.push_async_callback(house.herald.close)
+        stack.push_async_callback(house.tools.close)
+        stack.push_async_callback(house.repeater.stop)
+        stack.push_async_callback(house.talk.stop)
+        stack.push_async_callback(house.deferred.stop)
+        stack.push_async_callback(house.leftovers.stop)
+        yield house
+
+
+def build(
+    settings: Settings,
+    db: Database,
+    clock: Clock,
+    brain: Brain,
+    more: Mapping[str, Channel],
+    able: Sequence[UsableTool] = (),
+) -> App:
+    ids, keys = Ids(clock.now, secrets.randbits), keys_of(settings)
+    background = _background(db, clock, redacting(keys))
+    fitted = _fitted(keys, db, clock, background, settings.deliver.keep_inbound)
+    channels = {**CHANNELS, **fitted.channels, **more}
+    ground = _ground(settings, db, clock, brain, channels, keys, background=background)
+    alike = SimilarTasks(ground)
+    model = minds.model_reader(ground)
+    ears, receiver = _hearing(ground, ids, fitted, alike, model)
+    tools = _tools(ground, ears.intake, able, alike)
+    return _house(_Frame(ground, ids, keys, fitted, alike, ears, receiver, tools, model))
+
+
+class _Frame(Struct, frozen=True):
+    """What stands before the rooms do."""
+
+    ground: AppContext
+    ids: Ids
+    keys: ChannelSecrets
+    fitted: ChannelRegistry
+    alike: SimilarTasks
+    ears: ConversationIntake
+    receiver: Receiver
+    tools: Toolbox
+    model: QualifiedReader | None
+
+
+class _Work(Struct, frozen=True):
+    """Who works, what is checked late, and who looks back on it."""
+
+    trees: Worktrees
+    late: Deferred
+    back: ReflectionLoop
+    engine: LocalEngine
+    courier: Courier
+
+
+def _work(frame: _Frame, priority: PriorityFile) -> _Work:
+    ground, ids, tools, contacts = frame.ground, frame.ids, frame.tools, frame.ears.contacts
+    trees = workers.trees(ground)
+    late = deferred(ground, ids, trees)
+    bench = proof.bench(ground, trees, late)
+    rooms = _rooms(ground, tools, contacts, frame.fitted, priority, bench)
+    back = ReflectionLoop(ground, ids, frame.ears.intake.admit, tools, contacts)
+    reminded = rooms.recall.reminded(frame.alike.reminders.of)
+    read = frame.receiver.read_pending
+    rooms = replace(rooms, mirror=back.mirror, recall=reminded, read=read)
+    frame.ears.ear.approve_by(partial(approval_card, rooms))
+    return _Work(trees, late, back, _engine(ground, ids, rooms), rooms.courier)
+
+
+def _house(frame: _Frame) -> App:
+    ground, ids, keys, ears = frame.ground, frame.ids, frame.keys, frame.ears
+    settings, db, clock, contacts = ground.settings, ground.db, ground.clock, ears.contacts
+    journal, owner, priority = Journal(db), Owner(db, clock, ids), PriorityFile(settings.home)
+    inbox = Inbox(db, clock, ears.ear.settling, _undo(ground))
+    work = _work(frame, priority)
+    told = join(ground, ids, work.courier, keys.kept.hide)
+    spoken = talk(
+        ground, ids, journal, ears, OwnerOperations(ground, owner, inbox, ears.intake), told.tells
+    )
+    return App(
+        settings=settings,
+        db=db,
+        clock=clock,
+        zone=ground.zone,
+        ids=ids,
+        journal=journal,
+        intake=ears.intake,
+        inbox=inbox,
+        owner=owner,
+        permits=Permits(contacts, db, clock),
+        engine=work.engine,
+        tools=frame.tools,
+        repeater=Repeater(db, clock, ids, ground.background, settings.schedule, work.engine.heed),
+        talk=spoken,
+        outfit=frame.fitted,
+        calendars=CalendarRegistry(
+            IntakeParts(ground, ids, ears.intake.admit, contacts, keys.learn)
+        ),
+        doors=InboundTriggers(
+            InboundPorts(ground, keys, ears.intake, contacts, spoken.came, inbox.decide)
+        ),
+        told=told,
+        priority=priority,
+        recollection=frame.alike,
+        reflection=work.back,
+        deferred=work.late,
+        leftovers=Leftovers(db, clock, work.trees, ground.background),
+        background=ground.background,
+        hide=keys.kept.hide,
+        thinks=_thinks(ground.brain),
+        model_reader=frame.model,
+    )
+
+
+def _ground(  # noqa: PLR0913 - each is a part of it
+    settings: Settings,
+    db: Database,
+    clock: Clock,
+    brain: Brain,
+    channels: Mapping[str, Channel],
+    keys: ChannelSecrets,
+    *,
+    background: Background,
+) -> AppContext:
+    zone = owners(settings.zone, os.environ).zone
+    return AppContext(
+        settings=settings,
+        db=db,
+        clock=clock,
+        brain=brain,
+        channels=channels,
+        zone=zone,
+        purse=Budget(db, clock, settings.budget, midnight(zone)),
+        known=keys.seen,
+        redact=redacting(keys),
+        background=background,
+    )
+
+
+def _background(db: Database, clock: Clock, redact: Callable[[str], str]) -> Background:
+    """All loops; that one has failed is written into the journal, and so told the owner."""
+
+    async def report(state: LoopState) -> None:
+        await db.write(events.note_loop_failure, state.name, redact(state.error), clock.now())
+
+    return Background(clock.now, clock.sleep, report)
+
+
+def _hearing(
+    ground: AppContext,
+    ids: Ids,
+    fitted: ChannelRegistry,
+    alike: SimilarTasks,
+    model: QualifiedReader | None,
+) -> tuple[ConversationIntake, Receiver]:
+    """Whom the owner knows, who reads what is said, and what makes tasks of it."""
+    settings, db, clock = ground.settings, ground.db, ground.clock
+    contacts = Contacts(
+        settings.home / CONTACTS, settings.owner, _called(ground, fitted), settings.agent
+    )
+    ear = MessageReader(db, clock, ids, contacts, ground.zone, minds.reader(ground, model))
+    is_slow = partial(minds.is_read_by_model, ground, model)
+    receiver = Receiver(ear, db, clock, ids, is_slow)
+    attentive = DuplicateAwareReceiver(receiver, alike.twin)
+    intake = Intake(db, clock, ids, ground.channels, attentive, contacts.meant)
+    return ConversationIntake(ground, intake, ear, contacts, is_slow), receiver
+
+
+def _engine(ground: AppContext, ids: Ids, rooms: RunPorts) -> LocalEngine:
+    limits = minds.patient(ground.settings)
+    return LocalEngine(ground.db, ground.clock, ids, rooms, limits, ground.background)
+
+
+def _thinks(brain: Brain) -> bool:
+    """Whether there is a brain that can be asked."""
+    return brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain)
+
+
+def _tools(
+    ground: AppContext, intake: Intake, able: Sequence[UsableTool], alike: SimilarTasks
+) -> Toolbox:
+    """All that the brain may call: the owner's commands, the house's own, and what was added."""
+    settings = ground.settings
+    own = kit.own(settings.tools, ground.db, intake.admit, settings.work, alike.finder.find)
+    every: list[UsableTool] = [*minds.commands(settings), *own, *able]
+    return Toolbox(every, minds.shelves(settings, ground.clock), ground.redact)
+
+
+def _fitted(
+    keys: ChannelSecrets, db: Database, clock: Clock, background: Background, keep: int
+) -> ChannelRegistry:
+    """The channels of the settings."""
+    if not keys.chosen:
+        return ChannelRegistry()
+    from remit.deliver import channel_setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+
+    return channel_setup.build_channels(keys, db, clock, background, keep=keep)
+
+
+def _rooms(
+    ground: AppContext,
+    tools: Toolbox,
+    contacts: Contacts,
+    fitted: ChannelRegistry,
+    priority: PriorityFile,
+    bench: CodeWorkPorts | None,
+) -> RunPorts:
+    db = ground.db
+    kinds = {way.name: way.kind for way in fitted.ways}
+    return RunPorts(
+        planner=Planner(minds.scorer(ground), priority, ground.zone),
+        recall=SessionRecall(db, summarise=minds.summariser(ground), zone=ground.zone),
+        thinker=Thinker(
+            ground.brain,
+            ground.channels,
+            minds.around(ground, contacts),
+            tools=tools,
+            states=lambda runs: db.read(sessions.states, runs),
+            purse=ground.purse,
+        ),
+        verifier=Verifier(proof.checks(ground), ground.clock.now),
+        courier=Courier(ground.channels, now=ground.clock.now, bounds=_bounds(ground, contacts)),
+        known=GateSecrets(secrets=ground.known, echoes=_echoes(ground.channels)),
+        tools=tools,
+        bench=bench,
+        agree=proof.ContractDrafter(ground, tools, kinds).draft,
+        put_rule=partial(put_quiet, ground.settings.home / CONTACTS),
+    )
+
+
+def _called(ground: AppContext, fitted: ChannelRegistry) -> list[recipients.ChannelName]:
+    """Every channel as the owner may call it: by its name, its kind, or a word of his own."""
+    known = {
+        way.name: recipients.ChannelName(way.name, way.kind, way.aliases) for way in fitted.ways
+    }
+    return [known.get(name, recipients.ChannelName(name, name)) for name in ground.channels]
+
+
+def _bounds(ground: AppContext, contacts: Contacts) -> SendLimits:
+    """What the owner and the operator let the courier do."""
+    db, deliver = ground.db, ground.settings.deliver
+    return SendLimits(
+        people=contacts,
+        standing=lambda channel: db.read(permissions.on, channel),
+        sent=lambda delivery, since: db.read(permissions.sent_since, delivery, since),
+        now=ground.clock.now,
+        zone=ground.zone,
+        quiet=deliver.quiet_hours,
+        daily_cap=deliver.daily_cap,
+        undo=deliver.undo,
+    )
+
+
+def _undo(ground: AppContext) -> Undo:
+    """How long an approval can be called back; what stays in the house need not wait."""
+    stays = (
+        name for name, each in ground.channels.items() if each.keeps is SendGuarantee.TRANSACTION
+    )
+    return Undo(ground.settings.deliver.undo, tuple(stays))
+
+
+def _echoes(channels: Mapping[str, Channel]) -> tuple[str, ...]:
+    """What a brain is told and no deliverable may repeat."""
+    return (*prompt.FIXED, *(channel.guidance for channel in channels.values()))

@@ -1,0 +1,20 @@
+"""What the calendars of a house are joined to."""
+
+from collections.abc import Awaitable, Callable, Iterable
+
+from msgspec import Struct
+
+from remit.intake.book import Contacts
+from remit.model.ids import Ids
+from remit.model.task import Cue, Task
+from remit.wiring.app_context import AppContext
+
+
+class IntakeParts(Struct, frozen=True):
+    """The store, the time, the way in, and whom the owner knows."""
+
+    ground: AppContext
+    ids: Ids
+    admit: Callable[[Cue], Awaitable[Task]]
+    contacts: Contacts
+    learn: Callable[[Iterable[str]], None]  # from now on these are secrets

@@ -1,0 +1,26 @@
+"""What the doors in of a house are joined to."""
+
+from collections.abc import Awaitable, Callable
+
+from msgspec import Struct
+
+from remit.deliver.channel_registry import ChannelSecrets
+from remit.intake.admit import Intake
+from remit.intake.book import Contacts
+from remit.model.conversation import Turn
+from remit.model.ids import ReviewId
+from remit.model.review import Decision
+from remit.model.task import Task
+from remit.store.inbound import InboundMessage
+from remit.wiring.app_context import AppContext
+
+
+class InboundPorts(Struct, frozen=True):
+    """What the doors are joined to: who takes work in, who is known, who talks."""
+
+    ground: AppContext
+    keys: ChannelSecrets
+    intake: Intake
+    contacts: Contacts
+    talk: Callable[[InboundMessage], Awaitable[Turn | None]]
+    decide: Callable[[ReviewId, Decision], Awaitable[Task]]

@@ -1,0 +1,312 @@
+"""What comes in by each door, joined to the rooms that make work of it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from msgspec.structs import replace
+
+from remit.brain.budget import midnight
+from remit.converse import short_answer
+from remit.deliver import account as accounts
+from remit.deliver.account import Security, SmtpAccount
+from remit.deliver.inbound_cleanup import InboundCleanup
+from remit.errors import BadInput, Conflict, NotFound
+from remit.intake.heard import OwnerMessage
+from remit.language.order_words import asks_for_work
+from remit.model.codec import JsonMap
+from remit.model.ids import TaskId
+from remit.model.permit import Reach
+from remit.model.phone import is_same_address
+from remit.model.task import Cue, Source, SourceKind
+from remit.settings.channels import EmailSettings
+from remit.settings.doors import ANY, START, FolderSettings, HookSettings, InboundRule
+from remit.store import conversations, cues, notices, reviews
+from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
+from remit.store.database import Tx
+from remit.store.inbound import InboundMessage
+from remit.trigger import files, hook, hook_cue, people
+from remit.trigger.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue
+from remit.trigger.files import FolderWatch
+from remit.trigger.hook import HookCall
+from remit.trigger.mail import MailHead
+from remit.trigger.mail_box import MailboxAccount
+from remit.trigger.mail_watch import MailWatch, MailWatchPorts
+from remit.trigger.people import OwnerMail, Person
+from remit.wiring.inbound_ports import InboundPorts
+
+_RETRIES: Final = timedelta(days=1)
+_BY_MAIL: Final = "owner: by mail"
+_MOST_REF: Final = 400  # characters of an id that name a task
+
+
+class CallUnsigned(BadInput):
+    """A call that does not show that it knows the secret of its hook."""
+
+
+class CallTooLarge(BadInput):
+    """A call that brings more than its hook takes."""
+
+
+class InboundRegistry:
+    """Every door of the settings."""
+
+    def __init__(self, plugs: InboundPorts) -> None:
+        ground = plugs.ground
+        self._plugs = plugs
+        self._settings = ground.settings
+        self._begin_by_door = dict(self._begins())
+        self.keeper = CueAdmission(
+            ground.db, ground.clock, self._begin_by_door, midnight(ground.zone)
+        )
+
+    def set_hooks(self, hooks: Mapping[str, HookSettings]) -> None:
+        """Let these hooks count from now on, and no others."""
+        self._settings = replace(self._settings, hooks=hooks)
+        self._begin_by_door.clear()
+        self._begin_by_door.update(self._begins())
+
+    def watches(self) -> tuple[PollingWatch, ...]:
+        """All that must be looked at; what the settings got wrong is said with its place."""
+        ground = self._plugs.ground
+        found: list[PollingWatch] = [
+            self.mailbox(name)
+            for name in self._settings.doors
+            if isinstance(self._settings.channels[name], EmailSettings)
+        ]
+        found += [self.folder(name) for name in self._settings.folders]
+        if not self._settings.channels:  # else the channels see to it
+            keep = self._settings.deliver.keep_inbound
+            found.append(InboundCleanup(keep, ground.db, ground.clock, ground.background))
+        return tuple(found)
+
+    def _begins(self) -> Iterator[tuple[str, Begin]]:
+        for name, each in self._settings.hooks.items():
+            yield hook_cue.DOOR + name, partial(self._begin_call, name, each)
+        for name, folder in self._settings.folders.items():
+            yield f"folder:{name}", partial(self._begin_file, folder)
+        for name, door in self._settings.doors.items():
+            mails = isinstance(self._settings.channels[name], EmailSettings)
+            yield name, partial(self._begin_mail if mails else self._begin_message, door)
+
+    # Programs -----------------------------------------------------------------------------------
+
+    async def called(self, name: str, call: HookCall) -> StoredCue:
+        """Take a call in, if it knows the secret; one that repeats it is told the same."""
+        settings, now = self._settings.hooks[name], self._plugs.ground.clock.now()
+        # While a secret is replaced both are kept, parted by a space.
+        how = hook.shown(call, self._plugs.keys.get(settings.secret).split(), now)
+        if how is None or settings.scheme not in (ANY, how):
+            sentence = "The secret of this hook was not shown, or long ago; nothing was read."
+            raise CallUnsigned(sentence)
+        if len(call.body) > settings.largest:
+            raise CallTooLarge(f"This hook takes {settings.largest} bytes; this call has more.")
+        event = hook.read(call, how)
+        return await self.keeper.take(
+            hook_cue.arrival(name, settings, event), hook_cue.caps(settings)
+        )
+
+    async def _begin_call(self, name: str, settings: HookSettings, kept: StoredCue) -> StartedCue:
+        # A caller may send again for a day what it does not know to have come.
+        return await self._start(hook_cue.cue(kept, name, settings), kept.heard_at - _RETRIES)
+
+    # Files --------------------------------------------------------------------------------------
+
+    def folder(self, name: str) -> FolderWatch:
+        folder = self._settings.folders[name]
+        caps = InboundCaps(folder.hourly, folder.daily_tokens, folder.daily_cents, turns_away=True)
+
+        async def take(arrival: Arrival) -> StoredCue:
+            # The owner is to see what is left out; only what a limit puts off is not kept.
+            return await self._take(
+                caps if arrival.fate is CueFate.WAITING else InboundCaps(), arrival
+            )
+
+        ground = self._plugs.ground
+        return FolderWatch(name, folder, take, ground.clock, ground.background)
+
+    async def _begin_file(self, folder: FolderSettings, kept: StoredCue) -> StartedCue:
+        return await self._start(files.cue(kept, folder), kept.said_at)
+
+    # People -------------------------------------------------------------------------------------
+
+    def mailbox(self, name: str) -> MailWatch:
+        """The mailbox of an email channel, as a door."""
+        door, post = self._settings.doors[name], self._settings.channels[name]
+        assert isinstance(post, EmailSettings)  # noqa: S101 - checked with the settings
+        ground = self._plugs.ground
+        plugs = MailWatchPorts(
+            sort=partial(self._sorted, name, door),
+            told=people.with_mail_text,
+            take=partial(self._take_mail, name),
+        )
+        try:
+            box = self._box(post, door)
+        except BadInput as bad:
+            raise BadInput(f"[doors.{name}]: {bad}", field=name) from None
+        return MailWatch(
+            name, door, box, plugs, ground.db, ground.clock, background=ground.background
+        )
+
+    def _box(self, post: EmailSettings, door: InboundRule) -> MailboxAccount:
+        user = post.imap_user or post.user
+        password = self._plugs.keys.token(post.imap_password or post.password)
+        if post.imap_security not in list(Security):
+            raise BadInput(f"imap_security may be {', '.join(Security)}.", field="imap_security")
+        account = SmtpAccount(
+            post.imap_host,
+            post.imap_port,
+            Security(post.imap_security),
+            user or None,
+            password if user else None,
+            Path(post.ca_file).expanduser() if post.ca_file else None,
+        )
+        return MailboxAccount(
+            account.host,
+            account.port,
+            user,
+            password,
+            door.folder,
+            None if account.security is Security.NONE else accounts.trust(account),
+            account.security is Security.STARTTLS,
+        )
+
+    def _sorted(self, name: str, door: InboundRule, head: MailHead) -> Arrival | None:
+        who = self._who(name, head.sender.address) if head.sender else None
+        return people.mailed(name, door, head, who)
+
+    async def _take_mail(self, name: str, arrival: Arrival) -> StoredCue:
+        return await self._take(_caps(self._settings.doors[name]), arrival)
+
+    async def _begin_mail(self, door: InboundRule, kept: StoredCue) -> StartedCue:
+        if kept.body.get("who") == people.OWNER:
+            said = people.read_owner_mail(kept, asks_for_work)
+            if said.certain:
+                return await self._heard(kept, said)
+        # What is not surely the owner's own word is worked on as a contact's mail is.
+        about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
+        source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
+        taken = await self._plugs.ground.db.read(cues.whose, source)
+        # An id is anybody's word: under one that is another's, or nobody's, stands no mail but his.
+        if kept.body.get("verified") is not True or taken not in (None, kept.sender):
+            source = Source(SourceKind.EMAIL, f"{source.ref} {kept.name}")
+        cue = people.cue(kept, door, source, about[1] if about else None)
+        return await self._start(cue, kept.said_at)
+
+    async def _heard(self, kept: StoredCue, said: OwnerMail) -> StartedCue:
+        """What the owner wrote: an answer goes on with its task, what asks for work is work."""
+        about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
+        words: JsonMap = {"text": said.text, "reply_to": about[0] if about else None}
+        came = InboundMessage(kept.ref, kept.door, words, kept.sender, kept.heard_at)
+        if about is not None:
+            settled = await self._settled(kept.door, about[0], said.text)
+            if settled is not None:
+                return settled
+            turn = await self._plugs.talk(came)
+            return StartedCue(CueFate.TALKED if turn else CueFate.IGNORED, about[1])
+        if not said.text.strip():
+            return StartedCue(CueFate.IGNORED, why="it has no words of yours")
+        source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
+        message = OwnerMessage(
+            text=said.text,
+            source=source,
+            context=said.context,
+            home=kept.door if self._reaches_owner(kept.door) else None,
+            taint=said.taint,
+            said_at=kept.said_at,
+        )
+        found = await self._plugs.intake.hear(message)
+        if found.tasks:
+            return StartedCue(CueFate.STARTED, found.tasks[0].id)
+        turn = await self._plugs.talk(came)
+        return StartedCue(CueFate.TALKED if turn else CueFate.IGNORED)
+
+    async def _settled(self, channel: str, ref: str, text: str) -> StartedCue | None:
+        """What a mail decides that answers the message of one question; None if talk is to say."""
+        db = self._plugs.ground.db
+        question = await db.read(notices.question_in, channel, ref)
+        if question is None or not text.strip():
+            return None
+        try:
+            review = await db.read(reviews.get, question)
+            decision = short_answer.read_decision(review, text, _BY_MAIL)
+            if decision is None:
+                return None
+            if review.decision is None:
+                await self._plugs.decide(question, decision)
+            elif (review.decision.answer, review.decision.text) != (decision.answer, decision.text):
+                return StartedCue(
+                    CueFate.IGNORED, review.task_id, "that question was answered before"
+                )
+        except (BadInput, Conflict, NotFound):
+            return None
+        return StartedCue(CueFate.TALKED, review.task_id)
+
+    def _reaches_owner(self, channel: str) -> bool:
+        reach = self._plugs.contacts.find(None, channel)
+        chosen = self._settings.channels[channel]
+        return isinstance(reach, Reach) and bool(reach.address or getattr(chosen, "owner", ""))
+
+    async def wrote(self, came: InboundMessage) -> StoredCue | None:
+        """What a contact wrote by a channel that signs what it brings."""
+        door, text = self._settings.doors[came.channel], people.words_of(came.body)
+        who = self._who(came.channel, came.sender) if came.sender else None
+        if door.contacts != START or who is None or who.owner or not text:
+            return None
+        arrival = people.wrote(came.channel, came.ref, came.sender, came.body, who)
+        return await self._take(_caps(door), arrival)
+
+    async def _begin_message(self, door: InboundRule, kept: StoredCue) -> StartedCue:
+        """The row is the channel's own: who it was is looked up again."""
+        who = self._who(kept.door, kept.sender)
+        if who is None:
+            return StartedCue(CueFate.IGNORED, why="who wrote is not in your book")
+        kept = replace(kept, body=kept.body | {"who": people.CONTACT, "person": who.name})
+        source = Source(SourceKind.WHATSAPP, kept.ref.rpartition(" ")[2][:_MOST_REF])
+        return await self._start(people.cue(kept, door, source), kept.said_at)
+
+    def _who(self, channel: str, address: str) -> Person | None:
+        """Whom the book has under an address; a book that cannot be read knows nobody."""
+        chosen = self._settings.channels[channel]
+        if is_same_address(getattr(chosen, "owner", ""), address):
+            return Person(self._settings.owner, owner=True)
+        try:
+            entries = self._plugs.contacts.entries()
+        except BadInput:
+            return None
+        for entry in entries:
+            lines = entry.lines.values()
+            if any(is_same_address(line.address, address) or line.id == address for line in lines):
+                return Person(entry.name, owner=entry.role == people.OWNER)
+        return None
+
+    # Each of them -------------------------------------------------------------------------------
+
+    async def _take(self, caps: InboundCaps, arrival: Arrival) -> StoredCue:
+        return await self.keeper.take(arrival, caps)
+
+    async def _start(self, cue: Cue, said_at: datetime | None) -> StartedCue:
+        task = await self._plugs.intake.admit(replace(cue, said_at=said_at))
+        return StartedCue(CueFate.STARTED, task.id)
+
+
+def _caps(door: InboundRule) -> InboundCaps:
+    return InboundCaps(door.hourly, door.daily_tokens, door.daily_cents, each=True)
+
+
+def _threads(kept: StoredCue) -> list[str]:
+    """What a mail goes on with, the nearest first; it is not its own answer."""
+    found = kept.body.get("threads")
+    ids = [str(each) for each in found] if isinstance(found, list) else []
+    return [each for each in reversed(ids) if each != kept.body.get("id")]
+
+
+def _about(tx: Tx, channel: str, ids: Sequence[str]) -> tuple[str, TaskId] | None:
+    """The message of ours that a mail answers, and its task."""
+    for each in ids:
+        found = conversations.replied_to(tx, channel, each) or notices.replied_to(tx, channel, each)
+        if found is not None:
+            return each, found
+    return None

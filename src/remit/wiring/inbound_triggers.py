@@ -1,0 +1,83 @@
+"""The doors in of a house, loaded only by who has one."""
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
+
+from remit.errors import NotFound
+from remit.settings import Settings
+from remit.store.cues import StoredCue
+from remit.store.inbound import InboundMessage
+from remit.store.secrets import machine_ring
+from remit.trigger.cue_admission import PollingWatch
+from remit.wiring.inbound_ports import InboundPorts
+
+if TYPE_CHECKING:
+    from remit.trigger.hook import HookCall
+    from remit.wiring.inbound_registry import InboundRegistry
+
+
+class InboundTriggers:
+    """Started by `remit up` alone: a command that works for a moment watches nothing."""
+
+    def __init__(self, plugs: InboundPorts) -> None:
+        self._plugs = plugs
+        self._made: InboundRegistry | None = None
+        self._watched: tuple[PollingWatch, ...] = ()
+
+    @property
+    def entrance(self) -> "InboundRegistry":
+        if self._made is None:
+            from remit.wiring.inbound_registry import InboundRegistry  # noqa: PLC0415 - what reads mail
+
+            self._made = InboundRegistry(self._plugs)
+        return self._made
+
+    async def start(self) -> None:
+        """Begin what was cut off, and watch from now on."""
+        settings = self.settings
+        if settings.hooks or settings.doors or settings.folders:
+            await self.entrance.keeper.take_up()
+            self._watched = self.entrance.watches()
+            for each in self._watched:
+                each.start()
+
+    async def close(self) -> None:
+        watched, self._watched = self._watched, ()
+        for each in watched:
+            await each.close()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that count now; its hooks may be newer than those of the start."""
+        return self._plugs.ground.settings
+
+    async def apply(self, settings: Settings) -> None:
+        """Let other hooks count from now on; mailboxes and folders go on as they are."""
+        keys = self._plugs.keys
+        if settings.hooks:
+            keys.kept.use_ring(await asyncio.to_thread(machine_ring))
+            keys.learn_all()
+        ground = replace(self._plugs.ground, settings=settings)
+        self._plugs = replace(self._plugs, ground=ground)
+        if self._made is not None:
+            self._made.set_hooks(settings.hooks)
+        if not self._watched:
+            await self.start()
+
+    async def called(self, name: str, call: "HookCall") -> StoredCue:
+        """Take a program's call in; `CallUnsigned` is raised if it does not know the secret."""
+        if name not in self.settings.hooks:
+            raise NotFound("hook", f"{name!r:.60}")
+        return await self.entrance.called(name, call)
+
+    async def wrote(self, came: InboundMessage) -> StoredCue | None:
+        """What somebody else than the owner wrote by a channel; None if nothing comes of it."""
+        if came.channel not in self.settings.doors:
+            return None
+        return await self.entrance.wrote(came)
+
+    async def begin(self, name: str) -> StoredCue:
+        """Begin what was kept and started nothing, because the owner says so."""
+        return await self.entrance.keeper.start(name)
