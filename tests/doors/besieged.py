@@ -48,6 +48,7 @@ SAID: Final[Mapping[str, JsonMap]] = {
     },
     "SignInToken": {"token": "wrong"},
     "OrderForm": {"text": "Remind me to water the plants"},
+    "TurnForm": {"text": "Remind me to water the plants"},
     "NewAnswer": {"answer": "approve"},
     "NewText": {"text": "Hello"},
     "NewLater": {"until": "hour"},
@@ -137,7 +138,7 @@ class Besieged(Served):
     def said(self, route: Route) -> JsonMap:
         """What it may plausibly be told."""
         kind = route.body.__name__ if route.body else ""
-        return CONTACT if kind == "NewContact" else SAID.get(kind, {})
+        return CONTACT if kind in ("NewContact", "ContactForm") else SAID.get(kind, {})
 
     def send(
         self, route: Route, headers: Mapping[str, str], form: bytes | None = None

@@ -25,7 +25,6 @@ from remit.deliver.courier import Courier
 from remit.deliver.dashboard import DashboardChannel
 from remit.deliver.notice_sender import NoticeSender
 from remit.deliver.push import PushNotifier
-from remit.deliver.send_limits import SendLimits
 from remit.engine.deferred import Deferred
 from remit.engine.leftovers import Leftovers
 from remit.engine.local import LocalEngine
@@ -42,9 +41,7 @@ from remit.intake.permits import Permits
 from remit.intake.receive import Receiver
 from remit.intake.zone import owners
 from remit.journal.follow import Journal
-from remit.model.delivery import SendGuarantee
 from remit.model.ids import Ids
-from remit.model.undo import Undo
 from remit.owner import Owner
 from remit.plan.draft import Planner
 from remit.ports import Brain, Channel, Clock
@@ -55,14 +52,14 @@ from remit.run.rooms import CodeWorkPorts
 from remit.run.send import approval_card
 from remit.settings import Settings
 from remit.specialist.worktree import Worktrees
-from remit.store import events, home, permissions, sessions
+from remit.store import events, home, sessions
 from remit.store.database import Database
 from remit.store.redact import Redactor
 from remit.store.sqlite import Sqlite
 from remit.system.background import Background, LoopState
 from remit.trigger.repeat import Repeater
 from remit.verify.verdict import Verifier
-from remit.wiring import minds, proof, workers
+from remit.wiring import minds, proof, send_rules, workers
 from remit.wiring.app_context import AppContext, WallClock
 from remit.wiring.calendar_ports import IntakeParts
 from remit.wiring.calendars import CalendarRegistry
@@ -222,12 +219,13 @@ def _house(frame: _Frame) -> App:
     ground, ids, keys, ears = frame.ground, frame.ids, frame.keys, frame.ears
     settings, db, clock, contacts = ground.settings, ground.db, ground.clock, ears.contacts
     journal, owner, priority = Journal(db), Owner(db, clock, ids), PriorityFile(settings.home)
-    inbox = Inbox(db, clock, ears.ear.settling, _undo(ground))
+    inbox = Inbox(db, clock, ears.ear.settling, send_rules.undo_window(ground))
     work = _work(frame, priority)
     told = join(ground, ids, work.courier, keys.kept.hide)
-    spoken = talk(
-        ground, ids, journal, ears, OwnerOperations(ground, owner, inbox, ears.intake), told.tells
-    )
+    operations = OwnerOperations(ground, owner, inbox, ears.intake)
+    spoken = talk(ground, ids, journal, ears, operations, told.tells)
+    parts = IntakeParts(ground, ids, ears.intake.admit, contacts, keys.learn)
+    ports = InboundPorts(ground, keys, ears.intake, contacts, spoken.came, inbox.decide)
     return App(
         settings=settings,
         db=db,
@@ -244,12 +242,8 @@ def _house(frame: _Frame) -> App:
         repeater=Repeater(db, clock, ids, ground.background, settings.schedule, work.engine.heed),
         talk=spoken,
         outfit=frame.fitted,
-        calendars=CalendarRegistry(
-            IntakeParts(ground, ids, ears.intake.admit, contacts, keys.learn)
-        ),
-        doors=InboundTriggers(
-            InboundPorts(ground, keys, ears.intake, contacts, spoken.came, inbox.decide)
-        ),
+        calendars=CalendarRegistry(parts),
+        doors=InboundTriggers(ports),
         told=told,
         priority=priority,
         recollection=frame.alike,
@@ -370,7 +364,9 @@ def _rooms(
             purse=ground.purse,
         ),
         verifier=Verifier(proof.checks(ground), ground.clock.now),
-        courier=Courier(ground.channels, now=ground.clock.now, bounds=_bounds(ground, contacts)),
+        courier=Courier(
+            ground.channels, now=ground.clock.now, bounds=send_rules.send_limits(ground, contacts)
+        ),
         known=GateSecrets(secrets=ground.known, echoes=_echoes(ground.channels)),
         tools=tools,
         bench=bench,
@@ -385,29 +381,6 @@ def _called(ground: AppContext, fitted: ChannelRegistry) -> list[recipients.Chan
         way.name: recipients.ChannelName(way.name, way.kind, way.aliases) for way in fitted.ways
     }
     return [known.get(name, recipients.ChannelName(name, name)) for name in ground.channels]
-
-
-def _bounds(ground: AppContext, contacts: Contacts) -> SendLimits:
-    """What the owner and the operator let the courier do."""
-    db, deliver = ground.db, ground.settings.deliver
-    return SendLimits(
-        people=contacts,
-        standing=lambda channel: db.read(permissions.on, channel),
-        sent=lambda delivery, since: db.read(permissions.sent_since, delivery, since),
-        now=ground.clock.now,
-        zone=ground.zone,
-        quiet=deliver.quiet_hours,
-        daily_cap=deliver.daily_cap,
-        undo=deliver.undo,
-    )
-
-
-def _undo(ground: AppContext) -> Undo:
-    """How long an approval can be called back; what stays in the house need not wait."""
-    stays = (
-        name for name, each in ground.channels.items() if each.keeps is SendGuarantee.TRANSACTION
-    )
-    return Undo(ground.settings.deliver.undo, tuple(stays))
 
 
 def _echoes(channels: Mapping[str, Channel]) -> tuple[str, ...]:

@@ -319,9 +319,7 @@ def _row(criterion: Criterion, found: Finding | None, *, checking: bool) -> Proo
     name = criterion.activity.replace("_", " ").replace("-", " ").capitalize()
     says, pattern = criterion.description, criterion.pattern or ""
     if found is not None and found.error == DEFERRED:
-        return ProofRow(
-            name, says, "plan", "clock", "later", "When its group ends", pattern=pattern
-        )
+        return ProofRow(name, says, "plan", "clock", "later", "When its group ends", "", pattern)
     if found is None:
         kind, icon, word = ("run", "run", "running") if checking else ("idle", "pend", "not yet")
         return ProofRow(name, says, kind, icon, word, pattern=pattern)

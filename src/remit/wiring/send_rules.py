@@ -1,0 +1,31 @@
+"""What the owner and the operator let the courier do: the limits of sending, and its undo."""
+
+from remit.deliver.send_limits import SendLimits
+from remit.intake.book import Contacts
+from remit.model.delivery import SendGuarantee
+from remit.model.undo import Undo
+from remit.store import permissions
+from remit.wiring.app_context import AppContext
+
+
+def send_limits(ground: AppContext, contacts: Contacts) -> SendLimits:
+    """What the owner and the operator let the courier do."""
+    db, deliver = ground.db, ground.settings.deliver
+    return SendLimits(
+        people=contacts,
+        standing=lambda channel: db.read(permissions.on, channel),
+        sent=lambda delivery, since: db.read(permissions.sent_since, delivery, since),
+        now=ground.clock.now,
+        zone=ground.zone,
+        quiet=deliver.quiet_hours,
+        daily_cap=deliver.daily_cap,
+        undo=deliver.undo,
+    )
+
+
+def undo_window(ground: AppContext) -> Undo:
+    """How long an approval can be called back; what stays in the house need not wait."""
+    stays = (
+        name for name, each in ground.channels.items() if each.keeps is SendGuarantee.TRANSACTION
+    )
+    return Undo(ground.settings.deliver.undo, tuple(stays))
