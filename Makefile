@@ -21,7 +21,7 @@ ARGS ?=
 unexport PYTHONDONTWRITEBYTECODE
 
 .DELETE_ON_ERROR:
-.PHONY: help run test check fix bench screenshots soak kills hitl docs lock coverage clean
+.PHONY: help run test check fix bench screenshots soak kills hitl house docs lock coverage clean
 
 help: ## this page
 	@[ -t 1 ] && bold="$$(printf '\033[1m')" plain="$$(printf '\033[0m')" || bold= plain=; \
@@ -48,6 +48,9 @@ check: .venv/.dev-stamp ## style, types, the map, the dependencies; changes noth
 fix: .venv/.dev-stamp ## format, and repair what can be repaired
 	@.venv/bin/python -m ruff check --fix-only --quiet .
 	@.venv/bin/python -m ruff format --quiet .
+
+house: .venv/.dev-stamp ## the measures of the code: sizes, doubled names, equal lines, words
+	@.venv/bin/python -m tests.measures
 
 docs: .venv/.dev-stamp ## run the examples in the docs, follow their links
 	@.venv/bin/python -m pytest tests/test_docs.py $(ARGS)

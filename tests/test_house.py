@@ -6,6 +6,8 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.measures import doubled_names, public_classes
+
 ROOT = Path(__file__).resolve().parent.parent
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 PYTHON = [path for top in ("src", "tests", "bench") for path in sorted((ROOT / top).rglob("*.py"))]
@@ -19,6 +21,12 @@ MOST_LINES_PER_FUNCTION = 40
 EMPTY_WORDS = ("manager", "service", "handler", "util", "helper", "base", "data", "info")
 EMPTY_CLASS = re.compile(rf"({'|'.join(word.title() for word in EMPTY_WORDS)})s?$")
 EMPTY_MODULE = re.compile(rf"(^|_)({'|'.join(EMPTY_WORDS)})s?$")
+
+# Participles and riddles: nobody finds a class by one of these.
+BANNED_NAMES = re.compile(
+    "Beside|Came|Carrier|Course|Desk|Door|Heard|Herald|House|Kept|Landed|Left|Line|Meant|Mirror"
+    "|Outfit|Purse|Said|Seat|Seen|Taken|Told|Twins|Wish|Woven"
+)
 
 # All that a lock may say: a remark, pins, hashes, and who asked for what.
 LOCK_LINE = re.compile(
@@ -80,6 +88,25 @@ def test_a_name_says_what_the_thing_is() -> None:
     modules = [_name(path) for path in PYTHON if EMPTY_MODULE.search(path.stem)]
 
     assert classes + modules == []
+
+
+def test_a_public_class_has_a_name_of_its_own() -> None:
+    doubled = [
+        f"{name} is the name of several classes, in {' and '.join(places)}; name each apart."
+        for name, places in doubled_names(public_classes(ROOT / "src")).items()
+    ]
+
+    assert doubled == []
+
+
+def test_a_public_class_is_not_a_riddle() -> None:
+    banned = [
+        f"{name} in {' and '.join(places)} says nothing to a newcomer: name it for what it is."
+        for name, places in public_classes(ROOT / "src").items()
+        if BANNED_NAMES.fullmatch(name)
+    ]
+
+    assert banned == []
 
 
 def test_a_lock_holds_names_versions_and_hashes_alone() -> None:
