@@ -7,7 +7,7 @@ a value, the value comes first: `"0: monday|mon"`.
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from pathlib import Path
+from pkgutil import get_data
 from typing import Final, TypeVar, cast
 
 from remit.language.phrases import Phrases
@@ -20,8 +20,13 @@ LANGUAGES: Final = ("en", "de", "es")
 @cache
 def language_file(code: str) -> Mapping[str, Mapping[str, list[str]]]:
     """Everything that one language's file says."""
-    text = Path(__file__).with_name(f"{code}.toml").read_text(encoding="utf-8")
-    return cast("Mapping[str, Mapping[str, list[str]]]", tomllib.loads(text))
+    return cast("Mapping[str, Mapping[str, list[str]]]", read_toml(code))
+
+
+def read_toml(name: str) -> dict[str, list[str]]:
+    """One data file of this package."""
+    text = (get_data("remit.language", f"{name}.toml") or b"").decode()
+    return cast("dict[str, list[str]]", tomllib.loads(text))
 
 
 def section(code: str, name: str) -> Mapping[str, list[str]]:

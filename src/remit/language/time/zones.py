@@ -3,20 +3,16 @@
 A place that nobody knows, or "local time" without one, is unclear and asked about.
 """
 
-import tomllib
 from functools import cache
-from pathlib import Path
 from typing import Final, TypeAlias
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from msgspec import Struct
 
-from remit.language.files import with_values
+from remit.language.files import read_toml, with_values
 from remit.language.phrases import Phrases
 from remit.language.time.text import TimeText
 from remit.language.tokens import TokenKind, fold, keys_of, tokenize
-
-_FILE: Final = Path(__file__).parents[1] / "zones.toml"
 
 UNCLEAR: Final = None  # a zone was named, and nobody knows which
 OWN: Final = ""  # the owner's own
@@ -40,7 +36,7 @@ class _ZoneWords(Struct, frozen=True, eq=False):
 
 @cache
 def _words() -> _ZoneWords:
-    data = tomllib.loads(_FILE.read_text("utf-8"))
+    data = read_toml("zones")
     clocks = {"|".join(data["own"]): True, "|".join(data["anybodys"]): False}
     return _ZoneWords(
         with_values(data["zones"], str),
