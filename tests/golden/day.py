@@ -237,7 +237,7 @@ class Day(Served):
     def _afternoon(self) -> None:
         """Talk, notices, tokens, a saved view; and something that takes long."""
         self.pass_time(hours=2)
-        self._talk("What is running?", "Find two parks near the river", "Hello")
+        self._talk("What is running?", "Find two parks near the river tomorrow at 9", "Hello")
         self.post("/api/notices/test", {"way": "conversation"})
         token = self.post("/api/tokens", {"name": "ci", "scopes": ["read", "write"]})
         self.names["token"] = str(token["id"])

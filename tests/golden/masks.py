@@ -1,7 +1,8 @@
 """What differs between two days that are the same: ids, ports, paths, secrets and measured times.
 
 The first ten letters of an id tell when it was made, and the clock of the day is fixed; the rest is
-chance. It is replaced by a number that counts the ids of one moment: `task-01KJPNHQ60~1`.
+chance. It is replaced by a number that counts the ids of one kind and moment: `task-01KJPNHQ60~1`.
+Events of one moment have no order of their own, so their numbers in the journal are masked, too.
 """
 
 import re
@@ -13,7 +14,7 @@ from remit import __version__
 _ID: Final = re.compile(
     r"(?<![0-9A-Z])(01[0-9A-HJKMNP-TV-Z]{8})([0-9A-HJKMNP-TV-Z]{1,16})(?![0-9A-Z])"
 )
-_WHOLE: Final = 16  # letters of an id that are chance
+_WHOLE: Final = re.compile(r"([a-z]*)[-:]?(01[0-9A-Z]{8})([0-9A-Z]{16})(?![0-9A-Z])")
 _CHANGING: Final = (
     (re.compile(r"remit-[0-9a-f]{8,}\.localhost"), "remit-LABEL.localhost"),
     (re.compile(r"(127\.0\.0\.1|localhost):(?!9\b)[0-9]{4,5}\b"), r"\1:PORT"),
@@ -29,6 +30,7 @@ _CHANGING: Final = (
     (re.compile(r"(?<=:)[0-9a-f]{16}(?=\")"), "DIGEST"),
     (re.compile(r"(?<![\w=/-])[A-Za-z0-9_-]{43}(?![\w=-])|(?<=feed/)[A-Za-z0-9_-]{43}"), "SECRET"),
     (re.compile(r"data-seq=\"[0-9]+\""), 'data-seq="N"'),
+    (re.compile(r"(\"seq\": ?)[0-9]+"), r"\1N"),
     (re.compile(r"\b[0-9]+\.[0-9] (MB|GB)\b"), r"N \1"),
     (re.compile(r"\b[0-9.]+(?=, PYTHON)"), "VERSION"),
     (re.compile(r"(?<=\"said\": \")[0-9]+(\.[0-9]+)+(?=\")"), "VERSION"),
@@ -46,12 +48,15 @@ class Masks:
 
     def __init__(self, texts: Iterable[str], places: Mapping[str, str]) -> None:
         self._places = places
-        made: dict[str, set[str]] = {}
+        made: dict[tuple[str, str], set[str]] = {}
         for text in texts:
-            for moment, rest in _ID.findall(text):
-                if len(rest) == _WHOLE:
-                    made.setdefault(moment, set()).add(rest)
-        self._made = {moment: sorted(rests) for moment, rests in made.items()}
+            for kind, moment, rest in _WHOLE.findall(text):
+                made.setdefault((kind, moment), set()).add(rest)
+        self._made = {
+            moment + rest: n
+            for (_, moment), rests in made.items()
+            for n, rest in enumerate(sorted(rests), 1)
+        }
 
     def hide(self, text: str) -> str:
         for place, name in self._places.items():
@@ -62,6 +67,6 @@ class Masks:
 
     def _number(self, found: "re.Match[str]") -> str:
         moment, rest = found.groups()
-        known = self._made.get(moment, [])
-        fits = [n for n, each in enumerate(known, 1) if each.startswith(rest)]
-        return f"{moment}~{fits[0]}" if fits else found[0]
+        fits = (n for known, n in self._made.items() if known.startswith(moment + rest))
+        number = self._made.get(found[0]) or next(fits, None)
+        return f"{moment}~{number}" if number else found[0]

@@ -82,10 +82,13 @@ def _forms_day(day: Day) -> Recording:
 
 
 def _live(day: Day) -> Sections:
-    """A task comes along whole with many messages: what it was before is not written again."""
+    """A task comes along whole with many messages: what it was before is not written again.
+
+    What happens at one moment to several things stands thing by thing.
+    """
     seen: dict[str, JsonMap] = {}
     lines = []
-    for each in asked.live(day):
+    for each in sorted(asked.live(day), key=lambda each: (str(each.get("at", "")), _about(each))):
         task = each.get("task")
         if isinstance(task, dict):
             before, seen[str(task["id"])] = seen.get(str(task["id"]), {}), task
@@ -93,6 +96,11 @@ def _live(day: Day) -> Sections:
             each["task"] = new | ({"...": "as before"} if before else {})
         lines.append(json.dumps(each, ensure_ascii=False) + "\n")
     return {"the day": "".join(lines)}
+
+
+def _about(message: JsonMap) -> str:
+    """What a message is about: a conversation or a task, of which the latter are told first."""
+    return str(message.get("conversation") or message.get("taskId") or "")
 
 
 def _reads(day: Day) -> Sections:
