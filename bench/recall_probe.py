@@ -13,7 +13,7 @@ import yaml
 
 from remit.model.ids import TaskId
 from remit.store import recall, search
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import App
 
 FILE: Final = Path(__file__).parent.parent / "tests" / "recall" / "probe.yaml"

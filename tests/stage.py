@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.think import Thinker
-from remit.deliver.courier import Courier
-from remit.deliver.dashboard import DashboardChannel
+from remit.channels.dashboard import DashboardChannel
+from remit.delivery.courier import Courier
 from remit.model.contract import Contract, ContractType, Criterion
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId, SessionId, TaskId

@@ -22,8 +22,8 @@ from remit.store import search, series, slots
 from remit.store.database import Tx
 from remit.store.search import TaskFilter
 from remit.testing import START, FrozenClock, Outbox, World
-from remit.trigger import command
-from remit.trigger.repeat import following
+from remit.triggers import command
+from remit.triggers.repeat import following
 from tests.engine.rig import Rig, until
 from tests.model.examples import NEW
 from tests.soak import examples

@@ -19,7 +19,7 @@ from remit.model.status import Status
 from remit.model.task import Cue, Priority, Source, SourceKind, Task, TaskType
 from remit.plan.draft import Planner
 from remit.testing import START, World
-from remit.trigger import command, timer
+from remit.triggers import command, timer
 
 NOW = datetime(2026, 2, 22, 15, 0, tzinfo=UTC)
 IDS = Ids(lambda: NOW, lambda bits: bits)

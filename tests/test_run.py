@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from msgspec.structs import replace
 
-from remit.deliver.courier import Courier
+from remit.delivery.courier import Courier
 from remit.errors import LeaseLost
 from remit.model.delivery import (
     Accepted,

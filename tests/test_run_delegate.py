@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from remit.brain.no_brain import NoBrain
 from remit.brain.think import Thinker
-from remit.deliver.courier import Courier
+from remit.delivery.courier import Courier
 from remit.model.contract import (
     ChangedTest,
     Contract,

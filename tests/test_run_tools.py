@@ -6,7 +6,7 @@ import pytest
 
 from remit.brain.think import Thinker
 from remit.brain.tools import Toolbox
-from remit.deliver.courier import Courier
+from remit.delivery.courier import Courier
 from remit.model.codec import Json
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.review import Review, ReviewAnswer

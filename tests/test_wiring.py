@@ -14,7 +14,7 @@ from remit.settings import Settings
 from remit.settings.parts import BrainSettings
 from remit.store import tasks
 from remit.testing import script
-from remit.trigger import command
+from remit.triggers import command
 
 SANUR: Json = [{"reply": "I looked. <deliverable>Sanur.</deliverable>"}]
 

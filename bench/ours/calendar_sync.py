@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final
 
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
+from remit.calendar.client import CalDavClient
+from remit.calendar.watch import CalendarAccount
 from remit.store import calendars
-from remit.trigger.calendar.client import CalDavClient
-from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import Server
 from tests.live.caldav_stage import DAY, NINE, Stage, event, staged
 

@@ -16,7 +16,7 @@ from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
 from remit.model.reply import Prompt, Reply
 from remit.model.series import Repeats
 from remit.testing import START, World
-from remit.trigger import command
+from remit.triggers import command
 
 CHARACTERS_PER_TOKEN = 4
 RUNS = (1, 10, 50, 100)

@@ -21,11 +21,11 @@ from bench.measure import (
 )
 from bench.ours import lives
 from bench.ours.throughput import InstantBrain
-from remit.deliver.account import Security, SmtpAccount
-from remit.deliver.email import EmailChannel
-from remit.deliver.letter import MailSender
-from remit.deliver.letter_head import address
-from remit.deliver.whatsapp import WhatsAppChannel, WhatsAppNumber
+from remit.channels.mail.account import Security, SmtpAccount
+from remit.channels.mail.letter import MailSender
+from remit.channels.mail.letter_head import address
+from remit.channels.mail.sending import EmailChannel
+from remit.channels.whatsapp.sending import WhatsAppChannel, WhatsAppNumber
 from remit.model.delivery import (
     Answer,
     Delivery,

@@ -6,7 +6,7 @@ from pathlib import Path
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, read_resident_bytes
 from remit.model.reply import Prompt, Reply
 from remit.settings import EngineSettings, Settings
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import opened
 
 SECONDS = 2

@@ -19,7 +19,7 @@ from remit.model.series import Repeats, Slot
 from remit.settings import ScheduleSettings, Settings
 from remit.store import ledger, series
 from remit.store.database import Tx
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import App, WallClock, opened
 
 LEAD = timedelta(seconds=8)  # so long it takes until all of them are put in

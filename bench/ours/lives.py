@@ -15,7 +15,7 @@ from remit.store import moves, queue, tasks
 from remit.store.database import Tx
 from remit.store.moves import Ending
 from remit.store.queue import ClaimedTask, ClaimFilter
-from remit.trigger import command
+from remit.triggers import command
 
 RULE = RankingRule("default", "no rule matched")
 ENDING = Ending(outcome="done", to=Status.COMPLETED, by=Actor.VERIFIER)

@@ -11,7 +11,7 @@ from remit.store import home as homes
 from remit.store import queue, tasks
 from remit.store.queue import ClaimedTask
 from remit.store.sqlite import Sqlite
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import App, opened
 
 IN_FLIGHT = 256

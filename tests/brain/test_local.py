@@ -11,7 +11,7 @@ from remit.brain import local
 from remit.brain.choose import ModelLimits, ModelRole, Vendor
 from remit.brain.models import ModelBrain
 from remit.brain.weights import ModelWeights
-from remit.deliver.courier import Courier
+from remit.delivery.courier import Courier
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
 from remit.model.permit import Reach
@@ -19,7 +19,7 @@ from remit.model.reply import Policy, Prompt
 from remit.model.status import Reason, Status
 from remit.settings import BrainSettings, Settings
 from remit.store import tasks
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import minds
 from tests.live.place import Wish
 from tests.model.lifecycle_checks import task_in

@@ -46,7 +46,7 @@ from remit.store import home, spending
 from remit.store.queue import UrgencyScore
 from remit.store.sqlite import Sqlite
 from remit.testing import START, FrozenClock, Outbox, World, script
-from remit.trigger import command
+from remit.triggers import command
 from tests.brain.metered import MOST, USED
 from tests.engine.rig import Rig, until
 from tests.live.place import Place, brain

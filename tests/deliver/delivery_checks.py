@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final, TypeAlias
 
-from remit.deliver.courier import Courier
+from remit.delivery.courier import Courier
 from tests.deliver.delivery_house import House, Sort
 from tests.deliver.delivery_model import ENDS, Model
 from tests.deliver.delivery_words import By, Edge, Limits, Message, State, View

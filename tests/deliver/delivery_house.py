@@ -17,7 +17,7 @@ from typing import Concatenate, Final, ParamSpec, TypeAlias, TypeVar, cast
 from remit import run
 from remit.brain.no_brain import NoBrain
 from remit.brain.think import Thinker
-from remit.deliver.courier import Courier
+from remit.delivery.courier import Courier
 from remit.engine.local import LocalEngine
 from remit.engine.steps import LocalSteps
 from remit.errors import LeaseLost

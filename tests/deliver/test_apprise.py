@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.deliver.apprise_ import _KEYS, AppriseChannel, AppriseTarget, complaint
+from remit.channels.apprise.sending import _KEYS, AppriseChannel, AppriseTarget, complaint
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -37,7 +37,7 @@ SLACK: Final = f"ntfys://{CANARY}@ntfy.example.com/parks"
 _START: Final = f"""
 import sys
 sys.path[:] = {sys.path!r}
-from remit.deliver.apprise_worker import main
+from remit.channels.apprise.worker import main
 main()
 """
 WORKER: Final = (sys.executable, "-c", _START)
@@ -393,7 +393,7 @@ async def test_the_real_apprise_sends_once_and_its_answer_is_true(row: Real) -> 
 async def test_where_a_black_hole_took_it_the_real_apprise_is_in_doubt(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    up = time_is_up_on_call(monkeypatch, "remit.deliver.apprise_.timeout")
+    up = time_is_up_on_call(monkeypatch, "remit.channels.apprise.sending.timeout")
     async with Ntfy() as server:
         server.orders = [Order(silent=True, accept=True)]
         sending = asyncio.create_task(channel(server.address, private=True).send(PARCEL))

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.deliver import bounce
+from remit.channels.mail import bounce
 from remit.intake import extract
 from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.model.delivery import DeliveryStatus

@@ -8,9 +8,9 @@ from typing import Final
 
 import pytest
 
-from remit.deliver import whatsapp_came, whatsapp_hook
-from remit.deliver.channel_registry import InboundHook
-from remit.deliver.inbound_cleanup import LEAST, InboundCleanup
+from remit.channels.inbound_cleanup import LEAST, InboundCleanup
+from remit.channels.registry import InboundHook
+from remit.channels.whatsapp import callbacks, receiving
 from remit.model.delivery import DeliveryReport, ProviderReport, Unknown
 from remit.model.event import Event, EventKind
 from remit.model.reply import Policy
@@ -68,9 +68,9 @@ def test_a_report_belongs_to_the_number_that_it_is_about_whatever_door_it_comes_
     door = InboundHook("first", str, str, LINES)
     for number, channel in ((NUMBER_ID, "first"), (OTHER, "second"), ("999", "first")):
         body = call(statuses({**status, "biz_opaque_callback_data": "dlv-1"}))
-        batch = whatsapp_hook.read(body.replace(NUMBER_ID.encode(), number.encode()))
+        batch = callbacks.read(body.replace(NUMBER_ID.encode(), number.encode()))
         assert batch is not None
-        (came,) = whatsapp_came.all_of(batch, door)
+        (came,) = receiving.all_of(batch, door)
         assert came.report is not None
         assert (came.channel, came.report.channel) == (channel, channel)
         assert came.ref == f"{channel} report wamid.1 delivered"

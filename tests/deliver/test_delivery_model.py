@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from remit.deliver.courier import Courier
+from remit.delivery.courier import Courier
 from remit.model.delivery import Answer, Delivery, DeliveryStatus, Parcel
 from remit.ports import SendLedger
 from remit.store.database import statement

@@ -11,11 +11,11 @@ from typing import Final
 import pytest
 from aiosmtplib import SMTP
 
-from remit.deliver import email, letter, letter_text
-from remit.deliver.account import Security, SmtpAccount
-from remit.deliver.email import EmailChannel
-from remit.deliver.letter import MailContent, MailSender, MailThread
-from remit.deliver.letter_head import MailAddress, address
+from remit.channels.mail import letter, letter_text, sending
+from remit.channels.mail.account import Security, SmtpAccount
+from remit.channels.mail.letter import MailContent, MailSender, MailThread
+from remit.channels.mail.letter_head import MailAddress, address
+from remit.channels.mail.sending import EmailChannel
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
@@ -198,7 +198,7 @@ async def test_no_words_of_a_letter_can_become_a_command_or_a_line_of_its_head()
 
 
 def test_no_line_of_a_letter_can_stand_for_its_end() -> None:
-    assert email._stuffed(b".\r\n..\r\nx.\r\n.x\r\n") == b"..\r\n...\r\nx.\r\n..x\r\n"
+    assert sending._stuffed(b".\r\n..\r\nx.\r\n.x\r\n") == b"..\r\n...\r\nx.\r\n..x\r\n"
 
 
 async def test_a_letter_larger_than_the_server_takes_is_not_begun() -> None:

@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.deliver import bounce, letter, mailbox
-from remit.deliver.account import Security, SmtpAccount
-from remit.deliver.bounce import BouncedMail
-from remit.deliver.email import EmailChannel
-from remit.deliver.letter import MailContent, MailSender
-from remit.deliver.letter_head import address
-from remit.deliver.mailbox import Mailbox, ReturnedMail, SentFolderMark, SentFolderPolicy
+from remit.channels.mail import bounce, letter, mailbox
+from remit.channels.mail.account import Security, SmtpAccount
+from remit.channels.mail.bounce import BouncedMail
+from remit.channels.mail.letter import MailContent, MailSender
+from remit.channels.mail.letter_head import address
+from remit.channels.mail.mailbox import Mailbox, ReturnedMail, SentFolderMark, SentFolderPolicy
+from remit.channels.mail.sending import EmailChannel
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, Parcel, Refused, SendGuarantee, SendRetry, Unknown
 from remit.model.ids import DeliveryId

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.deliver import letter, letter_head, letter_html, letter_text
-from remit.deliver.letter import MailContent, MailSender, MailThread, OutgoingMail
-from remit.deliver.letter_head import address
+from remit.channels.mail import letter, letter_head, letter_html, letter_text
+from remit.channels.mail.letter import MailContent, MailSender, MailThread, OutgoingMail
+from remit.channels.mail.letter_head import address
 from remit.errors import BadInput
 
 NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)

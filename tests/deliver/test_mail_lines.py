@@ -3,11 +3,11 @@
 import asyncio
 from typing import Final
 
-from remit.deliver import smtp_pool
-from remit.deliver.account import Security, SmtpAccount
-from remit.deliver.email import EmailChannel
-from remit.deliver.letter import MailSender
-from remit.deliver.letter_head import address
+from remit.channels.mail import smtp_pool
+from remit.channels.mail.account import Security, SmtpAccount
+from remit.channels.mail.letter import MailSender
+from remit.channels.mail.letter_head import address
+from remit.channels.mail.sending import EmailChannel
 from remit.model.delivery import Accepted, Parcel, Refused, SendRetry, Unknown
 from remit.testing import FrozenClock
 from tests.live.loopback import HOST

@@ -5,19 +5,19 @@ from typing import Final
 
 import pytest
 
-from remit.deliver import channel_setup
-from remit.deliver.apprise_ import AppriseChannel
-from remit.deliver.bridge import BridgeChannel
-from remit.deliver.channel_registry import (
+from remit.channels import setup
+from remit.channels.apprise.sending import AppriseChannel
+from remit.channels.bridge import BridgeChannel
+from remit.channels.mail.sending import EmailChannel
+from remit.channels.registry import (
     ChannelAlias,
     ChannelRegistry,
     ChannelSecrets,
     ClosableChannel,
     variable,
 )
-from remit.deliver.email import EmailChannel
-from remit.deliver.webhook import WebhookChannel
-from remit.deliver.whatsapp import WhatsAppChannel
+from remit.channels.webhook.sending import WebhookChannel
+from remit.channels.whatsapp.sending import WhatsAppChannel
 from remit.errors import BadInput
 from remit.model.delivery import Locked, Parcel, SendGuarantee
 from remit.ports import Channel, ReconcilingChannel, ShapingChannel
@@ -85,7 +85,7 @@ async def fitted(home: Path, text: str, **environ: str) -> tuple[ChannelRegistry
     prepare(settings.database)
     db = Sqlite(settings.database)
     try:
-        return channel_setup.build_channels(
+        return setup.build_channels(
             keys, db, clock := FrozenClock(), Background(clock.now, clock.sleep)
         ), keys
     finally:
@@ -138,7 +138,7 @@ async def test_a_missing_secret_keeps_nothing_from_starting_and_locks_its_channe
     keys = ChannelSecrets(Secrets(tmp_path), {}, settings.channels)
     prepare(settings.database)
     db = Sqlite(settings.database)
-    made = channel_setup.build_channels(keys, db, CLOCK, Background(CLOCK.now, CLOCK.sleep))
+    made = setup.build_channels(keys, db, CLOCK, Background(CLOCK.now, CLOCK.sleep))
 
     assert isinstance(await made.channels[name].send(PARCEL), Locked)
     await made.close()
@@ -244,11 +244,11 @@ async def test_what_a_channel_cannot_be_is_said_with_its_name(
 
     assert sentence in str(refused.value)
     keys = ChannelSecrets(Secrets(tmp_path), {}, load({"REMIT_HOME": str(tmp_path)}).channels)
-    (wrong,) = channel_setup.complaints(keys, FrozenClock()).values()
+    (wrong,) = setup.complaints(keys, FrozenClock()).values()
     assert str(refused.value).endswith(wrong)
 
 
 def test_good_settings_have_no_complaints(tmp_path: Path) -> None:
     keys = ChannelSecrets(Secrets(tmp_path), {}, read(tmp_path, ALL).channels)
 
-    assert channel_setup.complaints(keys, FrozenClock()) == {}
+    assert setup.complaints(keys, FrozenClock()) == {}

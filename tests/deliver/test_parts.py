@@ -8,8 +8,8 @@ import regex  # type: ignore[import-untyped]
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from remit.deliver import parts
-from remit.deliver.parts import LEAST, joined, split
+from remit.channels import parts
+from remit.channels.parts import LEAST, joined, split
 
 LIMITS: Final = st.integers(LEAST, 200)
 LATIN: Final = [

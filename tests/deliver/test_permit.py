@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.deliver import permit
+from remit.delivery import permit
 from remit.errors import BadInput
 from remit.model.permit import Permission, Reach, policy_of
 from remit.model.quiet import QuietHours

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.deliver import whatsapp_text
+from remit.channels.whatsapp import message_text
 
 EXAMPLES: Final = {
     "heading": ("# Parks\n\nGreen.", "*Parks*\n\nGreen."),
@@ -65,7 +65,7 @@ EXAMPLES: Final = {
 
 @pytest.mark.parametrize(("markdown", "text"), EXAMPLES.values(), ids=EXAMPLES)
 def test_markdown_becomes_what_whatsapp_shows(markdown: str, text: str) -> None:
-    assert whatsapp_text.text(markdown) == text
+    assert message_text.text(markdown) == text
 
 
 PLAIN: Final = [
@@ -82,7 +82,7 @@ PLAIN: Final = [
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_a_text_without_markdown_stays_as_it_is(text: str) -> None:
-    assert whatsapp_text.text(text) == text
+    assert message_text.text(text) == text
 
 
 @settings(deadline=None)
@@ -92,14 +92,14 @@ def test_a_text_without_markdown_stays_as_it_is(text: str) -> None:
 def test_words_stay_as_they_are(words: list[str]) -> None:
     text = " ".join(words)
 
-    assert whatsapp_text.text(text) == text
+    assert message_text.text(text) == text
 
 
 @pytest.mark.parametrize("name", sorted(EXAMPLES.keys() - {"code in a list"}))
 def test_a_text_for_whatsapp_is_not_turned_again(name: str) -> None:
-    once = whatsapp_text.text(EXAMPLES[name][0])
+    once = message_text.text(EXAMPLES[name][0])
 
-    assert whatsapp_text.text(once) == once
+    assert message_text.text(once) == once
 
 
 LOST_BY_THE_LIBRARY: Final = [
@@ -111,12 +111,12 @@ LOST_BY_THE_LIBRARY: Final = [
 
 @pytest.mark.parametrize("opening", ["![", "[", "> ", "- ", "*", "**", "`", "<", "1. "])
 def test_no_nest_is_too_deep(opening: str) -> None:
-    assert "canary" in whatsapp_text.text(opening * 5000 + "canary" + "](u)" * 5000)
+    assert "canary" in message_text.text(opening * 5000 + "canary" + "](u)" * 5000)
 
 
 @pytest.mark.parametrize("markdown", LOST_BY_THE_LIBRARY)
 def test_what_could_not_be_turned_without_a_loss_is_not_turned(markdown: str) -> None:
-    assert whatsapp_text.text(markdown) == markdown
+    assert message_text.text(markdown) == markdown
 
 
 MARKS: Final = ["# ", "## ", "- ", "* ", "1. ", "7) ", "> ", "```\n", "```py\n", "~~~ two words\n"]
@@ -180,7 +180,7 @@ MARKDOWN: Final = st.lists(PIECES, max_size=40).map("".join)
 @given(MARKDOWN)
 def test_no_word_is_lost_whatever_the_marks(markdown: str) -> None:
     words = re.compile("alpha|beta|gamma|דלתא|ไทย|日本|👩‍👩‍👧|u\\.test|x\\.test")
-    written = whatsapp_text.text(markdown)
+    written = message_text.text(markdown)
     lost = Counter(words.findall(markdown)) - Counter(words.findall(written))
 
     # An address that is its own label, and the language of a code block, are said once.
@@ -193,7 +193,7 @@ def test_no_word_is_lost_whatever_the_marks(markdown: str) -> None:
 def test_words_keep_their_order(markdown: str) -> None:
     words = re.compile("alpha|beta|gamma|דלתא|日本")
 
-    assert words.findall(whatsapp_text.text(markdown)) == words.findall(markdown)
+    assert words.findall(message_text.text(markdown)) == words.findall(markdown)
 
 
 # Linear -------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ def _steps(markdown: str) -> int:
     lines, before = Lines(), sys.gettrace()
     sys.settrace(lines)
     try:
-        whatsapp_text.text(markdown)
+        message_text.text(markdown)
     finally:
         sys.settrace(before)
     return lines.run

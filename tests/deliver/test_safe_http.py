@@ -15,11 +15,11 @@ import trustme
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.deliver import address_rules as places
-from remit.deliver import http_client, safe_http
-from remit.deliver.address_rules import AddressForm, BlockedAddress
-from remit.deliver.http_client import HttpFailure, HttpReply
-from remit.deliver.safe_http import ResolvedAddress, UnresolvedAddress, find
+from remit.system import address_rules as places
+from remit.system import http_client, safe_http
+from remit.system.address_rules import AddressForm, BlockedAddress
+from remit.system.http_client import HttpFailure, HttpReply
+from remit.system.safe_http import ResolvedAddress, UnresolvedAddress, find
 from tests.live.hooks import Receiver
 from tests.live.whatsapp import Heard, Loopback, Order
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.deliver import webhook
-from remit.deliver.webhook import (
+from remit.channels.webhook import sending
+from remit.channels.webhook.sending import (
     PAUSES,
     HookGone,
     UnconfirmedSend,
@@ -252,7 +252,7 @@ async def test_no_later_no_says_that_what_may_have_arrived_did_not(status: int) 
 def test_every_signature_fits_for_who_holds_the_secret_and_for_nobody_else(
     key: str, stamp: int, text: str, secrets: list[bytes]
 ) -> None:
-    body = webhook.event(Parcel(key, None, text), "urn:remit")
+    body = sending.event(Parcel(key, None, text), "urn:remit")
     headers = signed(key, stamp, body, tuple(secrets))
 
     for secret in secrets:
@@ -271,7 +271,7 @@ def test_an_event_says_all_that_a_cloudevent_must_and_the_same_each_time(
     key: str, recipient: str | None, text: str
 ) -> None:
     parcels = [Parcel(key, recipient, text, attempt=n) for n in (1, 7)]
-    first, later = (webhook.event(parcel, "urn:remit:home") for parcel in parcels)
+    first, later = (sending.event(parcel, "urn:remit:home") for parcel in parcels)
 
     assert first == later
     assert json.loads(first) == {

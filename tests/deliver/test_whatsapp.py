@@ -15,17 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.deliver.bridge import BridgeAddress
-from remit.deliver.courier import Courier
-from remit.deliver.send_rate import SendRate
-from remit.deliver.whatsapp import (
+from remit.channels.bridge import BridgeAddress
+from remit.channels.send_rate import SendRate
+from remit.channels.whatsapp.error_codes import CODES, means
+from remit.channels.whatsapp.sending import (
     WhatsAppChannel,
     WhatsAppNumber,
     WhatsAppTemplate,
     digits,
     is_address,
 )
-from remit.deliver.whatsapp_codes import CODES, means
+from remit.delivery.courier import Courier
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,

@@ -12,9 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import to_builtins
 
-from remit.deliver import whatsapp_hook as hook
-from remit.deliver.whatsapp import WhatsAppChannel, WhatsAppNumber
-from remit.deliver.whatsapp_hook import (
+from remit.channels.whatsapp import callbacks as hook
+from remit.channels.whatsapp.callbacks import (
     MessageProgress,
     UnknownWhatsAppEvent,
     WhatsAppBatch,
@@ -22,6 +21,7 @@ from remit.deliver.whatsapp_hook import (
     WhatsAppMessage,
     WhatsAppReport,
 )
+from remit.channels.whatsapp.sending import WhatsAppChannel, WhatsAppNumber
 from remit.model.delivery import Accepted, Locked, Parcel, Refused, SendRetry, Unknown
 from remit.testing import FrozenClock
 from tests.live.whatsapp import (

@@ -2,11 +2,11 @@
 
 from zoneinfo import ZoneInfo
 
+from remit.calendar import resource_facts
+from remit.calendar.expand import CalendarReader
+from remit.calendar.watch import CalendarWatch, CalendarWatchPorts
 from remit.store import calendars, occurrences
 from remit.store.calendars import StoredCalendar, StoredResource
-from remit.trigger.calendar import resource_facts
-from remit.trigger.calendar.expand import CalendarReader
-from remit.trigger.calendar.watch import CalendarWatch, CalendarWatchPorts
 from remit.wiring import App
 
 

@@ -16,7 +16,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
 from remit.store import tasks
 from remit.store.database import Tx
-from remit.trigger import command
+from remit.triggers import command
 from tests.doors.served import TOKEN, Served
 
 LIMIT: Final = 100.0

@@ -26,7 +26,7 @@ from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.read_only import glance
 from remit.testing import Outbox
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import opened
 from tests import forks
 

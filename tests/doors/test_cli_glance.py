@@ -13,7 +13,7 @@ from remit.settings import Settings
 from remit.store import home, idempotency, tasks
 from remit.store.idempotency import RequestKey
 from remit.store.read_only import by_key, check, glance
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import App, opened
 
 UNKNOWN = TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA")

@@ -16,7 +16,7 @@ from remit.intake.admit import make
 from remit.model.ids import Ids
 from remit.store import moves, tasks
 from remit.store.connection import SqliteTx, connect
-from remit.trigger import command
+from remit.triggers import command
 from tests.doors.terminal import Terminal
 from tests.store.scene import AT
 

@@ -12,7 +12,7 @@ from remit.model.codec import JsonMap, stamp
 from remit.model.series import Repeats
 from remit.model.task import Task
 from remit.store import audit, tasks
-from remit.trigger import command
+from remit.triggers import command
 from tests.doors.served import TOKEN, Served
 
 FAR = "9999-12-31T23:59:00Z"

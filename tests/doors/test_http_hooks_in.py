@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 import httpx2
 import pytest
 
+from remit.channels.webhook.receiving import HookCall
 from remit.model.task import Creator, SourceKind, Taint, Task
 from remit.settings import load
 from remit.store import search
 from remit.store.secrets import Secrets
-from remit.trigger.hook import HookCall
 from tests.doors.served import Served
 from tests.trigger.calls import NOW, OTHER, SECRET, bearer, hub, standard
 

@@ -17,7 +17,7 @@ from remit.model.codec import Json, JsonMap
 from remit.server import app
 from remit.server.problem import KINDS
 from remit.store import tasks
-from remit.trigger import command
+from remit.triggers import command
 from tests.doors.served import Page, Served
 
 SCHEMAS = Path(remit.model.__file__).parent / "schema"

@@ -18,7 +18,7 @@ from remit.server.web import story, timeline
 from remit.server.web.story import LogKind, ToolUse
 from remit.server.web.timeline import TimelineBar
 from remit.store.database import Tx
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import App
 from tests.doors.served import TOKEN, Served
 from tests.engine.rig import Watched

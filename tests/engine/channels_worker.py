@@ -16,15 +16,16 @@ from typing import Final
 
 from remit import wiring
 from remit.brain.scripted import ScriptedBrain
-from remit.deliver import parts, whatsapp_text
-from remit.deliver import whatsapp as whatsapp_
-from remit.deliver.account import Security, SmtpAccount
-from remit.deliver.bridge import BridgeAddress, BridgeChannel
-from remit.deliver.email import EmailChannel
-from remit.deliver.letter import MailSender
-from remit.deliver.letter_head import address
-from remit.deliver.webhook import WebhookChannel, WebhookTarget
-from remit.deliver.whatsapp import WhatsAppChannel, WhatsAppNumber
+from remit.channels import parts
+from remit.channels.bridge import BridgeAddress, BridgeChannel
+from remit.channels.mail.account import Security, SmtpAccount
+from remit.channels.mail.letter import MailSender
+from remit.channels.mail.letter_head import address
+from remit.channels.mail.sending import EmailChannel
+from remit.channels.webhook.sending import WebhookChannel, WebhookTarget
+from remit.channels.whatsapp import message_text
+from remit.channels.whatsapp import sending as whatsapp_
+from remit.channels.whatsapp.sending import WhatsAppChannel, WhatsAppNumber
 from remit.intake import entries
 from remit.intake.book import ContactAddress, ContactEntry
 from remit.model.delivery import Delivery, DeliveryReport, DeliveryStatus, Parcel, ProviderReport
@@ -76,7 +77,7 @@ class PatientWhatsApp(_Patient, WhatsAppChannel):  # type: ignore[misc, override
     most = 40_000  # type: ignore[misc]  # of a text; a message has less
 
     def shape(self, text: str) -> str:
-        return whatsapp_text.text(text)
+        return message_text.text(text)
 
     def parts(self, shaped: str) -> tuple[str, ...]:
         return parts.split(shaped, whatsapp_.MOST)

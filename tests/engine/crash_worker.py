@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from remit import wiring
-from remit.deliver import courier
+from remit.delivery import courier
 from remit.errors import Conflict, Transient
 from remit.failpoint import failpoint
 from remit.model.codec import text_of

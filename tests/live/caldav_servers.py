@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from remit.trigger.calendar.client import CalendarLocation
+from remit.calendar.client import CalendarLocation
 from tests.ports import free_port
 
 HOST: Final = "127.0.0.1"

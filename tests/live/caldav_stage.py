@@ -10,6 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from remit.calendar.client import CalDavClient, CalendarLocation
+from remit.calendar.expand import CalendarReader
+from remit.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPorts
 from remit.intake.book import Contacts
 from remit.intake.calendar_intake import CalendarIntake
 from remit.model.ids import TaskId
@@ -19,9 +22,6 @@ from remit.store import calendars
 from remit.store.calendars import StoredCalendar
 from remit.store.database import Row, Tx
 from remit.testing import ObedientBrain, Outbox, World
-from remit.trigger.calendar.client import CalDavClient, CalendarLocation
-from remit.trigger.calendar.expand import CalendarReader
-from remit.trigger.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPorts
 
 NINE = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)  # when the clock of a World begins
 HOUR = timedelta(hours=1)

@@ -15,7 +15,7 @@ from pathlib import Path
 from remit.model.reply import Policy
 from remit.settings import McpSettings, Settings
 from remit.testing import script
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import opened, start
 from tests.brain.tooling import SENDS, once, use
 

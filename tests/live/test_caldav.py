@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from remit.calendar.client import WriteConflict
+from remit.calendar.watch import CalendarAccount
 from remit.model.status import Status
 from remit.model.task import Taint
-from remit.trigger.calendar.client import WriteConflict
-from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import KINDS, Server
 from tests.live.caldav_stage import (
     DAY,

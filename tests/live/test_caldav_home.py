@@ -6,10 +6,10 @@ from typing import Final
 
 import pytest
 
+from remit.calendar.client import CalDavClient, CalendarLocation
+from remit.calendar.hosts import is_same_domain
+from remit.calendar.watch import CalendarAccount
 from remit.errors import Permanent
-from remit.trigger.calendar.client import CalDavClient, CalendarLocation
-from remit.trigger.calendar.hosts import is_same_domain
-from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_stage import HOUR, staged
 from tests.live.loopback import HOST, Head, Listener, head_of, read_head
 from tests.live.mail import Authority

@@ -6,16 +6,16 @@ from typing import Final
 
 import pytest
 
-from remit.errors import Permanent, Transient
-from remit.model.task import Taint
-from remit.trigger.calendar import xml
-from remit.trigger.calendar.client import (
+from remit.calendar import xml
+from remit.calendar.client import (
     CalDavClient,
     CalendarLocation,
     CalendarLocked,
     CalendarTooLarge,
 )
-from remit.trigger.calendar.watch import CalendarAccount
+from remit.calendar.watch import CalendarAccount
+from remit.errors import Permanent, Transient
+from remit.model.task import Taint
 from tests.live.caldav_stage import HOUR, NINE, event, staged
 from tests.live.loopback import Head, Listener, head_of, read_head
 

@@ -8,11 +8,11 @@ from typing import Final
 
 import pytest
 
+from remit.calendar.watch import CalendarAccount
 from remit.model.status import Status
 from remit.model.task import Taint
 from remit.settings import ContractSettings, DeliverSettings, Settings
 from remit.testing import ObedientBrain, Outbox, World
-from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import Server
 from tests.live.caldav_stage import HOUR, NINE, Phone, Stage, calendar_at, event
 from tests.stories.test_obedient import Act

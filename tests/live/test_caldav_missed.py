@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from remit.calendar.watch import CalendarAccount
 from remit.model.review import ReviewAnswer
 from remit.model.series import OnMissed
 from remit.model.status import Status
 from remit.settings import ScheduleSettings
-from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import Server
 from tests.live.caldav_stage import DAY, HOUR, NINE, Phone, Stage, calendar_at, event, staged
 from tests.restoring import asked, restore, save

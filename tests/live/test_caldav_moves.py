@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from remit.calendar.watch import CalendarAccount
 from remit.model.status import Status
 from remit.model.task import Taint
-from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import Server
 from tests.live.caldav_stage import DAY, HOUR, NINE, calendar_at, event, staged
 

@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
+from remit.calendar.client import CalDavClient
+from remit.calendar.watch import CalendarAccount
 from remit.store import calendars
-from remit.trigger.calendar.client import CalDavClient
-from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_stage import DAY, HOUR, NINE, event, staged, todo
 from tests.live.loopback import Head
 from tests.live.test_caldav_hostile import HREF, Scripted

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from remit.calendar import own_server, resource_facts
+from remit.calendar.client import CalDavClient
+from remit.calendar.own_server import OwnServer, RadicaleProcess
+from remit.calendar.todo import OLDEST, TodoSync
 from remit.model.status import Status
 from remit.store import todo_sync
 from remit.testing import ObedientBrain, World
-from remit.trigger.calendar import own_server, resource_facts
-from remit.trigger.calendar.client import CalDavClient
-from remit.trigger.calendar.own_server import OwnServer, RadicaleProcess
-from remit.trigger.calendar.todo import OLDEST, TodoSync
 from tests.live.caldav_servers import Server, alive, answers
 from tests.live.caldav_stage import HOUR, NINE, Phone
 from tests.ports import free_port
@@ -91,7 +91,7 @@ def test_the_own_calendar_dies_with_the_process_that_started_it(tmp_path: Path) 
     port = free_port()
     script = (
         "import asyncio, sys, pathlib\n"
-        "from remit.trigger.calendar.own_server import RadicaleProcess, OwnServer\n"
+        "from remit.calendar.own_server import RadicaleProcess, OwnServer\n"
         "async def main():\n"
         f"    child = RadicaleProcess(OwnServer(pathlib.Path(sys.argv[1]), {port}, lambda: 'pw'))\n"
         "    assert await child.start(), child.why\n"

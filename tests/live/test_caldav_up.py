@@ -15,11 +15,11 @@ from urllib.error import HTTPError
 
 import pytest
 
+from remit.calendar import own_server, resource_facts
+from remit.calendar.client import CalDavClient, CalendarLocation
 from remit.model.codec import JsonMap
 from remit.server.feed import FeedRate
 from remit.testing import START
-from remit.trigger.calendar import own_server, resource_facts
-from remit.trigger.calendar.client import CalDavClient, CalendarLocation
 from tests import forks
 from tests.doors.terminal import Terminal
 from tests.live.caldav_servers import Server, answers

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from remit.calendar.watch import CalendarAccount
 from remit.model.plan import ClauseOutcome
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Taint
 from remit.testing import Outbox
-from remit.trigger.calendar.watch import CalendarAccount
 from tests.live.caldav_servers import Server
 from tests.live.caldav_stage import DAY, HOUR, NINE, Phone, Stage, calendar_at, event, staged
 

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from remit.deliver.whatsapp import WhatsAppChannel
+from remit.channels.whatsapp.sending import WhatsAppChannel
 from remit.model.status import Reason, Status
 from remit.testing import World
 from tests.engine.channels_worker import Plan

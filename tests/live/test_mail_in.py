@@ -9,13 +9,13 @@ from typing import Final
 
 import pytest
 
+from remit.channels.mail.mailbox_watch import MailWatch
 from remit.model.task import Taint
 from remit.ports import Brain, Channel
 from remit.settings import load
 from remit.store import cues
 from remit.store.secrets import Secrets
 from remit.testing import Outbox, World, script
-from remit.trigger.mail_watch import MailWatch
 from remit.wiring.app_context import WallClock
 from tests.engine.rig import everything, until
 from tests.live.mail import PASSWORD, SERVERS, USER, Box, PostOffice, box

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.deliver.webhook import PAUSES
+from remit.channels.webhook.sending import PAUSES
 from remit.intake.heard import OwnerMessage
 from remit.model.delivery import DeliveryStatus
 from remit.model.status import Reason, Status

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from remit.model.series import Repeats
 from remit.testing import START, World
-from remit.trigger import command
+from remit.triggers import command
 from tests.live.place import Place, brain
 from tests.live.vendor import Heard, Order, Vendor
 from tests.live.wire import Answer

@@ -16,7 +16,7 @@ from remit.store.calendars import StoredCalendar, StoredResource
 from remit.store.database import Tx
 from remit.store.occurrences import ReadResource, StoredOccurrence
 from remit.testing import World
-from remit.trigger import command
+from remit.triggers import command
 from tests.notify.town import OUT, kept, planned, told, town
 
 WISHES: Final = NoticeSettings(missed=("conversation", OUT), refused=("conversation", OUT))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.deliver import notice_delivery
-from remit.deliver.notice_sender import STALE, NoticeSender
+from remit.delivery import notice_delivery
+from remit.delivery.notice_sender import STALE, NoticeSender
 from remit.errors import BadInput
 from remit.model.conversation import Role
 from remit.model.delivery import (

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.deliver import letter_html, whatsapp_text
-from remit.deliver.notice_text import MOST_LINE, MOST_TITLE, NoticeWords
-from remit.deliver.notice_text import plain as inert
+from remit.channels.mail import letter_html
+from remit.channels.whatsapp import message_text
+from remit.delivery.notice_text import MOST_LINE, MOST_TITLE, NoticeWords
+from remit.delivery.notice_text import plain as inert
 from remit.model.notice import KINDS, Notice, NoticeContent, NoticeKind
 
 AT = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
@@ -51,7 +52,7 @@ def test_a_hostile_title_is_words_on_one_line_with_one_link(title: str) -> None:
     assert "evil.example" not in body
     assert body.isprintable()
     assert tags(page) == tags(letter_html.page(WORDS.body([notice("Hello", "Hello")]), "Nina"))
-    assert whatsapp_text.text(body) == body  # and WhatsApp shows it as it is
+    assert message_text.text(body) == body  # and WhatsApp shows it as it is
 
 
 @given(st.text(max_size=300), st.text(max_size=300))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.brain.scripted import parse
-from remit.deliver.notice_sender import NoticeSender
+from remit.delivery.notice_sender import NoticeSender
 from remit.model.codec import Json
 from remit.model.conversation import SCHEDULED, Role
 from remit.model.notice import Notice

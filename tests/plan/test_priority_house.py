@@ -19,7 +19,7 @@ from remit.settings import Settings, rules
 from remit.store import queue
 from remit.store.queue import ClaimFilter
 from remit.testing import FrozenClock, World, script
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring.priority import PriorityFile
 
 SAYS: Final = """\

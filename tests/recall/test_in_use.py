@@ -19,7 +19,7 @@ from remit.model.task import Creator, Source, SourceKind, Taint, Task
 from remit.recall import duplicates, reminders
 from remit.store import recall
 from remit.testing import START, FrozenClock, World
-from remit.trigger import command
+from remit.triggers import command
 from tests.brain.tooling import task as made
 
 PARKS: Final = "Find quiet parks in Bangkok for a picnic"

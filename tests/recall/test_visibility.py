@@ -17,7 +17,7 @@ from remit.recall import duplicates
 from remit.store import sessions
 from remit.store.sessions import SessionSummary
 from remit.testing import START, World
-from remit.trigger import command
+from remit.triggers import command
 
 
 class Asker(Struct, frozen=True, kw_only=True):

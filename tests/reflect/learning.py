@@ -19,7 +19,7 @@ from remit.reflect import suggest
 from remit.reflect.lines import ReflectionLine
 from remit.settings import BudgetSettings, DeliverSettings, ReflectSettings, Settings, rules
 from remit.testing import START, World, script
-from remit.trigger import command
+from remit.triggers import command
 
 LETTER: Final = (
     "Dear Mum,\n\nthe beach of the week is Sanur, it is calm and has shade.\n\nBest wishes"

@@ -18,7 +18,7 @@ from remit.model.task import Creator, Priority, Task, TaskType
 from remit.store import events, home, moves, queue, reviews, series, slots, tasks
 from remit.store.connection import connect
 from remit.store.slots import SkippedSlots
-from remit.trigger.repeat import following
+from remit.triggers.repeat import following
 from tests.store.scene import AT, RULE, Scene
 
 DAY: Final = timedelta(days=1)

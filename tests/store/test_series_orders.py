@@ -11,7 +11,7 @@ from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Status
 from remit.model.task import Priority, Task
 from remit.store import moves, queue, series, series_orders, slots, tasks
-from remit.trigger.repeat import following
+from remit.triggers.repeat import following
 from tests.store.scene import RULE, Scene
 
 DAY = timedelta(days=1)

@@ -18,7 +18,7 @@ from remit.recall.session import MOST_RUNS
 from remit.settings import ContractSettings, DeliverSettings, Settings
 from remit.store import search
 from remit.testing import Outbox, World
-from remit.trigger import command
+from remit.triggers import command
 from tests.stories.test_obedient import Page
 
 DAY: Final = timedelta(days=1)

@@ -13,7 +13,7 @@ from remit.model.status import Status
 from remit.settings import DeliverSettings, ScheduleSettings, Settings, load
 from remit.store.secrets import Secrets
 from remit.testing import START, World, script
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring.app_context import WallClock
 from tests.engine.rig import HI, everything
 from tests.restoring import asked, restore, save

@@ -34,7 +34,7 @@ from remit.model.task import Task
 from remit.store import debts, deferred
 from remit.store.debts import CheckedBatch
 from remit.testing import START
-from remit.trigger import command
+from remit.triggers import command
 from tests.engine.rig import until
 from tests.soak import only_in_soak
 from tests.specialist.repository import git

@@ -24,7 +24,7 @@ from remit.store import search
 from remit.store.database import Tx
 from remit.store.search import TaskFilter
 from remit.testing import START, World, script
-from remit.trigger import command
+from remit.triggers import command
 from tests.soak import only_in_soak
 
 DAY: Final = timedelta(days=1)

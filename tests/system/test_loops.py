@@ -23,7 +23,7 @@ from remit.store import conversations, events, tasks
 from remit.store.database import Tx
 from remit.system.background import RECOVERED_AFTER
 from remit.testing import FrozenClock
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import App, opened, start, watch
 from tests.engine.rig import until
 from tests.ports import free_port
@@ -217,7 +217,7 @@ WAITED_FOR = {
     "brain/mcp/process.py:_note": "the output of a process",
     "brain/mcp/process.py:_read": "the output of a process",
     "converse/talk.py:_answer": "one turn, which stays owed until it is answered",
-    "deliver/notice_sender.py:catch_up": "a test notice",
+    "delivery/notice_sender.py:catch_up": "a test notice",
     "engine/local.py:_leg": "one run of one task",
     "server/live_connection.py:_hear": "a socket",
     "server/live_connection.py:_speak": "a socket",

@@ -14,7 +14,7 @@ from remit.model.task import Priority, Task
 from remit.settings import ScheduleSettings
 from remit.store import ledger, moves, queue, series, slots
 from remit.store.queue import ClaimedTask
-from remit.trigger.repeat import following
+from remit.triggers.repeat import following
 from tests.store.scene import RULE, Scene
 
 INSTANT = timedelta(milliseconds=1)

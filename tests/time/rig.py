@@ -4,8 +4,8 @@ from datetime import UTC, date, datetime, time
 from typing import Final
 from zoneinfo import ZoneInfo
 
-from remit.trigger.calendar import occur
-from remit.trigger.calendar.expansion import CalendarLimits, CalendarSlot, Expansion, TimeWindow
+from remit.calendar import occur
+from remit.calendar.expansion import CalendarLimits, CalendarSlot, Expansion, TimeWindow
 
 UTC_ZONE: Final = ZoneInfo("UTC")
 

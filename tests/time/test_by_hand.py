@@ -14,7 +14,7 @@ from remit.settings import DeliverSettings, EngineSettings, ScheduleSettings, Se
 from remit.store import ledger, series, series_orders
 from remit.store.database import Tx
 from remit.testing import START, World, script
-from remit.trigger import command
+from remit.triggers import command
 from tests.engine.rig import SlowBrain, until
 from tests.test_repeat import DAILY, cue
 

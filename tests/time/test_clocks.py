@@ -20,7 +20,7 @@ from remit.store import ledger, search, series, sessions, slots
 from remit.store.search import TaskFilter
 from remit.store.sqlite import Sqlite
 from remit.testing import START, FrozenClock, World, script
-from remit.trigger.repeat import following
+from remit.triggers.repeat import following
 from remit.wiring import opened
 from tests.soak import examples
 from tests.test_repeat import cue

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from remit.errors import BadInput
 from remit.model import rrule
-from remit.trigger import cron
+from remit.triggers import cron
 from tests.soak import examples
 
 NOW: Final = datetime(2026, 3, 2, 9, 7, tzinfo=UTC)  # a Monday

@@ -8,8 +8,8 @@ from zoneinfo import ZoneInfo
 import pytest
 import yaml
 
-from remit.trigger.calendar import occur
-from remit.trigger.calendar.expansion import TimeWindow
+from remit.calendar import occur
+from remit.calendar.expansion import TimeWindow
 from tests.time.rig import line, midnight, zulu
 
 EVENTS: Final = Path(__file__).parent / "events"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from remit.trigger.calendar.expansion import CalendarLimits, SlotFlag, TimeWindow
+from remit.calendar.expansion import CalendarLimits, SlotFlag, TimeWindow
 from tests.soak import examples
 from tests.time.rig import calendar, event, expand, year
 

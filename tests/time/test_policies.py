@@ -16,7 +16,7 @@ from remit.model.series import OnMissed, Overlap, Repeats, Series, SlotFate
 from remit.model.status import Reason, Status
 from remit.settings import ScheduleSettings
 from remit.store import ledger, moves, series, series_orders, slots
-from remit.trigger.repeat import following
+from remit.triggers.repeat import following
 from tests.store.scene import AT, Scene
 from tests.time.house_of_slots import INSTANT, Days, days
 

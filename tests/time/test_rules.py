@@ -12,7 +12,7 @@ from dateutil import rrule as other  # type: ignore[import-untyped]
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from remit.trigger.calendar.expansion import TimeWindow
+from remit.calendar.expansion import TimeWindow
 from tests.soak import examples
 from tests.time.rig import calendar, event, expand, zulu
 

@@ -16,7 +16,7 @@ from remit.settings import DeliverSettings, ScheduleSettings, Settings
 from remit.store import inbox, search, series
 from remit.store.search import TaskFilter
 from remit.testing import START, World
-from remit.trigger import command
+from remit.triggers import command
 
 DAY: Final = timedelta(days=1)
 HOUR: Final = timedelta(hours=1)

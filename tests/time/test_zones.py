@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from remit.trigger.calendar.expansion import CalendarLimits, SlotFlag, TimeWindow
+from remit.calendar.expansion import CalendarLimits, SlotFlag, TimeWindow
 from tests.time.rig import calendar, event, expand
 
 # Half hours, quarters, turns at midnight, both halves of the world, Ramadan, none at all.

@@ -6,7 +6,7 @@ import hmac
 from datetime import UTC, datetime
 from typing import Final
 
-from remit.trigger.hook import HookCall
+from remit.channels.webhook.receiving import HookCall
 
 SECRET: Final = "whsec_" + base64.b64encode(b"a secret of thirty-two bytes, ok").decode()
 OTHER: Final = "whsec_" + base64.b64encode(b"another secret of the same bytes").decode()

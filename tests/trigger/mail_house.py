@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Final
 
+from remit.channels import people
+from remit.channels.mail import receiving
 from remit.model.task import Task
 from remit.ports import Brain
 from remit.settings import load
 from remit.store.cues import StoredCue
 from remit.store.secrets import Secrets
 from remit.testing import ObedientBrain, Outbox, World
-from remit.trigger import mail, people
 from tests.engine.rig import everything
 from tests.trigger.calls import SECRET
 from tests.trigger.mails import ANNA, OWNER, US
@@ -71,10 +72,10 @@ class MailHouse:
         """A mail, taken in as the mailbox's watch does it; None if nothing of it is kept."""
         entrance = self.world.house.doors.entrance
         door = self.world.house.settings.doors["post"]
-        arrival = entrance._sorted("post", door, mail.head(raw, US))
+        arrival = entrance._sorted("post", door, receiving.head(raw, US))
         if arrival is None:
             return None
-        told = people.with_mail_text(arrival, mail.letter(raw, US))
+        told = people.with_mail_text(arrival, receiving.letter(raw, US))
         return await entrance._take_mail("post", told)
 
     async def tasks(self) -> list[Task]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from remit.brain import prompt
 from remit.brain.prompt import PromptContext
+from remit.channels.webhook.receiving import HookCall
 from remit.errors import BadInput
 from remit.journal.transcript import line
 from remit.model.reply import Memory
@@ -17,7 +18,6 @@ from remit.model.task import Creator, Taint, Task
 from remit.store import cues
 from remit.store.cues import CueFate
 from remit.store.database import Tx
-from remit.trigger.hook import HookCall
 from tests.plan.priority_tasks import made
 from tests.trigger.calls import standard
 from tests.trigger.mail_house import MailHouse

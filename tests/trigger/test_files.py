@@ -9,8 +9,8 @@ from remit.model.task import Taint, Task
 from remit.settings import load
 from remit.store import cues
 from remit.testing import World
-from remit.trigger import files
-from remit.trigger.files import FolderWatch
+from remit.triggers import files
+from remit.triggers.files import FolderWatch
 from tests.engine.rig import everything
 
 SETTINGS = '[folders.scans]\npath = "{path}"\ntext = "File this."\npoll = 5\n{more}\n'

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from remit.channels.webhook import receiving
+from remit.channels.webhook.receiving import HookCall, HookProof
 from remit.errors import BadInput
 from remit.model.codec import Json
-from remit.trigger import hook
-from remit.trigger.hook import HookCall, HookProof
 from tests.trigger.calls import NOW, OTHER, SECRET, bearer, hub, standard
 
 BODY: Final = b'{"order": {"name": "Two lamps"}}'
@@ -28,33 +28,33 @@ EVENT: Final[dict[str, Json]] = {
 
 
 def test_each_way_to_show_the_secret_is_known() -> None:
-    assert hook.shown(standard(BODY), [SECRET], NOW) is HookProof.STANDARD
-    assert hook.shown(hub(BODY), [SECRET], NOW) is HookProof.GITHUB
-    assert hook.shown(bearer(BODY), [SECRET], NOW) is HookProof.BEARER
+    assert receiving.shown(standard(BODY), [SECRET], NOW) is HookProof.STANDARD
+    assert receiving.shown(hub(BODY), [SECRET], NOW) is HookProof.GITHUB
+    assert receiving.shown(bearer(BODY), [SECRET], NOW) is HookProof.BEARER
 
 
 def test_while_a_secret_is_replaced_either_opens_and_so_does_one_signature_of_several() -> None:
     both = standard(BODY)
     theirs = standard(BODY, secret=OTHER).headers["webhook-signature"]
     many = {**both.headers, "webhook-signature": f"v1a,zzz {theirs} v1,AAAA"}
-    assert hook.shown(both, [OTHER, SECRET], NOW) is HookProof.STANDARD
-    assert hook.shown(HookCall(many, BODY), [SECRET, OTHER], NOW) is HookProof.STANDARD
-    assert hook.shown(HookCall(many, BODY), [SECRET], NOW) is None
+    assert receiving.shown(both, [OTHER, SECRET], NOW) is HookProof.STANDARD
+    assert receiving.shown(HookCall(many, BODY), [SECRET, OTHER], NOW) is HookProof.STANDARD
+    assert receiving.shown(HookCall(many, BODY), [SECRET], NOW) is None
 
 
 @pytest.mark.parametrize("call", [standard(BODY), hub(BODY), bearer(BODY)])
 def test_the_secret_of_another_hook_opens_nothing(call: HookCall) -> None:
-    assert hook.shown(call, [OTHER], NOW) is None
-    assert hook.shown(call, [], NOW) is None
-    assert hook.shown(call, [""], NOW) is None
+    assert receiving.shown(call, [OTHER], NOW) is None
+    assert receiving.shown(call, [], NOW) is None
+    assert receiving.shown(call, [""], NOW) is None
 
 
 @pytest.mark.parametrize("minutes", [-6, 6, -100_000, 100_000])
 def test_what_was_signed_long_ago_or_ahead_is_not_believed(minutes: int) -> None:
     late = standard(BODY, at=NOW + timedelta(minutes=minutes))
-    assert hook.shown(late, [SECRET], NOW) is None
+    assert receiving.shown(late, [SECRET], NOW) is None
     near = standard(BODY, at=NOW + timedelta(minutes=4 if minutes > 0 else -4))
-    assert hook.shown(near, [SECRET], NOW) is HookProof.STANDARD
+    assert receiving.shown(near, [SECRET], NOW) is HookProof.STANDARD
 
 
 def test_whoever_changes_a_byte_an_id_or_the_time_is_not_believed() -> None:
@@ -70,17 +70,17 @@ def test_whoever_changes_a_byte_an_id_or_the_time_is_not_believed() -> None:
         ("webhook-signature", "v1,"),
         ("webhook-signature", "é"),
     ):
-        assert hook.shown(HookCall({**good.headers, name: value}, BODY), [SECRET], NOW) is None
-    assert hook.shown(HookCall(good.headers, BODY + b" "), [SECRET], NOW) is None
+        assert receiving.shown(HookCall({**good.headers, name: value}, BODY), [SECRET], NOW) is None
+    assert receiving.shown(HookCall(good.headers, BODY + b" "), [SECRET], NOW) is None
 
 
 def test_who_signs_wrongly_is_not_saved_by_another_way() -> None:
     """Else whoever may change the headers chooses the weakest."""
     wrong = standard(b"other")
     both = {**bearer(BODY).headers, "webhook-signature": wrong.headers["webhook-signature"]}
-    assert hook.shown(HookCall(both, BODY), [SECRET], NOW) is None
+    assert receiving.shown(HookCall(both, BODY), [SECRET], NOW) is None
     hubbed = {**bearer(BODY).headers, "x-hub-signature-256": "sha256=00"}
-    assert hook.shown(HookCall(hubbed, BODY), [SECRET], NOW) is None
+    assert receiving.shown(HookCall(hubbed, BODY), [SECRET], NOW) is None
 
 
 def test_the_time_cannot_be_moved_into_the_id() -> None:
@@ -91,8 +91,8 @@ def test_the_time_cannot_be_moved_into_the_id() -> None:
     )
     signature = "v1," + base64.b64encode(signed.digest()).decode()
     head = {"webhook-timestamp": at, "webhook-signature": signature}
-    assert hook.shown(HookCall({**head, "webhook-id": "a"}, f"{at}.x".encode()), [SECRET], NOW)
-    assert hook.shown(HookCall({**head, "webhook-id": f"a.{at}"}, b"x"), [SECRET], NOW) is None
+    assert receiving.shown(HookCall({**head, "webhook-id": "a"}, f"{at}.x".encode()), [SECRET], NOW)
+    assert receiving.shown(HookCall({**head, "webhook-id": f"a.{at}"}, b"x"), [SECRET], NOW) is None
 
 
 @given(
@@ -113,7 +113,7 @@ def test_the_time_cannot_be_moved_into_the_id() -> None:
 def test_whatever_a_stranger_sends_he_is_refused_and_nothing_breaks(
     headers: dict[str, str], body: bytes
 ) -> None:
-    assert hook.shown(HookCall(headers, body), [SECRET, "plain"], NOW) is None
+    assert receiving.shown(HookCall(headers, body), [SECRET, "plain"], NOW) is None
 
 
 # What it says -------------------------------------------------------------------------------------
@@ -123,12 +123,15 @@ def test_a_call_is_named_by_what_was_signed_and_by_nothing_else() -> None:
     """A repeated call with another id in a header that nobody signed is the same call."""
     ours = hub(BODY, **{"x-github-delivery": "1"})
     again = hub(BODY, **{"x-github-delivery": "2", "webhook-id": "x", "ce-id": "y"})
-    assert hook.read(ours, HookProof.GITHUB).ref == hook.read(again, HookProof.GITHUB).ref
+    assert receiving.read(ours, HookProof.GITHUB).ref == receiving.read(again, HookProof.GITHUB).ref
     first, second = standard(BODY, ident="m1"), standard(BODY, ident="m2")
-    assert hook.read(first, HookProof.STANDARD).ref != hook.read(second, HookProof.STANDARD).ref
+    assert (
+        receiving.read(first, HookProof.STANDARD).ref
+        != receiving.read(second, HookProof.STANDARD).ref
+    )
     binary = {f"ce-{key}": str(EVENT[key]) for key in ("specversion", "id", "source", "type")}
     one, two = hub(BODY, **binary), hub(BODY, **{**binary, "ce-id": "e-2"})
-    assert hook.read(one, HookProof.GITHUB).ref == hook.read(two, HookProof.GITHUB).ref
+    assert receiving.read(one, HookProof.GITHUB).ref == receiving.read(two, HookProof.GITHUB).ref
 
 
 def test_an_event_is_read_in_both_its_shapes_and_is_one_event() -> None:
@@ -140,10 +143,13 @@ def test_an_event_is_read_in_both_its_shapes_and_is_one_event() -> None:
         json.dumps(EVENT["data"]).encode(),
         **{f"ce-{key}": str(EVENT[key]) for key in ("specversion", "id", "source", "type")},
     )
-    one, two = hook.read(structured, HookProof.BEARER), hook.read(binary, HookProof.BEARER)
+    one, two = (
+        receiving.read(structured, HookProof.BEARER),
+        receiving.read(binary, HookProof.BEARER),
+    )
     assert one == two
     assert (one.kind, one.content) == ("order.placed", {"name": "Two lamps"})
-    assert hook.pointed(one.content, "/name") == "Two lamps"
+    assert receiving.pointed(one.content, "/name") == "Two lamps"
 
 
 @pytest.mark.parametrize("lacks", ["id", "source", "type", "specversion"])
@@ -151,11 +157,11 @@ def test_an_event_that_lacks_something_is_refused_in_a_sentence(lacks: str) -> N
     broken = {key: value for key, value in EVENT.items() if key != lacks}
     call = bearer(json.dumps(broken).encode(), **{"content-type": "application/cloudevents+json"})
     with pytest.raises(BadInput, match=lacks):
-        hook.read(call, HookProof.BEARER)
+        receiving.read(call, HookProof.BEARER)
     if lacks != "specversion":
         said = {f"ce-{key}": str(broken.get(key, "")) for key in EVENT if key != "data"}
         with pytest.raises(BadInput, match=lacks):
-            hook.read(bearer(b"", **said), HookProof.BEARER)
+            receiving.read(bearer(b"", **said), HookProof.BEARER)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +179,7 @@ def test_an_event_that_lacks_something_is_refused_in_a_sentence(lacks: str) -> N
     ],
 )
 def test_whatever_a_believed_call_brings_becomes_bounded_words(body: bytes) -> None:
-    event = hook.read(bearer(body), HookProof.BEARER)
+    event = receiving.read(bearer(body), HookProof.BEARER)
     assert len(event.text.encode()) <= 60_000
     assert not any(ord(char) < 32 and char not in "\n\t" for char in event.text)
 
@@ -192,10 +198,10 @@ def test_whatever_a_believed_call_brings_becomes_bounded_words(body: bytes) -> N
 def test_a_title_is_looked_for_where_the_owner_says(
     content: Json, pointer: str, found: str
 ) -> None:
-    assert hook.pointed(content, pointer) == found
+    assert receiving.pointed(content, pointer) == found
 
 
 def test_a_secret_that_is_made_is_one_of_standard_webhooks() -> None:
-    made = hook.made(b"\x01" * 32)
+    made = receiving.made(b"\x01" * 32)
     assert made.startswith("whsec_")
-    assert hook.shown(standard(BODY, secret=made), [made], NOW) is HookProof.STANDARD
+    assert receiving.shown(standard(BODY, secret=made), [made], NOW) is HookProof.STANDARD

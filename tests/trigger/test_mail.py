@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.trigger import mail, mail_body, mail_quotes
-from remit.trigger.mail_quotes import SplitMail
+from remit.channels.mail import body_text, quoted_text, receiving
+from remit.channels.mail.quoted_text import SplitMail
 from tests.trigger.mails import US, written
 
 
@@ -22,7 +22,7 @@ def test_a_mail_is_read_with_its_thread_and_what_hangs_on_it_is_only_named() -> 
     made.set_content("Hello there.\n")
     made.add_alternative("<p>Hello <b>there</b>.</p>", subtype="html")
     made.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="a\x01.pdf")
-    found = mail.letter(made.as_bytes(), US)
+    found = receiving.letter(made.as_bytes(), US)
 
     assert found.head.subject == "Re: Grüße"
     assert found.head.threads == ("<a@x.example>", "<b@x.example>", "<c@home.example>")
@@ -33,8 +33,8 @@ def test_a_mail_is_read_with_its_thread_and_what_hangs_on_it_is_only_named() -> 
 
 def test_a_mail_in_html_alone_is_read_as_words() -> None:
     raw = written("<div>One<br>Two &amp; three</div><script>alert(1)</script>", kind="html")
-    assert mail.letter(raw, US).text.split("\n")[:2] == ["One", "Two & three"]
-    assert "alert" not in mail.letter(raw, US).text
+    assert receiving.letter(raw, US).text.split("\n")[:2] == ["One", "Two & three"]
+    assert "alert" not in receiving.letter(raw, US).text
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_a_mail_in_html_alone_is_read_as_words() -> None:
     ],
 )
 def test_what_a_program_sent_is_known_for_it(more: dict[str, str]) -> None:
-    assert mail.head(written("Away.", **more), US).robot
-    assert not mail.head(written("Here.", **{"Auto-Submitted": "no"}), US).robot
+    assert receiving.head(written("Away.", **more), US).robot
+    assert not receiving.head(written("Here.", **{"Auto-Submitted": "no"}), US).robot
 
 
 def test_a_mail_without_a_name_or_with_two_gets_one_of_its_own() -> None:
@@ -62,9 +62,9 @@ def test_a_mail_without_a_name_or_with_two_gets_one_of_its_own() -> None:
         written("Hi.", **{"Message-ID": ""}),
         written("Hi.", **{"Message-ID": "<a@b> <c@d>"}),
     )
-    assert mail.head(none, US).message_id.endswith("@nowhere>")
-    assert mail.head(two, US).message_id.endswith("@nowhere>")
-    assert mail.head(none, US).message_id != mail.head(two, US).message_id
+    assert receiving.head(none, US).message_id.endswith("@nowhere>")
+    assert receiving.head(two, US).message_id.endswith("@nowhere>")
+    assert receiving.head(none, US).message_id != receiving.head(two, US).message_id
 
 
 HOSTILE: Final = {
@@ -89,7 +89,7 @@ HOSTILE: Final = {
 
 @pytest.mark.parametrize("raw", HOSTILE.values(), ids=HOSTILE)
 def test_a_mail_that_is_built_to_break_its_reader_is_read_as_far_as_it_goes(raw: bytes) -> None:
-    found = mail.letter(raw[: mail.MOST], US)
+    found = receiving.letter(raw[: receiving.MOST], US)
     assert len(found.text.encode()) <= 60_000
     assert len(found.head.subject) <= 300
     assert len(found.head.threads) <= 21
@@ -98,13 +98,13 @@ def test_a_mail_that_is_built_to_break_its_reader_is_read_as_far_as_it_goes(raw:
 
 
 def test_parts_in_parts_without_end_are_not_opened_at_all() -> None:
-    found = mail.letter(HOSTILE["parts in parts"], US)
+    found = receiving.letter(HOSTILE["parts in parts"], US)
     assert found.text == "[This mail has too many parts to be read.]"
 
 
 @given(st.binary(max_size=2000))
 def test_no_bytes_break_the_reader(raw: bytes) -> None:
-    found = mail.letter(raw, US)
+    found = receiving.letter(raw, US)
     assert found.head.sender is None or not found.head.sender.verified
 
 
@@ -112,7 +112,7 @@ def test_no_bytes_break_the_reader(raw: bytes) -> None:
 
 
 def parted(text: str) -> SplitMail:
-    return mail_quotes.split(mail_body.read_plain(text), None, is_answer=False)
+    return quoted_text.split(body_text.read_plain(text), None, is_answer=False)
 
 
 REPLY: Final = """\
@@ -176,8 +176,8 @@ def test_a_line_of_dashes_costs_nothing() -> None:
 
 
 def test_a_subject_says_whether_the_mail_is_another_s() -> None:
-    assert all(mail_quotes.is_forwarded(each) for each in ("Fwd: x", "FW: x", "WG: x", "RV:x"))
+    assert all(quoted_text.is_forwarded(each) for each in ("Fwd: x", "FW: x", "WG: x", "RV:x"))
     assert not any(
-        mail_quotes.is_forwarded(each) for each in ("Re: x", "Forward planning", "AW: x")
+        quoted_text.is_forwarded(each) for each in ("Re: x", "Forward planning", "AW: x")
     )
-    assert mail_quotes.bare_subject("Re: AW: Lunch") == "Lunch"
+    assert quoted_text.bare_subject("Re: AW: Lunch") == "Lunch"

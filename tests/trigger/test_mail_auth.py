@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.trigger import mail_auth
-from remit.trigger.mail_auth import VerifiedSender
+from remit.channels.mail import sender_authentication
+from remit.channels.mail.sender_authentication import VerifiedSender
 
 US: Final = "mx.example.org"
 GOOD: Final = (
@@ -17,11 +17,11 @@ BANK: Final = "Bank <info@bank.example>"
 
 
 def test_what_our_server_vouches_for_is_verified() -> None:
-    assert mail_auth.sender([BANK], [GOOD], US) == VerifiedSender(
+    assert sender_authentication.sender([BANK], [GOOD], US) == VerifiedSender(
         "info@bank.example", verified=True
     )
     spaced = f"\r\n {US.upper()} 1 ;\r\n\tDMARC=PASS action=none header.From=Bank.Example"
-    found = mail_auth.sender(["INFO@BANK.EXAMPLE"], [spaced], US)
+    found = sender_authentication.sender(["INFO@BANK.EXAMPLE"], [spaced], US)
     assert found == VerifiedSender("info@bank.example", verified=True)
 
 
@@ -59,7 +59,7 @@ def test_what_our_server_vouches_for_is_verified() -> None:
     ],
 )
 def test_a_forged_word_verifies_nobody(results: list[str]) -> None:
-    found = mail_auth.sender([BANK], results, US)
+    found = sender_authentication.sender([BANK], results, US)
     assert found is not None
     assert not found.verified
 
@@ -109,9 +109,9 @@ PROVIDERS: Final = {
 
 @pytest.mark.parametrize(("named", "results"), PROVIDERS.values(), ids=PROVIDERS)
 def test_what_providers_really_write_is_understood(named: str, results: list[str]) -> None:
-    found = mail_auth.sender([BANK], results, named)
+    found = sender_authentication.sender([BANK], results, named)
     assert found == VerifiedSender("info@bank.example", verified=True)
-    stranger = mail_auth.sender(["Eve <eve@evil.example>"], results, named)
+    stranger = sender_authentication.sender(["Eve <eve@evil.example>"], results, named)
     assert stranger is not None
     assert not stranger.verified
 
@@ -132,7 +132,7 @@ def test_what_providers_really_write_is_understood(named: str, results: list[str
 def test_why_a_mail_is_not_believed_is_said_with_the_setting_that_would_help(
     named: str, results: list[str], why: str
 ) -> None:
-    found = mail_auth.sender([BANK], results, named)
+    found = sender_authentication.sender([BANK], results, named)
     assert found is not None
     assert not found.verified
     assert why in found.why
@@ -163,17 +163,17 @@ def test_why_a_mail_is_not_believed_is_said_with_the_setting_that_would_help(
 def test_an_address_on_which_two_readers_might_differ_is_none(
     header: str, address: str | None
 ) -> None:
-    assert mail_auth.address(header) == address
+    assert sender_authentication.address(header) == address
 
 
 def test_two_senders_are_nobody() -> None:
-    assert mail_auth.sender([BANK, BANK], [GOOD], US) is None
-    assert mail_auth.sender([], [GOOD], US) is None
+    assert sender_authentication.sender([BANK, BANK], [GOOD], US) is None
+    assert sender_authentication.sender([], [GOOD], US) is None
 
 
 @given(st.lists(st.text(max_size=200), max_size=3), st.lists(st.text(max_size=200), max_size=3))
 def test_nothing_that_can_be_written_there_breaks_or_verifies(
     froms: list[str], results: list[str]
 ) -> None:
-    found = mail_auth.sender(froms, results, US)
+    found = sender_authentication.sender(froms, results, US)
     assert found is None or not found.verified

@@ -6,8 +6,8 @@ from itertools import islice
 
 import pytest
 
-from remit.trigger import mail
-from remit.trigger.mail_quotes import SplitMail
+from remit.channels.mail import receiving
+from remit.channels.mail.quoted_text import SplitMail
 from tests.soak import SOAK
 from tests.trigger.mail_shapes_made import CLIENTS, STRANGER_WORDS, Case, cases, tongues
 from tests.trigger.mails import US, written
@@ -32,7 +32,7 @@ def test_whoever_repeats_a_mail_in_whatever_language_the_words_stay_apart() -> N
     every = 0
     for case in islice(cases(), 0, None, STEP):
         every += 1
-        found = mail.letter(case.raw, US).words
+        found = receiving.letter(case.raw, US).words
         name = f"{case.client}, {case.tongue}, {case.place}, {case.parts}"
         if stolen(found):
             wrong.append(f"{name}: {stolen(found)} in {found.own_text!r}")
@@ -47,7 +47,7 @@ def test_whoever_repeats_a_mail_in_whatever_language_the_words_stay_apart() -> N
 
 
 def read(text: str, *, kind: str = "plain", **more: str) -> SplitMail:
-    return mail.letter(written(text, kind=kind, **more), US).words
+    return receiving.letter(written(text, kind=kind, **more), US).words
 
 
 ANSWER = {"In-Reply-To": "<lamps@evil.example>"}
@@ -86,7 +86,7 @@ def both(plain: str, html: str) -> SplitMail:
     made["In-Reply-To"] = "<lamps@evil.example>"
     made.set_content(plain)
     made.add_alternative(html, subtype="html")
-    return mail.letter(made.as_bytes(), US).words
+    return receiving.letter(made.as_bytes(), US).words
 
 
 def test_parts_that_disagree_are_doubtful_and_html_settles_what_plain_text_leaves_open() -> None:
@@ -103,7 +103,7 @@ def test_a_mail_that_hangs_on_another_is_not_read() -> None:
     made["From"] = "Hanan <hanan@example.test>"
     made.set_content("")
     made.add_attachment(inner)
-    found = mail.letter(made.as_bytes(), US)
+    found = receiving.letter(made.as_bytes(), US)
     assert (found.text, found.words.own) == ("", ())
     assert [each["type"] for each in found.attachments] == ["message/rfc822"]
 

@@ -5,8 +5,8 @@ from typing import Final
 
 import pytest
 
+from remit.channels.mail import signatures
 from remit.language.order_words import asks_for_work
-from remit.trigger import mail_signature
 
 ASK: Final = "Send Bert the plan for the house."
 SIGNED: Final = [
@@ -39,12 +39,12 @@ SIGNED: Final = [
 
 @pytest.mark.parametrize("signature", SIGNED)
 def test_a_signature_is_no_request(signature: str) -> None:
-    assert mail_signature.read_request((ASK + signature,), "Hanan", asks_for_work) == ASK
+    assert signatures.read_request((ASK + signature,), "Hanan", asks_for_work) == ASK
 
 
 @pytest.mark.parametrize("text", ["Sent from my iPhone", "Get Outlook for iOS", "-- \nHanan"])
 def test_a_mail_of_a_signature_alone_asks_for_nothing(text: str) -> None:
-    assert mail_signature.read_request((text,), "Hanan", asks_for_work) == ""
+    assert signatures.read_request((text,), "Hanan", asks_for_work) == ""
 
 
 @pytest.mark.parametrize(
@@ -66,12 +66,12 @@ def test_a_mail_of_a_signature_alone_asks_for_nothing(text: str) -> None:
     ],
 )
 def test_a_request_is_never_taken_for_a_signature(text: str) -> None:
-    assert mail_signature.read_request((text,), "Hanan", asks_for_work) == text
+    assert signatures.read_request((text,), "Hanan", asks_for_work) == text
 
 
 def test_what_stands_below_the_name_and_asks_for_work_is_kept() -> None:
     text = f"{ASK}\n\nThanks,\nHanan\n\nBuy milk as well."
-    assert "Buy milk as well." in mail_signature.read_request((text,), "Hanan", asks_for_work)
+    assert "Buy milk as well." in signatures.read_request((text,), "Hanan", asks_for_work)
 
 
 LONG: Final = (
@@ -84,7 +84,7 @@ LONG: Final = (
 def test_lines_that_a_program_broke_are_one_request(width: int) -> None:
     wrapped = "\n".join(textwrap.wrap(LONG, width))
     assert wrapped.count("\n") > 0
-    assert mail_signature.read_request((wrapped,), "Hanan", asks_for_work) == LONG
+    assert signatures.read_request((wrapped,), "Hanan", asks_for_work) == LONG
 
 
 @pytest.mark.parametrize(
@@ -98,4 +98,4 @@ def test_lines_that_a_program_broke_are_one_request(width: int) -> None:
     ],
 )
 def test_lines_that_the_writer_broke_stay_apart(text: str) -> None:
-    assert mail_signature.read_request((text,), "Hanan", asks_for_work) == text
+    assert signatures.read_request((text,), "Hanan", asks_for_work) == text

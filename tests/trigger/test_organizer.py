@@ -7,9 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from remit.calendar.expand import CalendarReader
 from remit.model.task import Taint
 from remit.store.calendars import StoredResource
-from remit.trigger.calendar.expand import CalendarReader
 
 NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 READER: Final = CalendarReader(

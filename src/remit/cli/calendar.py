@@ -9,6 +9,9 @@ from typing import Annotated, Final
 from cyclopts import App
 
 from remit import settings as house_settings
+from remit.calendar import client, marks
+from remit.calendar.client import CalDavClient
+from remit.calendar.own_server import HOST, USER
 from remit.cli import codes, out, remit_client, words
 from remit.cli.options import AsJson, flag
 from remit.cli.out import StyledText
@@ -21,9 +24,6 @@ from remit.settings.calendar import OWN
 from remit.store import calendars
 from remit.store.calendars import StoredCalendar
 from remit.store.read_only import glance
-from remit.trigger.calendar import client, marks
-from remit.trigger.calendar.client import CalDavClient
-from remit.trigger.calendar.own_server import HOST, USER
 from remit.wiring.calendar import FEED, PASSWORD, ensured, kept_in, place_of
 
 _UNSEEN: Final = "not seen yet; `remit calendar sync` looks"

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.deliver.channel_registry import ChannelSecrets
+from remit.channels.registry import ChannelSecrets
 from remit.errors import RemitError
 from remit.settings import Settings
 from remit.settings.channels import Chosen, WhatsAppLine, kind_of
@@ -36,11 +36,11 @@ def chosen(settings: Settings) -> list[ChannelState]:
     """The channels of the settings."""
     if not settings.channels:
         return []
-    from remit.deliver import channel_setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+    from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
     from remit.wiring import WallClock  # noqa: PLC0415 - the whole house
 
     keys = ChannelSecrets(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
-    wrong, off = channel_setup.complaints(keys, WallClock()), _off(settings)
+    wrong, off = setup.complaints(keys, WallClock()), _off(settings)
     return [
         _off_state(name, each, off[name])
         if name in off

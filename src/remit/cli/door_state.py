@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.deliver.channel_registry import ChannelSecrets
+from remit.channels.registry import ChannelSecrets
 from remit.errors import RemitError
 from remit.model.codec import JsonMap
 from remit.settings import Settings

@@ -11,7 +11,7 @@ from remit.errors import BadInput
 from remit.model.edit import Edit
 from remit.model.task import Priority
 from remit.store.read_only import glance
-from remit.trigger import timer
+from remit.triggers import timer
 
 
 def edit(  # noqa: PLR0913 - all that may be changed

@@ -13,8 +13,8 @@ from remit.language.time.which_day import TimeDoubt
 from remit.model.rrule import zone_of
 from remit.model.series import Repeats
 from remit.settings import Settings
-from remit.trigger import cron as crontab
-from remit.trigger import timer
+from remit.triggers import cron as crontab
+from remit.triggers import timer
 
 _EXAMPLE: Final = "Say it like 'weekday at 8:30', 'month on the 1st at 9:00' or 2h."
 

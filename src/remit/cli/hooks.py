@@ -10,6 +10,7 @@ from typing import Annotated, Final
 from cyclopts import App
 
 from remit import settings as house_settings
+from remit.channels.webhook import receiving
 from remit.cli import codes, out, remit_client
 from remit.cli.options import AsJson, flag
 from remit.cli.out import Piece, StyledText
@@ -21,7 +22,6 @@ from remit.settings import Settings, edit
 from remit.settings.doors import HookSettings
 from remit.settings.doors import hooks as check_hooks
 from remit.store.secrets import Secrets, machine_ring
-from remit.trigger import hook
 
 _BYTES: Final = 32
 _HEADS: Final = ("NAME", "ADDRESS", "SECRET", "IN AN HOUR", "WHAT IS DONE")
@@ -74,7 +74,7 @@ def add(
     path = settings.home / "settings.toml"
     block = "\n".join(["", f"[hooks.{name}]", *lines, ""])
     _with_block(path.read_text(encoding="utf-8"), block, path)  # before a secret is made
-    value = hook.made(chance.token_bytes(_BYTES))
+    value = receiving.made(chance.token_bytes(_BYTES))
     _kept(settings).put(f"hook_{name}", value)
     edit.rewrite(path, lambda text: _with_block(text, block, path))
     return _show(settings, name, value, as_json=json)
@@ -90,7 +90,7 @@ def rotate(name: Name, /, *, json: AsJson = False) -> int:
         before = kept.get(found.secret).split()[:1]
     except NotFound:
         before = []
-    value = hook.made(chance.token_bytes(_BYTES))
+    value = receiving.made(chance.token_bytes(_BYTES))
     kept.put(found.secret, " ".join([value, *before]))
     return _show(settings, name, value, as_json=json)
 

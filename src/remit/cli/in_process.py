@@ -40,7 +40,7 @@ from remit.server.recall import alike
 from remit.server.series_shapes import whole
 from remit.settings import Settings
 from remit.store import tasks
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import App, opened, start
 
 T = TypeVar("T")

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from msgspec import Struct
 
+from remit.channels.push.sending import NEEDS, is_there
 from remit.cli import channel_state, words
-from remit.deliver.push import NEEDS, is_there
 from remit.errors import RemitError
 from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH
 from remit.settings import Settings

@@ -8,6 +8,8 @@ from typing import Annotated, Final
 from zoneinfo import ZoneInfo
 
 from remit import settings as house_settings
+from remit.calendar import occur
+from remit.calendar.expansion import IDLE, CalendarSlot, Expansion, SlotFlag, TimeWindow
 from remit.cli import clock, codes, out
 from remit.cli.options import AsJson, flag, free
 from remit.cli.out import Piece, StyledText
@@ -15,8 +17,6 @@ from remit.errors import BadInput, NotFound
 from remit.intake import zone as zones
 from remit.model.codec import JsonMap, moment
 from remit.model.rrule import zone_of
-from remit.trigger.calendar import occur
-from remit.trigger.calendar.expansion import IDLE, CalendarSlot, Expansion, SlotFlag, TimeWindow
 
 AHEAD: Final = timedelta(days=35)
 _DAY: Final = timedelta(days=1)

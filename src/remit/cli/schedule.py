@@ -27,7 +27,7 @@ from remit.store import agenda, ledger, series, series_orders, tasks
 from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
 from remit.store.read_only import glance
-from remit.trigger import timer
+from remit.triggers import timer
 
 T = TypeVar("T")
 

@@ -46,6 +46,7 @@ class WordLookup:
     def __init__(self, text: str, book: ContactBook) -> None:
         self._times: dict[int, TimePhrase | None] = {}
         self.orders: dict[tuple[int, int], object] = {}  # as they were read, by their places
+        self.skips: dict[int, int] = {}  # behind which words somebody may be named
         self.text = text
         self.book = book
         self.raw = tokenize(text)

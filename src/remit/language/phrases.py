@@ -30,9 +30,8 @@ class Phrases(Generic[T]):
 
     def at(self, keys: Sequence[str], place: int) -> tuple[T, int] | None:
         """Read the longest phrase that starts at a place: what it means, and where it ends."""
-        try:
-            group = self._by_first[keys[place]]
-        except (KeyError, IndexError):
+        group = self._by_first.get(keys[place]) if place < len(keys) else None
+        if group is None:
             return None
         for phrase, meaning in group:
             end = place + len(phrase)

@@ -29,7 +29,7 @@ from remit.store import agent_tasks, events, reviews, search
 from remit.store.agent_tasks import AgentTaskFilter
 from remit.store.database import Tx
 from remit.store.task_filter import TaskFilter
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import App
 
 _Found: TypeAlias = tuple[Task, Review | None]

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from remit.brain.think import Thinker
 from remit.brain.tools import Toolbox
-from remit.deliver.courier import Courier
+from remit.delivery.courier import Courier
 from remit.gate import Author, GateSecrets
 from remit.model.contact_rule import ContactRule
 from remit.model.contract import ChangedTest, Contract

@@ -6,7 +6,7 @@ from itertools import count
 from msgspec.structs import replace
 
 from remit import gate
-from remit.deliver.courier import DailyLimitReached, ReadyDelivery
+from remit.delivery.courier import DailyLimitReached, ReadyDelivery
 from remit.gate import Author
 from remit.model import delivery as answers
 from remit.model.delivery import Delivery, DeliveryStatus

@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
-from remit.deliver.channel_registry import ChannelSecrets
+from remit.channels.registry import ChannelSecrets
 from remit.errors import BadInput, NotFound, RemitError
 from remit.model.caller import Scope
 from remit.model.codec import Json

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Final
 
+from remit.calendar import ics
 from remit.errors import RemitError
 from remit.model.task import SourceKind, Task
 from remit.server.call import Call, CallResult, Route
 from remit.store import series, series_orders, tasks
 from remit.store.database import Tx
-from remit.trigger.calendar import ics
 from remit.wiring.calendar import FEED, kept_in
 
 PREFIX: Final = "/feed/"

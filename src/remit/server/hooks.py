@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from remit.deliver import whatsapp_came, whatsapp_hook
-from remit.deliver.channel_registry import InboundHook
+from remit.channels.registry import InboundHook
+from remit.channels.whatsapp import callbacks, receiving
 from remit.server.call import Call, CallResult, QueryParameter, Route
 from remit.server.problem import Problem, RequestRefused
 from remit.store import inbound
@@ -21,7 +21,7 @@ _ASKED: Final = (
 async def challenge(call: Call) -> CallResult:
     """Say that this hook is ours, to who knows the word for it."""
     said = {name: values[0] for name, values in call.query.items()}
-    answer = whatsapp_hook.challenge(said, _hook(call).verify_token())
+    answer = callbacks.challenge(said, _hook(call).verify_token())
     if answer is None:
         sentence = "The verify token is not the one that the settings of this channel name."
         raise RequestRefused(Problem("unsigned", sentence))
@@ -32,13 +32,13 @@ async def take(call: Call) -> CallResult:
     """Keep all that a call brings, in one transaction, and let go on what waited for it."""
     hook = _hook(call)
     # While a secret is replaced both are kept, parted by a space.
-    if not whatsapp_hook.is_signed(call.body, call.signature, hook.app_secret().split()):
+    if not callbacks.is_signed(call.body, call.signature, hook.app_secret().split()):
         sentence = "The signature is missing or made with another secret; nothing was read."
         raise RequestRefused(Problem("unsigned", sentence))
-    batch = whatsapp_hook.read(call.body)
+    batch = callbacks.read(call.body)
     if batch is None:
         raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
-    came = whatsapp_came.all_of(batch, hook)
+    came = receiving.all_of(batch, hook)
     woken = await call.house.db.write(inbound.take, came, call.house.clock.now())
     if woken:
         call.house.engine.nudge()

@@ -18,12 +18,12 @@ RETRY_AFTER: Final = 600  # seconds
 
 async def take(call: Call) -> CallResult:
     """Keep what a program tells, once, and start what its owner wants done with it."""
-    from remit.trigger import hook  # noqa: PLC0415 - who has no hook need not wait for it
+    from remit.channels.webhook import receiving  # noqa: PLC0415 - who has no hook need not wait for it
     from remit.wiring.inbound_registry import CallTooLarge, CallUnsigned  # noqa: PLC0415 - as above
 
     try:
         kept = await call.house.doors.called(
-            call.path["name"], hook.HookCall(call.headers, call.body)
+            call.path["name"], receiving.HookCall(call.headers, call.body)
         )
     except NotFound:
         raise RequestRefused(Problem("not-found", "There is no hook of this name.")) from None

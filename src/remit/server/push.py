@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from remit.deliver.push import NEEDS
+from remit.channels.push.sending import NEEDS
 from remit.model.caller import Scope
 from remit.server import static
 from remit.server.bodies import EmptyBody, RequestBody

@@ -4,11 +4,12 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.calendar import resource_facts
+from remit.language import outside_text
 from remit.model.codec import Json, JsonMap
 from remit.store import calendars
 from remit.store.calendars import StoredResource
 from remit.store.database import Tx
-from remit.trigger.calendar import resource_facts
 
 _MOST: Final = 100
 
@@ -49,5 +50,5 @@ def refusals_to_json(found: list[CalendarRefusalRow]) -> list[Json]:
 
 def _refusal(resource: StoredResource, names: dict[tuple[str, str], str]) -> CalendarRefusalRow:
     name = names.get((resource.account, resource.calendar), resource.calendar)
-    title = resource_facts.title(resource_facts.value(resource.body, "SUMMARY"))
+    title = outside_text.title(resource_facts.value(resource.body, "SUMMARY"))
     return CalendarRefusalRow(resource, title, f"{resource.account}/{name}", resource.why or "")

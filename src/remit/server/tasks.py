@@ -31,7 +31,7 @@ from remit.server.call import VIEW, Call, CallResult, Route, created, numbers, t
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
-from remit.trigger import command
+from remit.triggers import command
 
 RECENT: Final = 50
 

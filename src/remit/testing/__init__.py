@@ -35,7 +35,7 @@ from remit.settings import DeliverSettings, Settings
 from remit.store import home, legacy, queue, tasks
 from remit.testing.memory import MemorySteps, PowerCut
 from remit.testing.obedient import ObedientBrain
-from remit.trigger import command
+from remit.triggers import command
 from remit.wiring import App, opened
 
 __all__ = [

@@ -19,12 +19,12 @@ from remit.brain.no_brain import NoBrain
 from remit.brain.think import Thinker
 from remit.brain.tool import kit
 from remit.brain.tools import Toolbox, UsableTool
+from remit.channels.dashboard import DashboardChannel
+from remit.channels.push.sending import PushNotifier
+from remit.channels.registry import ChannelRegistry, ChannelSecrets
 from remit.converse.talk import ConversationLoop
-from remit.deliver.channel_registry import ChannelRegistry, ChannelSecrets
-from remit.deliver.courier import Courier
-from remit.deliver.dashboard import DashboardChannel
-from remit.deliver.notice_sender import NoticeSender
-from remit.deliver.push import PushNotifier
+from remit.delivery.courier import Courier
+from remit.delivery.notice_sender import NoticeSender
 from remit.engine.deferred import Deferred
 from remit.engine.leftovers import Leftovers
 from remit.engine.local import LocalEngine
@@ -57,7 +57,7 @@ from remit.store.database import Database
 from remit.store.redact import Redactor
 from remit.store.sqlite import Sqlite
 from remit.system.background import Background, LoopState
-from remit.trigger.repeat import Repeater
+from remit.triggers.repeat import Repeater
 from remit.verify.verdict import Verifier
 from remit.wiring import minds, proof, send_rules, workers
 from remit.wiring.app_context import AppContext, WallClock
@@ -337,9 +337,9 @@ def _fitted(
     """The channels of the settings."""
     if not keys.chosen:
         return ChannelRegistry()
-    from remit.deliver import channel_setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+    from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
 
-    return channel_setup.build_channels(keys, db, clock, background, keep=keep)
+    return setup.build_channels(keys, db, clock, background, keep=keep)
 
 
 def _rooms(

@@ -6,18 +6,18 @@ import secrets as chance
 from functools import partial
 from typing import Final
 
+from remit.calendar import client, marks, own_server
+from remit.calendar.client import CalendarLocation
+from remit.calendar.expand import CalendarReader
+from remit.calendar.own_server import OwnServer, RadicaleProcess
+from remit.calendar.todo import TodoSync
+from remit.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPorts
 from remit.errors import BadInput, NotFound, RemitError
 from remit.intake.book import Contacts
 from remit.intake.calendar_intake import CalendarIntake
 from remit.settings import Settings
 from remit.settings.calendar import OWN, CalendarServer
 from remit.store.secrets import Secrets, machine_ring
-from remit.trigger.calendar import client, marks, own_server
-from remit.trigger.calendar.client import CalendarLocation
-from remit.trigger.calendar.expand import CalendarReader
-from remit.trigger.calendar.own_server import OwnServer, RadicaleProcess
-from remit.trigger.calendar.todo import TodoSync
-from remit.trigger.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPorts
 from remit.wiring.calendar_ports import IntakeParts
 
 LOOP: Final = "own calendar"

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable
 
 from msgspec import Struct
 
-from remit.deliver.channel_registry import ChannelSecrets
+from remit.channels.registry import ChannelSecrets
 from remit.intake.admit import Intake
 from remit.intake.book import Contacts
 from remit.model.conversation import Turn

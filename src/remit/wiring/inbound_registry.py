@@ -9,10 +9,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.brain.budget import midnight
+from remit.channels import people
+from remit.channels.inbound_cleanup import InboundCleanup
+from remit.channels.mail import account as accounts
+from remit.channels.mail.account import Security, SmtpAccount
+from remit.channels.mail.imap import MailboxAccount
+from remit.channels.mail.mailbox_watch import MailWatch, MailWatchPorts
+from remit.channels.mail.receiving import MailHead
+from remit.channels.people import OwnerMail, Person
+from remit.channels.webhook import hook_cue, receiving
+from remit.channels.webhook.receiving import HookCall
 from remit.converse import short_answer
-from remit.deliver import account as accounts
-from remit.deliver.account import Security, SmtpAccount
-from remit.deliver.inbound_cleanup import InboundCleanup
 from remit.errors import BadInput, Conflict, NotFound
 from remit.intake.heard import OwnerMessage
 from remit.language.order_words import asks_for_work
@@ -27,14 +34,9 @@ from remit.store import conversations, cues, notices, reviews
 from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
 from remit.store.database import Tx
 from remit.store.inbound import InboundMessage
-from remit.trigger import files, hook, hook_cue, people
-from remit.trigger.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue
-from remit.trigger.files import FolderWatch
-from remit.trigger.hook import HookCall
-from remit.trigger.mail import MailHead
-from remit.trigger.mail_box import MailboxAccount
-from remit.trigger.mail_watch import MailWatch, MailWatchPorts
-from remit.trigger.people import OwnerMail, Person
+from remit.triggers import files
+from remit.triggers.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue
+from remit.triggers.files import FolderWatch
 from remit.wiring.inbound_ports import InboundPorts
 
 _RETRIES: Final = timedelta(days=1)
@@ -97,13 +99,13 @@ class InboundRegistry:
         """Take a call in, if it knows the secret; one that repeats it is told the same."""
         settings, now = self._settings.hooks[name], self._plugs.ground.clock.now()
         # While a secret is replaced both are kept, parted by a space.
-        how = hook.shown(call, self._plugs.keys.get(settings.secret).split(), now)
+        how = receiving.shown(call, self._plugs.keys.get(settings.secret).split(), now)
         if how is None or settings.scheme not in (ANY, how):
             sentence = "The secret of this hook was not shown, or long ago; nothing was read."
             raise CallUnsigned(sentence)
         if len(call.body) > settings.largest:
             raise CallTooLarge(f"This hook takes {settings.largest} bytes; this call has more.")
-        event = hook.read(call, how)
+        event = receiving.read(call, how)
         return await self.keeper.take(
             hook_cue.arrival(name, settings, event), hook_cue.caps(settings)
         )

@@ -10,11 +10,11 @@ from remit.settings import Settings
 from remit.store.cues import StoredCue
 from remit.store.inbound import InboundMessage
 from remit.store.secrets import machine_ring
-from remit.trigger.cue_admission import PollingWatch
+from remit.triggers.cue_admission import PollingWatch
 from remit.wiring.inbound_ports import InboundPorts
 
 if TYPE_CHECKING:
-    from remit.trigger.hook import HookCall
+    from remit.channels.webhook.receiving import HookCall
     from remit.wiring.inbound_registry import InboundRegistry
 
 

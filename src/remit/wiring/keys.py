@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import reduce
 
 from remit.brain.secret import Secret
-from remit.deliver.channel_registry import ChannelSecrets
+from remit.channels.registry import ChannelSecrets
 from remit.settings import Settings
 from remit.store.environment_secrets import SHORTEST, lines_of, secret_values
 from remit.store.secrets import Secrets, machine_ring

@@ -5,12 +5,12 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from remit import notify
+from remit.channels.push.sending import PushContext, PushNotifier
 from remit.converse.notice_follower import NoticeDecisions, OwnerPresence
-from remit.deliver.courier import Courier
-from remit.deliver.notice_delivery import NoticeContext
-from remit.deliver.notice_sender import NoticeSender
-from remit.deliver.notice_text import NoticeWords
-from remit.deliver.push import PushContext, PushNotifier
+from remit.delivery.courier import Courier
+from remit.delivery.notice_delivery import NoticeContext
+from remit.delivery.notice_sender import NoticeSender
+from remit.delivery.notice_text import NoticeWords
 from remit.model.delivery import Delivery, SendGuarantee
 from remit.model.event import Event
 from remit.model.ids import Ids

@@ -1,6 +1,6 @@
 """What the owner and the operator let the courier do: the limits of sending, and its undo."""
 
-from remit.deliver.send_limits import SendLimits
+from remit.delivery.send_limits import SendLimits
 from remit.intake.book import Contacts
 from remit.model.delivery import SendGuarantee
 from remit.model.undo import Undo

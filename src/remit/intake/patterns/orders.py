@@ -4,16 +4,19 @@ They may stand in any order, and before or behind the text; whatever is none of 
 work. An order that holds a word nobody understands is no order.
 """
 
-from typing import Final, cast
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Final, TypeAlias, cast
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.intake.message_words import MessageWords
 from remit.intake.recipients import ELSEWHERE, Contact
-from remit.language.files import phrases_in_all, words_in_all
+from remit.language.files import LANGUAGES, phrases_in_all, words_in_all
 from remit.language.order_words import OrderVerb, SmallTalk, TextLead, VerbKind, order_words
 from remit.language.time.phrase import TimePhrase, corrected
+from remit.language.time.words import time_words
 from remit.language.tokens import TokenKind, is_sign
 
 Span = tuple[int, int]  # tokens
@@ -85,6 +88,10 @@ class SpokenOrder(Struct):
         return self.verb is not None and self.verb.kind is VerbKind.REMIND
 
 
+# Takes in what begins at a token, and says where it ends; None if this part does not begin there.
+_Part: TypeAlias = Callable[[MessageWords, SpokenOrder, int], int | None]
+
+
 def read_order(words: MessageWords, at: int, stop: int) -> SpokenOrder:
     """Read on from a token, as far as everything is part of an order."""
     if (at, stop) not in words.orders:
@@ -127,23 +134,40 @@ def _step(words: MessageWords, order: SpokenOrder, at: int, stop: int) -> int | 
         return None
     if order.reminds and _begins_content(words, at):
         return None
-    for take in (
-        _excluded,
-        _corrected,
-        _time,
-        _led_time,
-        _person,
-        _message,
-        _channel,
-        _verb,
-        _unnamed,
-        _me,
-        _it,
-        _small,
-    ):
+    if token.kind is TokenKind.WORD:
+        key = words.keys[at]
+        parts = _parts_from(key, named=at in words.named, way=key in words.book.ways.firsts)
+    else:
+        parts = _PARTS
+    for take in parts:
         if (after := take(words, order, at)) is not None and after <= stop:
             return after
     return None
+
+
+@lru_cache(maxsize=8192)
+def _parts_from(key: str, *, named: bool, way: bool) -> tuple[_Part, ...]:
+    """The parts of an order that may begin with a word: most words begin few of them."""
+    known = order_words()
+    firsts = known.links.firsts | known.articles
+    leads = firsts | known.to.firsts | phrases_in_all("addressing", "before").firsts
+    small = (known.frames, known.polite, known.talk, known.particles, known.particles_at_end)
+    begins = {
+        _excluded: key in phrases_in_all("conditions", "not_to").firsts,
+        _time: any(key in time_words(code).starts for code in LANGUAGES),
+        _led_time: key in known.leads.firsts,
+        _person: named or key in leads,
+        _message: key in known.messages.firsts,
+        _channel: way
+        or key in firsts | known.by.firsts | known.on.firsts
+        or key in known.channels.firsts | ELSEWHERE.firsts,
+        _verb: key in known.verbs.firsts,
+        _unnamed: key in leads | known.them.firsts,
+        _me: key in known.links.firsts | known.me.firsts,
+        _it: key in known.results.firsts,
+        _small: any(key in table.firsts for table in small),
+    }
+    return tuple(part for part in _PARTS if begins.get(part))
 
 
 def _begins_content(words: MessageWords, at: int) -> bool:
@@ -225,6 +249,12 @@ def _person(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 def skip_to(words: MessageWords, at: int) -> int:
     """Behind "to", "and", "the", "my", where somebody may be named."""
+    if at not in words.skips:
+        words.skips[at] = _skip_to(words, at)
+    return words.skips[at]
+
+
+def _skip_to(words: MessageWords, at: int) -> int:
     known, keys = order_words(), words.keys
     before = phrases_in_all("addressing", "before")
     for table in (known.links, known.to, before):
@@ -368,6 +398,12 @@ def _mark(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
     lists = bool(order.people) and skip_to(words, at + 1) in words.named
     early = order.verb is None and order.end > order.start
     return at + 1 if early or lists else None
+
+
+_PARTS: Final[tuple[_Part, ...]] = (
+    *(_excluded, _corrected, _time, _led_time, _person, _message),
+    *(_channel, _verb, _unnamed, _me, _it, _small),
+)
 
 
 def merged(one: SpokenOrder, other: SpokenOrder) -> SpokenOrder:

@@ -13,7 +13,7 @@ from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult, QueryParameter, Route
 from remit.server.web import shell, words
 from remit.store import search
-from remit.trigger import command
+from remit.triggers import command
 
 _FOUND: Final = 8
 _TELLING: Final = 5  # letters; fewer are about nothing

@@ -13,8 +13,9 @@ from markupsafe import Markup
 from msgspec import Struct
 
 from remit import gate
-from remit.deliver import letter_head, letter_text, webhook
-from remit.deliver.courier import MOST_PARTS
+from remit.channels.mail import letter_head, letter_text
+from remit.channels.webhook import sending
+from remit.delivery.courier import MOST_PARTS
 from remit.gate import Author, Objection
 from remit.model.delivery import Parcel
 from remit.ports import Channel, ShapingChannel
@@ -151,7 +152,7 @@ def _drawn(drawn: ChannelLabel, text: str) -> Markup:
             return markup.markdown(text)
         case "webhook":
             parcel = Parcel("(set when it is sent)", None, text)
-            told = json.loads(webhook.event(parcel, "remit"))
+            told = json.loads(sending.event(parcel, "remit"))
             pretty = json.dumps(told, ensure_ascii=False, indent=2)
             return Markup("<pre>{}</pre>").format(pretty)
         case _:

@@ -13,7 +13,7 @@ import nh3
 from markupsafe import Markup, escape
 from msgspec import Struct
 
-from remit.deliver import letter_html
+from remit.channels.mail import letter_html
 
 _BLOCKS: Final = {"p", "ul", "ol", "li", "blockquote", "pre", "hr", "div", "br"}
 _TABLES: Final = {"table", "thead", "tbody", "tr", "th", "td"}

@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.deliver.push import NEEDS
+from remit.channels.push.sending import NEEDS
 from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH, Notice, NoticeKind, NoticeState
 from remit.server.call import Call
 from remit.server.web import task_sections

@@ -15,7 +15,7 @@ from remit.model.task import Priority
 from remit.server.bodies import EmptyBody, NewPermission, RequestBody
 from remit.server.call import Call, CallResult, Does, Route
 from remit.server.web import settings, shell
-from remit.trigger import command
+from remit.triggers import command
 
 _NAME: Final = 200
 

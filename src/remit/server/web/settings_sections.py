@@ -157,10 +157,10 @@ def _way(
 
 def _states(settings: Settings) -> dict[str, tuple[str, str, str]]:
     """Whether each has what it needs; nothing is sent."""
-    from remit.deliver import channel_setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+    from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
 
     keys = keys_of(settings)
-    wrong = channel_setup.complaints(keys, WallClock())
+    wrong = setup.complaints(keys, WallClock())
     found: dict[str, tuple[str, str, str]] = {}
     for name, chosen in settings.channels.items():
         if name in wrong:

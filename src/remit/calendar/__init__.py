@@ -1,0 +1,1 @@
+"""Calendars: the CalDAV client, recurrence, to-dos, the own server."""

@@ -1,0 +1,370 @@
+"""A thin CalDAV client: what a trigger needs and no more.
+
+Nothing is ever expanded or searched by the server: servers disagree there with each other and with
+the standard. The password goes to the host that the owner named, and to another one only over
+TLS and if it lies in the same registered domain: iCloud keeps the calendars of each account there.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final, TypeAlias
+from urllib.parse import urljoin, urlsplit
+
+import httpx2
+from msgspec import Struct
+
+from remit.calendar import xml
+from remit.calendar.hosts import is_same_domain
+from remit.calendar.xml import CALDAV, DAV, MultistatusItem
+from remit.errors import Permanent, Transient
+from remit.system.tls import trusted_authorities
+
+Password: TypeAlias = Callable[[], str]  # asked at each use, so a renewed one needs no restart
+
+SECONDS: Final = 60.0  # for one answer, however slowly it drips
+_MOST_HOPS: Final = 3
+_MOST_PAGES: Final = 1_000  # of one list of changes that the server gives in parts
+_CHUNK: Final = 50
+_LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
+_XML: Final = "application/xml; charset=utf-8"
+_ICS: Final = "text/calendar; charset=utf-8"
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_TOKEN_LOST: Final = frozenset({403, 409, 410, 412})
+_NO_SYNC: Final = frozenset({400, 403, 405, 409, 415, 422, 501})
+_BUSY: Final = frozenset({408, 423, 425, 429})
+_PARTIAL: Final = 507  # the list goes on: ask again with the token that came
+
+
+class ResourceGone(Permanent):
+    """There is nothing at this address any more."""
+
+
+class CalendarLocked(Permanent):
+    """The server does not take the password."""
+
+
+class CalendarDeclined(Permanent):
+    """The server understood and says no."""
+
+    def __init__(self, sentence: str, status: int, body: bytes = b"") -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.body = body
+
+
+class WriteConflict(CalendarDeclined):
+    """Somebody else has written there since we looked, or before us."""
+
+
+class CalendarTooLarge(Permanent):
+    """An answer is larger than any that is read."""
+
+
+class TokenLost(Exception):
+    """The server no longer knows what we knew; all of it must be asked for anew."""
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarLocation:
+    """A server as the owner named it. The password is asked for at each use."""
+
+    name: str
+    url: str
+    user: str = ""
+    password: Password = field(default=lambda: "", repr=False)
+
+
+class RemoteCalendar(Struct, frozen=True):
+    """A calendar that was found on a server."""
+
+    path: str
+    name: str
+    kinds: frozenset[str] = frozenset()
+
+
+class CalendarChanges(Struct, frozen=True):
+    """What is new since a token. `whole` says that it lists everything there is."""
+
+    token: str
+    etags: Mapping[str, str]
+    gone: frozenset[str] = frozenset()
+    whole: bool = False
+
+
+class CalendarResource(Struct, frozen=True):
+    path: str
+    etag: str
+    body: str
+
+
+class CalDavClient:
+    """Speaks to one server. Every failure is a `Transient` or a `Permanent` with a sentence."""
+
+    def __init__(self, place: CalendarLocation, *, seconds: float = SECONDS) -> None:
+        self._place = place
+        self._seconds = seconds
+        self._root = place.url  # where paths are asked for: the host that keeps the calendars
+        self._digest: set[str] = set()  # hosts that want it
+        near = urlsplit(place.url).hostname in _LOCAL
+        tls = trusted_authorities()
+        self._http = httpx2.AsyncClient(
+            transport=httpx2.AsyncHTTPTransport(verify=tls, retries=0) if near else None,
+            verify=tls,
+            follow_redirects=False,
+            timeout=httpx2.Timeout(seconds, connect=min(10.0, seconds)),
+            # A packed answer could unpack to anything.
+            headers={"accept-encoding": "identity", "user-agent": "remit"},
+        )
+        self._who = f"The calendar server {place.name}"
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def calendars(self) -> list[RemoteCalendar]:
+        """Every calendar of the account, found from the address that the owner gave."""
+        home = await self._home()
+        asked = xml.propfind(
+            "<resourcetype/>", "<displayname/>", "<C:supported-calendar-component-set/>"
+        )
+        body, _ = await self._ask("PROPFIND", home, asked, depth="1")
+        found = xml.responses(xml.parse(body, self._who), self._who)
+        self._root = home
+        return [
+            RemoteCalendar(
+                each.path, each.name or each.path.rstrip("/").rpartition("/")[2], each.kinds
+            )
+            for each in found
+            if each.calendar
+        ]
+
+    async def changes(self, calendar: str, token: str) -> CalendarChanges:
+        """What has changed since a token; without one, or where it is lost, everything."""
+        try:
+            return await self._synced(calendar, token)
+        except TokenLost:
+            if token:
+                return await self.changes(calendar, "")
+        return await self._listed(calendar)
+
+    async def fetch(self, calendar: str, paths: Sequence[str]) -> list[CalendarResource]:
+        """The resources at some addresses; what is gone or too large meanwhile is left out."""
+        found: list[CalendarResource] = []
+        for start in range(0, len(paths), _CHUNK):
+            found += await self._chunk(calendar, list(paths[start : start + _CHUNK]))
+        return found
+
+    async def get(self, path: str) -> CalendarResource:
+        body, answer = await self._ask("GET", path)
+        return CalendarResource(
+            path, answer.headers.get("etag", ""), body.decode("utf-8", "replace")
+        )
+
+    async def put(self, path: str, body: str, etag: str | None) -> str:
+        """Write a resource, new without an etag, and return the etag it has now.
+
+        Raises `WriteConflict` if it is there already, or is not as the etag says.
+        """
+        guard = {"if-match": etag} if etag else {"if-none-match": "*"}
+        _, answer = await self._ask("PUT", path, body.encode(), headers=guard, kind=_ICS)
+        return answer.headers.get("etag") or (await self.get(path)).etag
+
+    async def delete(self, path: str, etag: str) -> None:
+        await self._ask("DELETE", path, headers={"if-match": etag} if etag else {})
+
+    async def make(self, path: str, name: str, kind: str) -> None:
+        """Make a calendar, if it is not there."""
+        try:
+            body, _ = await self._ask("PROPFIND", path, xml.propfind("<resourcetype/>"))
+            found = xml.responses(xml.parse(body, self._who), self._who)
+        except ResourceGone:
+            found = []
+        # Some servers answer even for what is not there, with nothing in it.
+        if not any(each.calendar for each in found):
+            await self._ask("MKCALENDAR", path, xml.mkcalendar(name, kind))
+
+    # Finding ------------------------------------------------------------------------------------
+
+    async def _home(self) -> str:
+        """Where the calendars lie; the address itself, if the server names no other."""
+        principal = None
+        for start in (self._place.url, urljoin(self._place.url, "/.well-known/caldav")):
+            try:
+                principal = await self._named(start, "<current-user-principal/>", DAV)
+            except (ResourceGone, CalendarDeclined):
+                continue  # it may be known elsewhere
+            if principal is not None:
+                break
+        asked = "<C:calendar-home-set/>"
+        return await self._named(principal or self._place.url, asked, CALDAV) or self._place.url
+
+    async def _named(self, url: str, asked: str, space: str) -> str | None:
+        body, answer = await self._ask("PROPFIND", url, xml.propfind(asked))
+        tag = asked.strip("</>").removeprefix("C:")
+        address = xml.href_in(xml.parse(body, self._who), space + tag)
+        return None if address is None else self._within(urljoin(str(answer.url), address))
+
+    # Changes ------------------------------------------------------------------------------------
+
+    async def _synced(self, calendar: str, token: str) -> CalendarChanges:
+        whole, etags, gone = not token, dict[str, str](), set[str]()
+        for _ in range(_MOST_PAGES):
+            root = await self._report(calendar, token)
+            partial = _gather(xml.responses(root, self._who), etags, gone)
+            token = xml.token(root)
+            if not partial:
+                return CalendarChanges(token, etags, frozenset(gone), whole=whole)
+        raise Permanent(f"{self._who} never comes to the end of its changes.")
+
+    async def _report(self, calendar: str, token: str) -> xml.Answer:
+        try:
+            body, _ = await self._ask("REPORT", calendar, xml.sync(token))
+        except CalendarDeclined as no:
+            if _is_sync_refusal(no.status, no.body):
+                raise TokenLost from None
+            raise
+        return xml.parse(body, self._who)
+
+    async def _listed(self, calendar: str) -> CalendarChanges:
+        """Everything with its etag, from a server that knows no tokens."""
+        asked = xml.propfind("<getetag/>")
+        body, _ = await self._ask("PROPFIND", calendar, asked, depth="1")
+        found = xml.responses(xml.parse(body, self._who), self._who)
+        etags = {each.path: each.etag for each in found if each.etag and each.path[-1] != "/"}
+        return CalendarChanges("", etags, whole=True)
+
+    async def _chunk(self, calendar: str, paths: list[str]) -> list[CalendarResource]:
+        try:
+            body, _ = await self._ask("REPORT", calendar, xml.multiget(paths), depth="1")
+        except CalendarTooLarge:
+            if len(paths) == 1:
+                return []
+            halves = (paths[: len(paths) // 2], paths[len(paths) // 2 :])
+            return [each for half in halves for each in await self._chunk(calendar, half)]
+        found = xml.responses(xml.parse(body, self._who), self._who)
+        return [CalendarResource(each.path, each.etag, each.body) for each in found if each.body]
+
+    # The wire -----------------------------------------------------------------------------------
+
+    def _within(self, url: str) -> str:
+        """An address that may be sent the password; any other one is refused."""
+        root = urlsplit(self._root)
+        whole = (
+            f"{root.scheme}://{root.netloc}{url}" if url[:1] == "/" else urljoin(self._root, url)
+        )
+        ours, theirs = httpx2.URL(self._place.url), httpx2.URL(whole)
+        same = (ours.scheme, ours.host, ours.port) == (theirs.scheme, theirs.host, theirs.port)
+        safe = ours.scheme == theirs.scheme == "https" and theirs.port in (None, ours.port)
+        if not same and not (safe and is_same_domain(ours.host, theirs.host)):
+            raise Permanent(
+                f"{self._who} ({ours.host}) leads to another host, {theirs.host!r:.80}, "
+                "which is not sent your password; if that is right, put its address as `url` "
+                f"under [calendars.{self._place.name}] in settings.toml."
+            )
+        return str(theirs)
+
+    def _auth(self, url: str) -> httpx2.Auth | None:
+        if not self._place.user:
+            return None
+        kind = httpx2.DigestAuth if httpx2.URL(url).host in self._digest else httpx2.BasicAuth
+        return kind(self._place.user, self._place.password())
+
+    async def _ask(
+        self,
+        method: str,
+        url: str,
+        content: bytes = b"",
+        *,
+        depth: str = "0",
+        headers: Mapping[str, str] | None = None,
+        kind: str = _XML,
+    ) -> tuple[bytes, httpx2.Response]:
+        """One exchange: redirects to where we may go are followed, a wish for digest is met."""
+        target = self._within(url)
+        told = {"depth": depth, "content-type": kind, **(headers or {})}
+        for _ in range(_MOST_HOPS + 1):
+            body, answer = await self._exchange(method, target, content, told)
+            if answer.status_code in _REDIRECTS and method in ("PROPFIND", "GET", "REPORT"):
+                target = self._within(urljoin(target, answer.headers.get("location", "")))
+            elif self._wants_digest(answer):
+                self._digest.add(answer.url.host)
+            else:
+                self._judge(method, answer, body)
+                return body, answer
+        raise Permanent(f"{self._who} sends us from one address to the next.")
+
+    async def _exchange(
+        self, method: str, url: str, content: bytes, headers: Mapping[str, str]
+    ) -> tuple[bytes, httpx2.Response]:
+        try:
+            async with (
+                asyncio.timeout(self._seconds),
+                self._http.stream(
+                    method, url, content=content, headers=headers, auth=self._auth(url)
+                ) as answer,
+            ):
+                return await self._read(answer), answer
+        except TimeoutError:
+            raise Transient(f"{self._who} gave no whole answer in {self._seconds:g} s.") from None
+        except httpx2.HTTPError as error:
+            said = type(error).__name__
+            raise Transient(f"{self._who} cannot be reached ({said}).") from None
+
+    async def _read(self, answer: httpx2.Response) -> bytes:
+        found = bytearray()
+        async for piece in answer.aiter_raw():
+            found += piece
+            if len(found) > xml.MOST_BYTES:
+                raise CalendarTooLarge(
+                    f"{self._who} sent more than {xml.MOST_BYTES:,} bytes at once."
+                )
+        return bytes(found)
+
+    def _wants_digest(self, answer: httpx2.Response) -> bool:
+        asked = answer.headers.get("www-authenticate", "").lower()
+        return answer.status_code == HTTPStatus.UNAUTHORIZED and (
+            bool(self._place.user)
+            and answer.url.host not in self._digest
+            and asked.startswith("digest")
+        )
+
+    def _judge(self, method: str, answer: httpx2.Response, body: bytes) -> None:
+        """Raise what an answer means, unless it is a yes."""
+        status = answer.status_code
+        if HTTPStatus(200) <= status < HTTPStatus(300):
+            return
+        said = f"{self._who} answered {status} to {method}"
+        match status:
+            case HTTPStatus.UNAUTHORIZED:
+                raise CalendarLocked(f"{self._who} does not take the user and password (401).")
+            case HTTPStatus.NOT_FOUND | HTTPStatus.GONE:
+                raise ResourceGone(f"{said}: there is nothing at {answer.url.path:.100}.")
+            case HTTPStatus.PRECONDITION_FAILED:
+                raise WriteConflict(f"{said}: it is not as we saw it.", status, body)
+            case _ if status in _BUSY or status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+                raise Transient(f"{said}.")
+            case _:
+                raise CalendarDeclined(f"{said}.", status, body)
+
+
+def _gather(listed: Iterable[MultistatusItem], etags: dict[str, str], gone: set[str]) -> bool:
+    """Add a page of changes to those before it; say whether another one follows."""
+    partial = False
+    for each in listed:
+        if each.status == HTTPStatus.NOT_FOUND:
+            gone.add(each.path)
+            etags.pop(each.path, None)
+        elif each.status == _PARTIAL:
+            partial = True
+        elif each.etag and not each.path.endswith("/"):
+            etags[each.path] = each.etag
+            gone.discard(each.path)
+    return partial
+
+
+def _is_sync_refusal(status: int, body: bytes) -> bool:
+    """A token that is lost, or a server that knows no such report."""
+    if b"valid-sync-token" in body:
+        return status in _TOKEN_LOST
+    return status in _NO_SYNC

@@ -1,0 +1,177 @@
+"""One event or to-do as it is written: its start, its length, its rules, and what it changes."""
+
+from datetime import datetime, timedelta, tzinfo
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.calendar import rules, values
+from remit.calendar.expansion import CalendarLimits, EntryKind, SlotFlag, UnfitCalendar
+from remit.calendar.lines import CalendarComponent, CalendarProperty
+from remit.calendar.rules import CalendarRule
+from remit.calendar.values import CalendarDuration, CalendarTime, ExtraDate
+from remit.calendar.zones import Zones, instant
+
+_ONE_DAY: Final = CalendarDuration(days=1)
+_KINDS: Final = {"VEVENT": EntryKind.EVENT, "VTODO": EntryKind.TODO}
+
+
+class CalendarEntry(Struct, frozen=True):
+    uid: str
+    kind: EntryKind
+    start: CalendarTime
+    length: CalendarDuration
+    rules: tuple[CalendarRule, ...]
+    extras: tuple[ExtraDate, ...]
+    excluded: tuple[CalendarTime, ...]
+    replaces: CalendarTime | None  # RECURRENCE-ID: the occurrence this one stands for
+    onward: bool  # and for all that follow it
+    sequence: int
+    summary: str
+    description: str
+    flags: frozenset[SlotFlag]
+
+    @property
+    def repeats(self) -> bool:
+        return bool(self.rules or self.extras)
+
+
+def read(
+    component: CalendarComponent, zones: Zones, home: tzinfo, limits: CalendarLimits
+) -> CalendarEntry:
+    """Read an event or a to-do; raise Unfit if it cannot be kept to the letter."""
+    if component.fault:
+        raise UnfitCalendar(component.fault)
+    if _written(component, "EXRULE"):
+        raise UnfitCalendar("it has an EXRULE, which RFC 5545 took out; EXDATE would be understood")
+    kind = _KINDS[component.name]
+    start, length = _times(component, kind, zones, home)
+    replaces, onward = _replaces(component, zones)
+    # A change of one occurrence does not repeat, whatever rule a client copied into it.
+    written = [] if replaces else _written(component, "RRULE")
+    if len(written) > limits.rules:
+        raise UnfitCalendar(f"it has {len(written)} rules; at most {limits.rules} are taken")
+    summary, description, flags = _said(component, kind, limits)
+    return CalendarEntry(
+        uid=component.says("UID").strip(),
+        kind=kind,
+        start=start,
+        length=length,
+        rules=tuple(rules.read(line.value, limits) for line in written),
+        extras=() if replaces else tuple(values.extras(component.every("RDATE"), zones)),
+        excluded=() if replaces else tuple(values.stamps(component.every("EXDATE"), zones)),
+        replaces=replaces,
+        onward=onward,
+        sequence=_sequence(component),
+        summary=summary,
+        description=description,
+        flags=flags,
+    )
+
+
+def measure(start: CalendarTime, end: CalendarTime, home: tzinfo) -> CalendarDuration:
+    """How long it is from a start to an end; raise Unfit if the end comes first.
+
+    A start with a time and an end that is only a day: it may last until that day is over.
+    """
+    if end.day and not start.day:
+        end = replace(start, wall=end.wall + timedelta(days=1))
+    if start.day != end.day:
+        raise UnfitCalendar(f"it starts {start} and ends {end}: one is a day and the other a time")
+    if start.day:
+        length = CalendarDuration(days=(end.wall - start.wall).days)
+        negative = length.days < 0
+    else:
+        begun = instant(start.wall, start.zone or home)[0]
+        length = CalendarDuration(rest=instant(end.wall, end.zone or home)[0] - begun)
+        negative = length.rest < timedelta(0)
+    if negative:
+        raise UnfitCalendar(f"it ends ({end}) before it starts ({start})")
+    return length
+
+
+def end_of(start: datetime, wall: datetime, zone: tzinfo, length: CalendarDuration) -> datetime:
+    """When it ends: days are days on the wall, hours are hours that pass."""
+    if not length.days:
+        return start + length.rest
+    return instant(wall + timedelta(days=length.days), zone)[0] + length.rest
+
+
+def _times(
+    component: CalendarComponent, kind: EntryKind, zones: Zones, home: tzinfo
+) -> tuple[CalendarTime, CalendarDuration]:
+    ends = "DTEND" if kind is EntryKind.EVENT else "DUE"
+    start, end = _stamp(component, "DTSTART", zones), _stamp(component, ends, zones)
+    if start is None and kind is EntryKind.TODO:
+        start = end  # a to-do that is only due starts then: nothing says that it may earlier
+    if start and end and start.day and not end.day and kind is EntryKind.TODO:
+        start = _due(start, end, repeats=bool(_written(component, "RRULE", "RDATE")))
+    if start is None:
+        wants = "DTSTART" if kind is EntryKind.EVENT else "DTSTART or DUE"
+        raise UnfitCalendar(f"it has no {wants}, so nothing says when it starts")
+    if end is not None:
+        return start, measure(start, end, home)
+    lasts = _written(component, "DURATION")
+    if lasts:
+        length = values.span(lasts[0].value)
+        if start.day and length.rest:
+            raise UnfitCalendar(
+                f"it starts {start}, a day, and lasts hours; days would be understood"
+            )
+        return start, length
+    return start, _ONE_DAY if start.day and kind is EntryKind.EVENT else CalendarDuration()
+
+
+def _due(start: CalendarTime, due: CalendarTime, *, repeats: bool) -> CalendarTime:
+    """When a to-do starts that has a day to start on and a time to be done by.
+
+    It starts when it is due. If it repeats, its rule counts the days it starts on, and each of
+    them has the time that it is due at.
+    """
+    if due.wall + timedelta(days=1) < start.wall:  # zones may be a day apart
+        raise UnfitCalendar(f"it is due ({due}) before it starts ({start})")
+    return replace(due, wall=datetime.combine(start.wall, due.wall.time())) if repeats else due
+
+
+def _written(component: CalendarComponent, *names: str) -> list[CalendarProperty]:
+    """The properties of these names that say something; clients leave empty ones behind."""
+    return [line for name in names for line in component.every(name) if line.value.strip("; ")]
+
+
+def _stamp(component: CalendarComponent, name: str, zones: Zones) -> CalendarTime | None:
+    line = next(iter(_written(component, name)), None)
+    return values.stamp(line.value, line.params, zones) if line else None
+
+
+def _replaces(component: CalendarComponent, zones: Zones) -> tuple[CalendarTime | None, bool]:
+    line = component.first("RECURRENCE-ID")
+    if line is None:
+        return None, False
+    reach = line.params.get("RANGE", "").upper()
+    if reach not in ("", "THISANDFUTURE"):
+        raise UnfitCalendar(
+            f"its RECURRENCE-ID has RANGE={reach:.20}; THISANDFUTURE would be understood"
+        )
+    return values.stamp(line.value, line.params, zones), bool(reach)
+
+
+def _sequence(component: CalendarComponent) -> int:
+    said = component.says("SEQUENCE").strip()
+    return int(said) if said.isdecimal() and len(said) < 12 else 0  # noqa: PLR2004 - any number
+
+
+def _said(
+    component: CalendarComponent, kind: EntryKind, limits: CalendarLimits
+) -> tuple[str, str, frozenset[SlotFlag]]:
+    flags: set[SlotFlag] = set()
+    summary = values.text(component.says("SUMMARY"))
+    description = values.text(component.says("DESCRIPTION"))
+    if max(len(summary), len(description)) > limits.text:
+        flags.add(SlotFlag.CUT)
+    status = component.says("STATUS").strip().upper()
+    if status == "CANCELLED":
+        flags.add(SlotFlag.CANCELLED)
+    if kind is EntryKind.TODO and (status == "COMPLETED" or component.first("COMPLETED")):
+        flags.add(SlotFlag.COMPLETED)
+    return summary[: limits.text], description[: limits.text], frozenset(flags)

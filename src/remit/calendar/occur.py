@@ -1,0 +1,115 @@
+"""When a calendar would start something: its bytes, a window and the owner's zone give the slots.
+
+Nothing here asks a clock or a server. An event is taken whole or not at all: if one of its lines
+cannot be kept to the letter, all of its UID is refused with a sentence, for half of it would start
+at times nobody wrote. Everything else in the calendar goes on.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, time
+from typing import Final
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+
+from remit.calendar import entry, lines, series
+from remit.calendar.expansion import (
+    CalendarLimits,
+    CalendarRefusal,
+    CalendarSlot,
+    Expansion,
+    ExpansionBudget,
+    TimeWindow,
+    UnfitCalendar,
+)
+from remit.calendar.lines import CalendarComponent
+from remit.calendar.series import EventOccurrence, ExpansionContext
+from remit.calendar.zones import Zones
+
+MORNING: Final = time(9)
+DEFAULT: Final = CalendarLimits()
+_LONGEST_UID: Final = 1_000
+
+
+def slots(
+    raw: bytes,
+    window: TimeWindow,
+    zone: ZoneInfo,
+    limits: CalendarLimits = DEFAULT,
+    *,
+    all_day_at: time = MORNING,
+) -> Expansion:
+    """Every slot that starts in the window, and why anything was refused; it never raises."""
+    budget = ExpansionBudget(limits)
+    try:
+        components = lines.read(raw, limits)
+    except UnfitCalendar as unfit:
+        return Expansion((), (CalendarRefusal("", str(unfit)),))
+    zones = Zones([each for each in components if each.name == "VTIMEZONE"], window, budget)
+    home = ExpansionContext(window, zone, all_day_at, zones, budget)
+    found: list[CalendarSlot] = []
+    refused: list[CalendarRefusal] = []
+    for thing in _things(components):
+        told = _expanded(thing, home)
+        if isinstance(told, CalendarRefusal):
+            refused.append(told)
+        else:
+            found += told
+    found.sort(key=lambda slot: (slot.start, slot.uid, slot.key))
+    return Expansion(tuple(found), tuple(refused), budget.spent)
+
+
+class _Thing(Struct, frozen=True):
+    """All components that share a UID."""
+
+    uid: str
+    parts: list[CalendarComponent]
+
+
+def _things(components: Sequence[CalendarComponent]) -> Iterator[_Thing]:
+    by_uid: dict[tuple[str, str], list[CalendarComponent]] = {}
+    for each in components:
+        if each.name == "VTIMEZONE":
+            continue
+        uid = each.says("UID").strip()[:_LONGEST_UID]
+        if uid:
+            by_uid.setdefault((each.name, uid), []).append(each)
+        else:
+            yield _Thing("", [each])  # it is refused alone, not with others that have no UID
+    yield from (_Thing(uid, parts) for (_, uid), parts in by_uid.items())
+
+
+def _expanded(thing: _Thing, home: ExpansionContext) -> list[CalendarSlot] | CalendarRefusal:
+    home.budget.begin()
+    if not thing.uid:
+        named = thing.parts[0].says("SUMMARY")
+        why = thing.parts[0].fault or f"{named!r:.60} has no UID to know it again by"
+        return CalendarRefusal("", _sentence(why))
+    try:
+        read = [entry.read(part, home.zones, home.zone, home.budget.limits) for part in thing.parts]
+        return [_slot(thing.uid, each, home) for each in series.occurrences(read, home)]
+    except UnfitCalendar as unfit:
+        return CalendarRefusal(thing.uid, _sentence(str(unfit)))
+    except (OverflowError, ValueError):
+        # Arithmetic at either end of the calendar; nobody meant such a year.
+        return CalendarRefusal(thing.uid, "It reaches beyond the years 1 to 9999.")
+
+
+def _sentence(why: str) -> str:
+    return f"{why[:1].upper()}{why[1:]}."
+
+
+def _slot(uid: str, each: EventOccurrence, home: ExpansionContext) -> CalendarSlot:
+    start = each.start.astimezone(UTC)
+    return CalendarSlot(
+        uid=uid,
+        key=each.key,
+        start=start,
+        end=each.end.astimezone(UTC),
+        all_day=each.entry.start.day,
+        local=start.astimezone(home.zone),
+        flags=each.flags | each.entry.flags,
+        summary=each.entry.summary,
+        description=each.entry.description,
+        kind=each.entry.kind,
+    )

@@ -1,0 +1,187 @@
+"""Remit's own calendar: a Radicale on loopback, as a process of its own, for as long as Remit runs.
+
+It is never loaded into our own process: one hostile event can keep it busy for ever, and then it
+does not even heed a request to end. So it is watched, and ended the hard way if need be. It cannot
+outlive us: a shell beside it holds a pipe from us, and kills it when the pipe closes.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from msgspec import Struct
+
+from remit.calendar.client import CalDavClient, CalendarLocation, Password
+from remit.errors import Permanent, StepFailed
+from remit.system.files import PRIVATE, write_atomic
+
+HOST: Final = "127.0.0.1"
+USER: Final = "owner"
+AGENDA: Final = f"/{USER}/agenda/"
+TASKS: Final = f"/{USER}/agent-tasks/"
+_PATIENCE: Final = 300  # tenths of a second that a start may take on a busy machine
+_GRACE: Final = 2.0
+# Its stdin is our pipe. What runs in the background of a shell gets none, so it is kept as 3.
+_LEASH: Final = """
+exec 3<&0
+"$@" 3<&- </dev/null &
+child=$!
+{ read -r _ <&3; kill -9 "$child" 2>/dev/null; } &
+wait "$child"
+"""
+
+
+class OwnServer(Struct, frozen=True):
+    """Where it lies, where it listens, and what opens it."""
+
+    folder: Path
+    port: int
+    password: Password
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}/"
+
+    @property
+    def place(self) -> CalendarLocation:
+        return CalendarLocation("own", self.url, USER, self.password)
+
+
+class RadicaleProcess:
+    """A Radicale that was started, or could not be; `why` says what is wrong."""
+
+    def __init__(self, own: OwnServer) -> None:
+        self._own = own
+        self._running: asyncio.subprocess.Process | None = None
+        self.why: str | None = None
+
+    @property
+    def alive(self) -> bool:
+        return self._running is not None and self._running.returncode is None
+
+    async def start(self) -> bool:
+        """Start it and wait until it answers; False, with a sentence, if it does not."""
+        try:
+            await self._begin()
+            await self._answers()
+            await furnish(self._own.place)
+        except (OSError, StepFailed) as error:
+            self.why = f"The own calendar did not start: {error}".rstrip(".") + "."
+            await self.stop()
+            return False
+        self.why = None
+        return True
+
+    async def stop(self) -> None:
+        """End it. One that does not heed the request is made to."""
+        running, self._running = self._running, None
+        if running is None:
+            return
+        if running.stdin is not None:
+            running.stdin.close()
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            # It may be gone already.
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(running.pid, number)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_GRACE):
+                    await running.wait()
+        await running.wait()
+
+    async def _begin(self) -> None:
+        refuse_taken(self._own.port)
+        config = await asyncio.to_thread(_write_files, self._own)
+        log = await asyncio.to_thread((self._own.folder / "log").open, "wb")
+        with log:
+            self._running = await asyncio.create_subprocess_exec(
+                "/bin/sh",
+                "-c",
+                _LEASH,
+                "sh",
+                sys.executable,
+                "-m",
+                "radicale",
+                "--config",
+                str(config),
+                stdin=asyncio.subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                cwd=self._own.folder,
+                env={"PATH": os.environ.get("PATH", ""), "LANG": "C.UTF-8"},
+                start_new_session=True,
+            )
+
+    async def _answers(self) -> None:
+        for _ in range(_PATIENCE):
+            if not self.alive:
+                said = f"its process ended; {self._own.folder / 'log'} says why"
+                raise Permanent(said)
+            with suppress(OSError):
+                _, writer = await asyncio.open_connection(HOST, self._own.port)
+                writer.close()
+                with suppress(OSError):
+                    await writer.wait_closed()
+                return
+            await asyncio.sleep(0.1)
+        raise Permanent(f"it does not answer on port {self._own.port}")
+
+
+async def furnish(place: CalendarLocation) -> None:
+    """See that the agenda and the list of tasks are there."""
+    dav = CalDavClient(place)
+    try:
+        await dav.make(AGENDA, "Agenda", "VEVENT")
+        await dav.make(TASKS, "Agent tasks", "VTODO")
+    finally:
+        await dav.close()
+
+
+def refuse_taken(port: int) -> None:
+    """Say so before we start if somebody else listens there: he would be given the password."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
+        trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            trial.bind((HOST, port))
+        except OSError:
+            sentence = f"port {port} is taken; choose another as `port` under [calendar]"
+            raise Permanent(sentence) from None
+
+
+def _write_files(own: OwnServer) -> Path:
+    """What Radicale is told. Who can read these files can read the calendar beside them."""
+    own.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    users, config = own.folder / "users", own.folder / "config"
+    write_atomic(users, f"{USER}:{own.password()}\n", mode=PRIVATE)
+    parts = {
+        "server": {
+            "hosts": f"{HOST}:{own.port}",
+            "max_connections": "20",
+            "max_content_length": "10000000",
+            "timeout": "30",
+        },
+        "auth": {
+            "type": "htpasswd",
+            "htpasswd_filename": str(users),
+            "htpasswd_encryption": "plain",
+            "delay": "1",
+        },
+        "rights": {"type": "owner_only"},
+        "storage": {
+            "filesystem_folder": str(own.folder / "collections"),
+            "use_mtime_and_size_for_item_cache": "True",
+        },
+        "web": {"type": "none"},
+        "logging": {"level": "warning"},
+    }
+    lines = [
+        line
+        for part, settings in parts.items()
+        for line in (f"[{part}]", *(f"{name} = {value}" for name, value in settings.items()))
+    ]
+    write_atomic(config, "\n".join(lines) + "\n", mode=PRIVATE)
+    return config

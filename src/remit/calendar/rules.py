@@ -1,0 +1,193 @@
+"""RRULE as RFC 5545 writes it, read to the letter: what cannot be kept is refused by name."""
+
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.calendar.expansion import CalendarLimits, UnfitCalendar
+from remit.model.rrule import Freq, RruleWeekday
+
+DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
+_BYDAY: Final = re.compile(r"([+-]?[0-9]{1,2})?(MO|TU|WE|TH|FR|SA|SU)")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,12}")
+_MOST_VALUES: Final = 400
+_LAST_WEEK: Final = 53
+_MOST_INTERVAL: Final = 1_000_000
+
+# Which parts RFC 5545 3.3.10 forbids together with which frequency.
+_FORBIDDEN: Final[Mapping[str, frozenset[Freq]]] = {
+    "BYWEEKNO": frozenset(Freq) - {Freq.YEARLY},
+    "BYYEARDAY": frozenset({Freq.DAILY, Freq.WEEKLY, Freq.MONTHLY}),
+    "BYMONTHDAY": frozenset({Freq.WEEKLY}),
+}
+_NTH_DAYS: Final = (Freq.MONTHLY, Freq.YEARLY)
+
+
+class CalendarRule(Struct, frozen=True):
+    freq: Freq
+    interval: int = 1
+    count: int | None = None
+    until: str = ""  # as written: what it means depends on the start
+    months: tuple[int, ...] = ()
+    weeks: tuple[int, ...] = ()
+    yeardays: tuple[int, ...] = ()
+    monthdays: tuple[int, ...] = ()
+    weekdays: tuple[RruleWeekday, ...] = ()
+    hours: tuple[int, ...] = ()
+    minutes: tuple[int, ...] = ()
+    seconds: tuple[int, ...] = ()
+    places: tuple[int, ...] = ()  # BYSETPOS
+    week_starts: int = 0  # Monday
+
+    @property
+    def picks(self) -> bool:
+        """Whether it says more than how often."""
+        return any(
+            (self.months, self.weeks, self.yeardays, self.monthdays, self.weekdays, self.places)
+        ) or bool(self.hours or self.minutes)
+
+
+def read(text: str, limits: CalendarLimits) -> CalendarRule:
+    """Read a rule; raise Unfit for what is wrong with it or more than is taken."""
+    parts: dict[str, str] = {}
+    for part in text.strip().strip(";").split(";"):
+        name, _, value = (piece.strip() for piece in part.upper().partition("="))
+        if name not in _READERS or name in parts or not value:
+            raise UnfitCalendar(f"its rule says {part!r:.40}, which is not understood")
+        parts[name] = value
+    freq = _freq(parts.pop("FREQ", ""))
+    fields: dict[str, object] = {}
+    for name, value in parts.items():
+        field, reader = _READERS[name]
+        fields[field] = reader(name, value)
+        if freq in _FORBIDDEN.get(name, ()):
+            raise UnfitCalendar(f"its rule has {name} with FREQ={freq}, which RFC 5545 forbids")
+    return _sound(CalendarRule(freq, **fields), limits)  # type: ignore[arg-type]
+
+
+def filled(rule: CalendarRule, first: datetime) -> CalendarRule:
+    """The rule with all it leaves out taken from its start, as RFC 5545 says."""
+    new: dict[str, tuple[int, ...]] = {}
+    weekdays = rule.weekdays
+    if not (rule.weeks or rule.yeardays or rule.monthdays or weekdays):
+        if rule.freq is Freq.YEARLY:
+            new |= {"months": rule.months or (first.month,), "monthdays": (first.day,)}
+        elif rule.freq is Freq.MONTHLY:
+            new["monthdays"] = (first.day,)
+        elif rule.freq is Freq.WEEKLY:
+            weekdays = (RruleWeekday(first.weekday()),)
+    elif rule.weeks and not (rule.yeardays or rule.monthdays or weekdays):
+        weekdays = (RruleWeekday(first.weekday()),)
+    return replace(
+        rule,
+        weekdays=weekdays,
+        months=new.get("months", rule.months),
+        monthdays=new.get("monthdays", rule.monthdays),
+        hours=rule.hours or (first.hour,),
+        minutes=rule.minutes or (first.minute,),
+        seconds=rule.seconds or (first.second,),
+    )
+
+
+def _freq(value: str) -> Freq:
+    if value == "SECONDLY":
+        raise UnfitCalendar(
+            "its rule repeats by the second; MINUTELY is the most often that is taken"
+        )
+    try:
+        return Freq(value)
+    except ValueError:
+        sentence = f"its rule has FREQ={value:.20}; one of {', '.join(Freq)} would be understood"
+        raise UnfitCalendar(sentence) from None
+
+
+def _sound(rule: CalendarRule, limits: CalendarLimits) -> CalendarRule:
+    if not 1 <= rule.interval <= _MOST_INTERVAL:
+        raise UnfitCalendar(
+            f"its rule has INTERVAL={rule.interval}; from 1 to {_MOST_INTERVAL:,} would be taken"
+        )
+    if rule.count is not None and not 1 <= rule.count <= limits.count:
+        raise UnfitCalendar(
+            f"its rule has COUNT={rule.count}; from 1 to {limits.count:,} would be taken"
+        )
+    if len(rule.seconds) > 1:
+        raise UnfitCalendar("its rule repeats within a minute; one BYSECOND would be taken")
+    nth = any(day.nth for day in rule.weekdays)
+    if nth and (rule.freq not in _NTH_DAYS or rule.weeks):
+        raise UnfitCalendar(
+            f"its rule numbers a BYDAY with FREQ={rule.freq}, which RFC 5545 forbids"
+        )
+    if rule.places and not replace(rule, places=()).picks:
+        raise UnfitCalendar("its rule has BYSETPOS without another BY part, which RFC 5545 forbids")
+    return rule
+
+
+def _numbers(low: int, high: int, *, signed: bool = False) -> "_Reader":
+    """A reader for a list of numbers; signed ones also count from the end, and are never 0."""
+
+    def reader(name: str, value: str) -> tuple[int, ...]:
+        pieces = value.split(",")
+        if len(pieces) > _MOST_VALUES:
+            raise UnfitCalendar(
+                f"its rule has {len(pieces):,} values of {name}; {_MOST_VALUES} are taken"
+            )
+        numbers = tuple(sorted({_number(name, piece) for piece in pieces}))
+        for number in numbers:
+            if not low <= (abs(number) if signed else number) <= high:
+                raise UnfitCalendar(
+                    f"its rule has {name}={number}; from {low} to {high} would be right"
+                )
+        return numbers
+
+    return reader
+
+
+def _number(name: str, value: str) -> int:
+    if not _NUMBER.fullmatch(value.strip()):
+        raise UnfitCalendar(f"its rule has {name}={value:.20}, which is no number")
+    return int(value)
+
+
+def _weekdays(name: str, value: str) -> tuple[RruleWeekday, ...]:
+    days: list[RruleWeekday] = []
+    for piece in value.split(",")[:_MOST_VALUES]:
+        found = _BYDAY.fullmatch(piece.strip())
+        nth = int(found[1] or 0) if found else 0
+        if found is None or abs(nth) > _LAST_WEEK or (found[1] and not nth):
+            raise UnfitCalendar(f"its rule has {name}={piece:.20}; one looks like MO or -1FR")
+        days.append(RruleWeekday(DAYS.index(found[2]), nth))
+    return tuple(days)
+
+
+def _week_starts(name: str, value: str) -> int:
+    if value not in DAYS:
+        raise UnfitCalendar(f"its rule has {name}={value:.20}; one looks like MO")
+    return DAYS.index(value)
+
+
+def _as_written(name: str, value: str) -> str:
+    del name
+    return value
+
+
+_Reader = Callable[[str, str], object]
+_READERS: Final[Mapping[str, tuple[str, _Reader]]] = {
+    "FREQ": ("freq", _as_written),
+    "UNTIL": ("until", _as_written),
+    "COUNT": ("count", _number),
+    "INTERVAL": ("interval", _number),
+    "BYMONTH": ("months", _numbers(1, 12)),
+    "BYWEEKNO": ("weeks", _numbers(1, 53, signed=True)),
+    "BYYEARDAY": ("yeardays", _numbers(1, 366, signed=True)),
+    "BYMONTHDAY": ("monthdays", _numbers(1, 31, signed=True)),
+    "BYDAY": ("weekdays", _weekdays),
+    "BYHOUR": ("hours", _numbers(0, 23)),
+    "BYMINUTE": ("minutes", _numbers(0, 59)),
+    "BYSECOND": ("seconds", _numbers(0, 59)),
+    "BYSETPOS": ("places", _numbers(1, 366, signed=True)),
+    "WKST": ("week_starts", _week_starts),
+}

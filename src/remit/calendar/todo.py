@@ -1,0 +1,208 @@
+"""Our tasks in the list that phones see: written as they move, never read back as work.
+
+What somebody ticks there is noted in the task's log and means nothing else: a task is done when it
+is proven, not when a box is ticked. The box is then set back to how the task stands. What somebody
+deletes there stays away.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Final
+
+from remit.calendar import ics, resource_facts
+from remit.calendar.client import (
+    CalDavClient,
+    CalendarLocation,
+    ResourceGone,
+    WriteConflict,
+)
+from remit.errors import NotFound, StepFailed, StoreTrouble
+from remit.model.codec import JsonMap
+from remit.model.ids import TaskId
+from remit.model.task import Task
+from remit.ports import Clock
+from remit.store import events, tasks, todo_sync
+from remit.store.database import Database, Tx
+from remit.store.todo_sync import TodoCopy
+from remit.system.background import Background
+
+LOOP: Final = "calendar task list"
+PAUSE: Final = 5.0  # seconds between two looks at the journal
+_KEPT: Final = timedelta(days=30)  # what ended longer ago is not put in anew
+OLDEST: Final = timedelta(days=90)  # what ended longer ago is taken out
+_A_DAY: Final = timedelta(days=1)
+_PAGE: Final = 1_000
+_TRIES: Final = 3
+_CHANGED: Final = "changed in the calendar, which changes nothing"
+_MAX_SEQUENCE: Final = 2_000_000_000  # clients keep it in 32 bits
+
+
+class TodoSync:
+    """Keeps one list of a calendar server like the tasks are."""
+
+    def __init__(
+        self, place: CalendarLocation, path: str, db: Database, clock: Clock, background: Background
+    ) -> None:
+        self._dav = CalDavClient(place)
+        self._path = path
+        self._db = db
+        self._clock = clock
+        self._token = ""
+        self._tidied: datetime | None = None
+        self._background = background
+
+    def start(self) -> None:
+        self._background.start(LOOP, self._write_on)
+
+    async def close(self) -> None:
+        await self._background.stop(LOOP)
+        await self._dav.close()
+
+    async def _write_on(self) -> None:
+        while True:
+            try:
+                await self.write()
+                await self.look()
+                await self.tidy()
+            except (StepFailed, StoreTrouble):
+                pass  # the server or the store is away: later
+            await self._clock.sleep(PAUSE)
+
+    async def write(self) -> int:
+        """Write every task that has moved since the last time; say how many that were."""
+        written = 0
+        while True:
+            since = await self._db.read(todo_sync.mark)
+            moved = await self._db.read(_moved, since)
+            if moved is None:
+                return written
+            upto, ids = moved
+            for task_id in ids:
+                written += await self._write_task(task_id)
+            await self._db.write(todo_sync.mark_at, upto)
+
+    async def look(self) -> int:
+        """Note what others did to our list, and set it right; say how many they changed."""
+        first = not self._token
+        changes = await self._dav.changes(self._path, self._token)
+        changed = 0
+        for path, etag in changes.etags.items():
+            task_id = _task_of(path)
+            copy = await self._db.read(todo_sync.get, task_id) if task_id else None
+            if copy is None or copy.etag == etag:
+                continue
+            changed += 1
+            await self._set_right(copy)
+        for path in changes.gone if not first else ():
+            task_id = _task_of(path)
+            copy = await self._db.read(todo_sync.get, task_id) if task_id else None
+            if copy is not None and copy.etag:
+                await self._db.write(todo_sync.put, TodoCopy(copy.task_id, "", copy.digest))
+        self._token = changes.token
+        return changed
+
+    async def tidy(self) -> int:
+        """Once a day, take out what ended long ago: a phone holds no list for ever."""
+        now = self._clock.now()
+        if self._tidied is not None and self._tidied <= now < self._tidied + _A_DAY:
+            return 0
+        old = await self._db.read(todo_sync.ended_before, now - OLDEST, _PAGE)
+        for copy in old:
+            await self._take_out(copy)
+        if len(old) < _PAGE:
+            self._tidied = now
+        return len(old)
+
+    async def _set_right(self, copy: TodoCopy) -> None:
+        """Write how the task stands over what somebody changed, so that their clients notice."""
+        with suppress(ResourceGone):
+            found = await self._dav.get(self._href(copy.task_id))
+            stands = resource_facts.value(found.body, "STATUS")
+            task = await self._db.read(tasks.get, copy.task_id)
+            ticked = stands != ics.status(task)
+            what = "ticked in the calendar, which changes nothing" if ticked else _CHANGED
+            told: JsonMap = {"what": what, "status": stands[:20]}
+            await self._db.write(todo_sync.note, task.id, told, self._clock.now())
+            # The note is the task's last change now: the to-do is newer than what they wrote.
+            task = await self._db.read(tasks.get, copy.task_id)
+            # Its digest is another one then, so it is written whatever it was before.
+            await self._put(
+                task, TodoCopy(copy.task_id, found.etag, ""), above=_sequence(found.body)
+            )
+
+    async def _write_task(self, task_id: TaskId) -> bool:
+        try:
+            task = await self._db.read(tasks.get, task_id)
+        except NotFound:
+            return False
+        copy = await self._db.read(todo_sync.get, task_id)
+        if copy is None and (task.ended and self._clock.now() - task.last_updated > _KEPT):
+            return False
+        if copy is not None and not copy.etag:
+            return False
+        if task.deleted_at is not None:
+            return await self._take_out(copy)
+        return await self._put(task, copy)
+
+    async def _put(self, task: Task, copy: TodoCopy | None, *, above: int = -1) -> bool:
+        body, plain = ics.todo(task, above=above), ics.todo(task)
+        digest = hashlib.sha256(plain.encode()).hexdigest()
+        if copy is not None and copy.digest == digest:
+            return False
+        etag = copy.etag if copy is not None else None
+        for _ in range(_TRIES):
+            try:
+                etag = await self._dav.put(self._href(task.id), body, etag)
+            except (WriteConflict, ResourceGone):
+                etag = await self._as_it_is(task.id)
+                if etag is None and copy is not None:
+                    break  # somebody took it out
+            else:
+                await self._db.write(todo_sync.put, TodoCopy(task.id, etag, digest))
+                return True
+        await self._db.write(todo_sync.put, TodoCopy(task.id, "", digest))
+        return False
+
+    async def _as_it_is(self, task_id: TaskId) -> str | None:
+        """The etag it has now; None if it is not there."""
+        try:
+            return (await self._dav.get(self._href(task_id))).etag
+        except ResourceGone:
+            return None
+
+    async def _take_out(self, copy: TodoCopy | None) -> bool:
+        if copy is None:
+            return False
+        with suppress(ResourceGone, WriteConflict):
+            await self._dav.delete(self._href(copy.task_id), "")
+        await self._db.write(todo_sync.put, TodoCopy(copy.task_id, "", ""))
+        return True
+
+    def _href(self, task_id: TaskId) -> str:
+        return f"{self._path}{task_id}.ics"
+
+
+def _sequence(body: str) -> int:
+    """The SEQUENCE of a to-do as somebody wrote it; one that is no sensible number counts as 0."""
+    said = resource_facts.value(body, "SEQUENCE")
+    return min(int(said), _MAX_SEQUENCE) if said.isdecimal() and said.isascii() else 0
+
+
+def _task_of(path: str) -> TaskId | None:
+    name = path.rpartition("/")[2]
+    ours = name.startswith("task-") and name.endswith(".ics")
+    return TaskId(name.removesuffix(".ics")) if ours else None
+
+
+def _moved(tx: Tx, since: int) -> tuple[int, list[TaskId]] | None:
+    """The tasks that the journal speaks of after a place, and up to which place that is."""
+    found = events.after(tx, since, _PAGE)
+    if not found:
+        return None
+    return found[-1].seq, list(_once(each.task_id for each in found))
+
+
+def _once(ids: Iterable[TaskId | None]) -> Iterable[TaskId]:
+    return dict.fromkeys(each for each in ids if each is not None)

@@ -1,0 +1,371 @@
+"""The calendars, watched: what changed is read anew, what falls due becomes a task, once.
+
+Each account is asked every so often what has changed since the last look. A start has its task a
+day before, so that it can be seen and moved; the task follows its event until it begins. What was
+missed is not run in a burst: by default the latest start of each event is run, and those before it
+are written down as skipped. What is to happen instead, the settings say.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import datetime, timedelta
+from typing import Final, TypeAlias, TypeVar
+
+from msgspec import Struct
+
+from remit.calendar import client, resource_facts
+from remit.calendar.client import CalDavClient, CalendarLocation, ResourceGone
+from remit.calendar.cue import cue_of
+from remit.calendar.expand import HORIZON, CalendarReader
+from remit.errors import BadInput, StepFailed, StoreTrouble
+from remit.language import outside_text
+from remit.model.ids import Ids
+from remit.model.series import OnMissed
+from remit.model.task import Cue, Task
+from remit.ports import Clock
+from remit.settings import ScheduleSettings
+from remit.store import after_restore, calendars, occurrences, slots
+from remit.store.calendars import StoredCalendar, StoredResource
+from remit.store.database import Database
+from remit.store.occurrences import ReadResource, Speaks, StoredOccurrence, says_nothing
+from remit.system.background import Background
+from remit.triggers import repeat
+
+T = TypeVar("T")
+Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
+Marked: TypeAlias = Callable[[client.RemoteCalendar], bool]
+
+LOOP: Final = "calendars"
+_LOG: Final = logging.getLogger("remit.calendar")
+GRACE: Final = timedelta(minutes=15)  # what was written shortly after its time still starts
+LEAD: Final = timedelta(days=1)  # so long before its time a start has its task
+LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
+KEPT: Final = timedelta(days=91)  # a start that was dropped; no look goes back as far as that
+_REDISCOVER: Final = timedelta(minutes=15)
+_ROLL: Final = timedelta(hours=1)
+_PAGE: Final = 200  # resources that are read and written down together
+_PLAIN: Final = ScheduleSettings()
+
+
+class CalendarAccount(Struct, frozen=True):
+    """A server, which of its calendars start work, and whether they hold the owner's own words."""
+
+    place: CalendarLocation
+    marked: Marked
+    trusted: bool = False
+    poll: int = 60
+
+    @property
+    def name(self) -> str:
+        return self.place.name
+
+
+class AccountState:
+    """One account, and what is remembered of it between two looks."""
+
+    def __init__(self, account: CalendarAccount) -> None:
+        self.account = account
+        self.dav = CalDavClient(account.place)
+        self.found: tuple[client.RemoteCalendar, ...] = ()
+        self.looked: datetime | None = None
+        self.discovered: datetime | None = None
+        self.why: str | None = None  # it could not be asked
+
+
+class CalendarWatch:
+    def __init__(
+        self,
+        accounts: Sequence[CalendarAccount],
+        db: Database,
+        clock: Clock,
+        ids: Ids,
+        plugs: "CalendarWatchPorts",
+    ) -> None:
+        self._lines = [AccountState(account) for account in accounts]
+        self._db = db
+        self._clock = clock
+        self._ids = ids
+        self._plugs = plugs
+        self._accounts = plugs.configured | {line.account.name for line in self._lines}
+        self._rolled: datetime | None = None
+        self._started = False
+        self._turn = asyncio.Lock()  # one look at a time, whoever asks for it
+
+    def start(self) -> None:
+        if self._lines:
+            self._started = True
+            self._plugs.background.start(LOOP, self._watch_on)
+
+    async def close(self) -> None:
+        """Look no more, and hang up."""
+        if self._started:
+            await self._plugs.background.stop(LOOP)
+        for line in self._lines:
+            await line.dav.close()
+
+    async def look(self) -> dict[str, str | None]:
+        """Ask every account now; say what went wrong with each."""
+        async with self._turn:
+            for line in self._lines:
+                await self._look(line)
+            await self._roll()
+            await self._give()
+            return {line.account.name: line.why for line in self._lines}
+
+    async def give(self) -> datetime | None:
+        """Give every start its task that must have one by now; say when the next one must."""
+        async with self._turn:
+            await self._roll()
+            return await self._give()
+
+    # The loop -----------------------------------------------------------------------------------
+
+    async def _watch_on(self) -> None:
+        while True:
+            async with self._turn:
+                due = [line for line in self._lines if self._is_to_look(line)]
+                # What fails in one part keeps no other from its turn.
+                looked = [await _tried(self._look(line)) for line in due]
+                rolled, soon = await _tried(self._roll()), await _tried(self._give())
+            for found in (*looked, rolled, soon):
+                if isinstance(found, Exception):
+                    raise found
+            await self._clock.sleep(self._nap(soon if isinstance(soon, datetime) else None))
+
+    def _is_to_look(self, line: AccountState) -> bool:
+        return self._is_due(line.looked, timedelta(seconds=line.account.poll))
+
+    def _nap(self, soon: datetime | None) -> float:
+        shortest = min(line.account.poll for line in self._lines)
+        until = (soon - self._clock.now()).total_seconds() if soon else LONGEST_NAP
+        return max(1.0, min(until, shortest, LONGEST_NAP))
+
+    def _is_due(self, last: datetime | None, every: timedelta) -> bool:
+        """Whether it is time again; a clock that was set back counts as time."""
+        now = self._clock.now()
+        return last is None or not last <= now < last + every
+
+    # One account --------------------------------------------------------------------------------
+
+    async def _look(self, line: AccountState) -> None:
+        line.looked = self._clock.now()
+        try:
+            await self._discover(line)
+            await self._read_all(line)
+            line.why = None
+        except StepFailed as error:
+            line.why = str(error)
+            for each in await self._known(line):
+                await self._db.write(calendars.failed, each.account, each.path, line.why)
+
+    async def _known(self, line: AccountState) -> list[StoredCalendar]:
+        found = await self._db.read(calendars.list_calendars)
+        return [each for each in found if each.account == line.account.name]
+
+    async def _discover(self, line: AccountState) -> None:
+        if not self._is_due(line.discovered, _REDISCOVER):
+            return
+        line.found = tuple(await line.dav.calendars())
+        line.discovered = self._clock.now()
+
+    async def _read_all(self, line: AccountState) -> None:
+        for found in line.found:
+            noted = StoredCalendar(
+                line.account.name,
+                found.path,
+                outside_text.title(found.name),
+                marked=line.account.marked(found),
+                trusted=line.account.trusted,
+            )
+            await self._db.write(calendars.note, noted)
+        there = {found.path for found in line.found}
+        for each in await self._known(line):
+            if each.path not in there or not each.marked:
+                await self._leave(each)
+                continue
+            try:
+                await self._read(line, each)
+            except ResourceGone:
+                line.discovered = None
+                await self._leave(each)
+
+    async def _leave(self, calendar: StoredCalendar) -> None:
+        """Nothing starts from it any more; a token would hide what comes back."""
+        if not calendar.resources and not calendar.token:
+            return
+        held = await self._db.read(calendars.etags, calendar.account, calendar.path)
+        for path in held:
+            await self._forget(calendar, path)
+        why = "it is not marked any more" if calendar.marked is False else "it is gone"
+        await self._db.write(calendars.forget_calendar, calendar.account, calendar.path, why)
+
+    async def _read(self, line: AccountState, calendar: StoredCalendar) -> None:
+        """Take in what changed. The token is kept last: what is cut off here is asked for again."""
+        asked_at = self._clock.now()
+        fresh = asked_at if calendar.looked is None else calendar.looked - GRACE
+        changes = await line.dav.changes(calendar.path, calendar.token)
+        held = await self._db.read(calendars.etags, calendar.account, calendar.path)
+        changed = [path for path, etag in changes.etags.items() if held.get(path) != etag]
+        gone = set(held) - set(changes.etags) if changes.whole else changes.gone & set(held)
+        for start in range(0, len(changed), _PAGE):
+            gone |= await self._take(line, calendar, changed[start : start + _PAGE], fresh)
+        for path in sorted(gone):
+            await self._forget(calendar, path)
+        await self._db.write(
+            calendars.looked, calendar.account, calendar.path, changes.token, asked_at
+        )
+
+    async def _take(
+        self, line: AccountState, calendar: StoredCalendar, paths: list[str], fresh: datetime
+    ) -> set[str]:
+        """Read some resources anew; return those that are gone meanwhile."""
+        fetched = {each.path: each for each in await line.dav.fetch(calendar.path, paths)}
+        before = await self._db.read(calendars.uids, calendar.account, calendar.path)
+        gone: set[str] = set()
+        reads: list[ReadResource] = []
+        for path in paths:
+            found = fetched.get(path) or await _alone(line.dav, path)
+            if found is None:
+                gone.add(path)
+                continue
+            resource = _resource(calendar, found, self._clock.now())
+            if before.get(path, resource.uid) != resource.uid:
+                await self._forget(calendar, path)  # another event took its address
+            reads.append(await self._reread(resource, calendar, fresh))
+        speaks = self._plugs.speaks()
+        await self._db.write(occurrences.follow_all, reads, self._clock.now(), speaks)
+        return gone
+
+    async def _reread(
+        self, resource: StoredResource, calendar: StoredCalendar, fresh: datetime
+    ) -> ReadResource:
+        now = self._clock.now()
+        return await self._plugs.reader.read(
+            resource, trusted=calendar.trusted, fresh=fresh, now=now
+        )
+
+    async def _forget(self, calendar: StoredCalendar, path: str) -> None:
+        held = await self._db.read(calendars.get, calendar.account, calendar.path, path)
+        if held is None:
+            return
+        heir = await self._db.write(occurrences.forget, held, self._clock.now())
+        if heir is not None:
+            await self._again(heir)
+
+    async def _again(self, resource: StoredResource) -> None:
+        """Read once more what we hold: it counts now, or its starts are not known far enough."""
+        known = await self._db.read(calendars.list_calendars)
+        home = {(each.account, each.path): each for each in known}
+        calendar = home[resource.account, resource.calendar]
+        fresh = self._clock.now() if calendar.looked is None else calendar.looked - GRACE
+        read = await self._reread(resource, calendar, fresh)
+        speaks = self._plugs.speaks()
+        await self._db.write(occurrences.follow, read, self._clock.now(), speaks)
+
+    # Time goes on -------------------------------------------------------------------------------
+
+    async def _roll(self) -> None:
+        """Know the starts of everything up to the horizon, looked after now and then."""
+        if not self._is_due(self._rolled, _ROLL):
+            return
+        self._rolled = self._clock.now()
+        await self._dismiss()
+        await self._db.write(occurrences.prune, self._rolled - KEPT)
+        until = self._rolled + HORIZON - timedelta(days=1)
+        short = await self._db.read(calendars.ending_before, until, 1_000_000)
+        for resource in short:
+            await self._again(resource)
+
+    async def _dismiss(self) -> None:
+        """Nothing starts from an account that the settings name no more."""
+        for each in await self._db.read(calendars.list_calendars):
+            if each.account not in self._accounts:
+                await self._leave(each)
+
+    async def _give(self) -> datetime | None:
+        now = self._clock.now()
+        found = await self._db.read(occurrences.waiting, now, now + LEAD, 100_000)
+        by_event: dict[str, list[StoredOccurrence]] = {}
+        for each in found:
+            by_event.setdefault(each.uid, []).append(each)
+        restored_at = await self._db.read(after_restore.restored_at)
+        for starts in by_event.values():
+            await self._give_event(starts, now, restored_at)
+        return await self._db.read(occurrences.soonest, now)
+
+    async def _give_event(
+        self, starts: list[StoredOccurrence], now: datetime, restored_at: datetime | None
+    ) -> None:
+        """Of those that are due the wanted, and the next one if none that is later has a task."""
+        rules = self._plugs.rules
+        due = [each for each in starts if each.start <= now]
+        # A start that was written late is seen late, though somebody was there.
+        times = [each.start for each in due]
+        wanted = repeat.chosen(times, now - GRACE, rules.missed, rules, restored_at)
+        passed = len(due) - len(wanted)
+        for each in due[:passed]:
+            await self._db.write(occurrences.skip, each, slots.ASLEEP, now)
+        coming = [each for each in starts if each.start > now][:1]
+        for each in [*due[passed:], *(coming if not starts[0].ahead else ())]:
+            await self._give_one(each, now)
+
+    async def _give_one(self, each: StoredOccurrence, now: datetime) -> None:
+        series, session = await self._db.write(
+            occurrences.belonging, each.uid, self._ids.series(), self._ids.session()
+        )
+        asked = cue_of(each, series, session)
+        assert asked.slot is not None  # noqa: S101 - every start has one
+        taken = await self._db.read(
+            occurrences.is_taken, each, series, asked.slot, asked.source.ref
+        )
+        if taken:
+            await self._db.write(occurrences.skip, each, occurrences.ANEW, now)
+            return
+        try:
+            task = await self._plugs.admit(asked)
+        except BadInput as bad:
+            await self._db.write(occurrences.skip, each, str(bad), now)
+            return
+        keeps = self._plugs.rules.missed is OnMissed.RUN_ALL
+        await self._db.write(occurrences.give, each, task.id, now, keeps=keeps)
+
+
+class CalendarWatchPorts(Struct, frozen=True):
+    """What a watch is joined to: how events are read, where cues go, what missed ones become."""
+
+    reader: CalendarReader
+    admit: Admit
+    background: Background
+    configured: frozenset[str] = frozenset()  # accounts that are there, though not watched now
+    rules: ScheduleSettings = _PLAIN
+    speaks: Callable[[], Speaks] = lambda: says_nothing  # asked anew: whom one knows changes
+
+
+async def _tried(work: Awaitable[T]) -> T | Exception | None:
+    """What came of it, or what it failed with; trouble with the store passes."""
+    try:
+        return await work
+    except StoreTrouble:
+        return None
+    except Exception as error:  # noqa: BLE001 - it is raised when the others had their turn
+        return error
+
+
+async def _alone(dav: CalDavClient, path: str) -> client.CalendarResource | None:
+    """What did not come with the others: None if it is gone, empty if it is too large to read."""
+    try:
+        return await dav.get(path)
+    except ResourceGone:
+        return None
+    except client.CalendarTooLarge:
+        return client.CalendarResource(path, "", "")
+
+
+def _resource(
+    calendar: StoredCalendar, found: client.CalendarResource, now: datetime
+) -> StoredResource:
+    uid = resource_facts.uid(found.body)
+    return StoredResource(
+        calendar.account, calendar.path, found.path, found.etag, uid, found.body, now
+    )

@@ -1,0 +1,193 @@
+"""Zones: what a TZID means, and the instant a time on the wall is.
+
+A name of the IANA database is that zone, whatever the file says about it; names that Windows and
+some programs give it are mapped to one. Anything else must be described in the file. A zone nobody
+knows is refused: to take it for another one starts work at a wrong hour.
+
+A wall time that does not exist is read with the offset before the clocks jumped, as RFC 5545 3.3.5
+says: 02:30 is 03:30 that day. One that comes twice is its first.
+"""
+
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final, Literal
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+
+from remit.calendar import recur, rules
+from remit.calendar.expansion import ExpansionBudget, TimeWindow, UnfitCalendar
+from remit.calendar.lines import CalendarComponent
+
+_LOOK_BACK: Final = timedelta(days=15 * 366)
+_LOOK_AHEAD: Final = timedelta(days=2 * 366)
+_NONE: Final = timedelta(0)
+_DAY: Final = timedelta(days=1)
+_OFFSET_DIGITS: Final = (5, 7)  # +0100, +010000
+_LONGEST_NAME: Final = 200
+
+Turn = Literal["", "gap", "fold"]
+
+
+def instant(wall: datetime, zone: tzinfo) -> tuple[datetime, Turn]:
+    """The instant a naive wall time is in a zone, and whether the clocks turn there."""
+    first = wall.replace(tzinfo=zone, fold=0)
+    at = first.astimezone(UTC)
+    if zone is UTC or first.utcoffset() == first.replace(fold=1).utcoffset():
+        return at, ""
+    return at, "fold" if at.astimezone(zone).replace(tzinfo=None, fold=0) == wall else "gap"
+
+
+def wall_of(at: datetime, zone: tzinfo) -> datetime:
+    """The naive wall time of an instant."""
+    return at.astimezone(zone).replace(tzinfo=None, fold=0)
+
+
+class Zones:
+    """The zones that the lines of one calendar name."""
+
+    def __init__(
+        self, described: Sequence[CalendarComponent], window: TimeWindow, budget: ExpansionBudget
+    ) -> None:
+        self._described = {zone.says("TZID"): zone for zone in reversed(described)}
+        self._window = window
+        self._budget = budget
+        self._known: dict[str, tzinfo | UnfitCalendar] = {}
+
+    def find(self, name: str) -> tzinfo:
+        """The zone of this name; raise Unfit where nobody knows it."""
+        if name not in self._known:
+            self._known[name] = self._look_up(name)
+        found = self._known[name]
+        if isinstance(found, UnfitCalendar):
+            raise found
+        return found
+
+    def _look_up(self, name: str) -> tzinfo | UnfitCalendar:
+        known = _iana(name) or _iana(_windows().get(name, ""))
+        if known is None and name in self._described:
+            try:
+                return _described(self._described[name], self._window, self._budget)
+            except UnfitCalendar as unfit:
+                return UnfitCalendar(f"the zone {name!r:.60} is described in a way that {unfit}")
+        known = known or _registered(name)
+        return known or UnfitCalendar(
+            f"nobody knows its time zone {name!r:.60}; one looks like Europe/Berlin"
+        )
+
+
+def _registered(name: str) -> ZoneInfo | None:
+    """The zone of a name in somebody's registry, which ends in one of the IANA database."""
+    pieces = name.split("/") if name[:1] == "/" else []
+    ends = ("/".join(pieces[-many:]) for many in (3, 2, 1))
+    return next((zone for end in ends if (zone := _iana(end))), None)
+
+
+def _iana(name: str) -> ZoneInfo | None:
+    if not name or len(name) > _LONGEST_NAME:
+        return None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return None
+
+
+def _windows() -> Mapping[str, str]:
+    from icalendar.timezone.windows_to_olson import (  # noqa: PLC0415 - few calendars need it
+        WINDOWS_TO_OLSON,
+    )
+
+    return WINDOWS_TO_OLSON
+
+
+# A zone that the file describes -------------------------------------------------------------------
+
+
+class _Onset(Struct, frozen=True):
+    """From an instant on, in naive UTC, clocks show another offset."""
+
+    at: datetime
+    before: timedelta
+    after: timedelta
+
+
+class CustomZone(tzinfo):
+    """A zone made of onsets; before the first one its old offset holds."""
+
+    def __init__(self, name: str, onsets: Sequence[_Onset]) -> None:
+        self._name = name
+        self._offsets = [onsets[0].before, *(onset.after for onset in onsets)]
+        self._utc = [onset.at for onset in onsets]
+        # Where a wall time could be read with either offset, fold says which.
+        ways = [(onset.at + onset.before, onset.at + onset.after) for onset in onsets]
+        self._first = [max(way) for way in ways]
+        self._second = [min(way) for way in ways]
+
+    def utcoffset(self, moment: datetime | None, /) -> timedelta:
+        """The offset of a wall time."""
+        if moment is None:
+            return _NONE
+        turns = self._second if moment.fold else self._first
+        return self._offsets[bisect_right(turns, moment.replace(tzinfo=None, fold=0))]
+
+    def fromutc(self, moment: datetime, /) -> datetime:
+        """The wall time of an instant."""
+        naive = moment.replace(tzinfo=None, fold=0)
+        index = bisect_right(self._utc, naive)
+        wall = naive + self._offsets[index]
+        again = index > 0 and wall < self._first[index - 1]
+        return wall.replace(tzinfo=self, fold=int(again))
+
+    def dst(self, moment: datetime | None, /) -> None:
+        """Nobody asks which of the offsets is the summer's."""
+
+    def tzname(self, moment: datetime | None, /) -> str:
+        """As the file calls it."""
+        del moment
+        return self._name
+
+
+def _described(zone: CalendarComponent, window: TimeWindow, budget: ExpansionBudget) -> CustomZone:
+    found: list[_Onset] = []
+    for part in zone.inside:
+        before, after = _offset(part.says("TZOFFSETFROM")), _offset(part.says("TZOFFSETTO"))
+        found += [_Onset(wall - before, before, after) for wall in _onsets(part, window, budget)]
+    if not found:
+        raise UnfitCalendar("says no offset; STANDARD or DAYLIGHT would")
+    return CustomZone(zone.says("TZID"), sorted(found, key=lambda onset: onset.at))
+
+
+def _onsets(part: CalendarComponent, window: TimeWindow, budget: ExpansionBudget) -> set[datetime]:
+    """When a part of a zone begins, on the wall that it ends."""
+    first = _wall(part.says("DTSTART"))
+    found = {first} | {
+        _wall(one) for line in part.every("RDATE") for one in line.value.split(",") if one
+    }
+    since = window.since.astimezone(UTC).replace(tzinfo=None) - _LOOK_BACK
+    until = window.until.astimezone(UTC).replace(tzinfo=None) + _LOOK_AHEAD
+    for line in part.every("RRULE"):
+        rule = rules.read(line.value, budget.limits)
+        if rule.freq in recur.COUNTED:
+            raise UnfitCalendar(f"it turns its clocks {rule.freq}; YEARLY would be understood")
+        end = min(until, _wall(rule.until) + _DAY) if rule.until else until
+        found |= set(recur.walls(rule, first, (since, end), budget))
+    return found
+
+
+def _wall(text: str) -> datetime:
+    try:
+        return datetime.strptime(text.strip()[:15].ljust(15, "0"), "%Y%m%dT%H%M%S")  # noqa: DTZ007 - a wall
+    except ValueError:
+        raise UnfitCalendar(f"{text!r:.40} is no time; one looks like 20261101T020000") from None
+
+
+def _offset(text: str) -> timedelta:
+    digits = text[1:].ljust(6, "0")
+    if text[:1] not in ("+", "-") or len(text) not in _OFFSET_DIGITS or not digits.isdecimal():
+        raise UnfitCalendar(f"{text!r:.20} is no offset; one looks like +0100")
+    hours, minutes, seconds = int(digits[:2]), int(digits[2:4]), int(digits[4:])
+    much = timedelta(hours=hours, minutes=minutes, seconds=seconds)
+    if much >= _DAY:
+        raise UnfitCalendar(f"{text!r:.20} is more than a day off")
+    return -much if text[0] == "-" else much

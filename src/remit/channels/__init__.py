@@ -1,0 +1,1 @@
+"""The ways in and out, one package for each integration: sending, receiving, errors, health."""

@@ -1,0 +1,1 @@
+"""Notifications through Apprise, in a process of its own."""

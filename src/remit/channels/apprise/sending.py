@@ -1,0 +1,266 @@
+"""Apprise: a hundred services and more, each by an address that the operator named.
+
+A parcel goes to a target by its name and never to an address of its own. One target is one address
+is one person or room. Apprise itself runs in a process of its own, `worker`, which is told
+all on its standard input: a plugin that hangs is ended, what it prints is read by nobody, and the
+rules under which it speaks to the net hold there alone.
+
+Apprise says only that something failed, not how far it came. So the worker watches the wire, and
+what it saw decides: before the first byte nothing was sent, after it nobody knows.
+"""
+
+import asyncio
+import json
+import re
+import sys
+from asyncio import timeout
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import parse_qsl
+
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
+from remit.system import http_client
+from remit.system.http_client import Token
+
+PATIENCE: Final = 60.0
+MOST: Final = 2000  # what most services take; the worker knows better and refuses what is over
+SENDING: Final = b"sending\n"
+_AT_ONCE: Final = 2  # each is a process of 60 MB
+_BUSY: Final = 5.0
+_MOST_READ: Final = 65_536
+_WORKER: Final = (sys.executable, "-I", "-m", "remit.channels.apprise.worker")
+
+_ADDRESS: Final = re.compile(r"([a-z][a-z0-9]{1,19})://[\x21-\x7e]{1,2000}")
+_WHOLE: Final = "An address of Apprise looks like slack://… or tgram://…, in plain characters."
+# What a service is not used for here, and why.
+_CLOSED: Final[Mapping[str, str]] = {
+    **dict.fromkeys(
+        "http https json jsons xml xmls form forms apprise apprises".split(),  # noqa: SIM905 - a list of words
+        "posts to any address; a webhook of ours does that, signed",
+    ),
+    **dict.fromkeys(
+        "syslog rsyslog dbus kde qt glib gio gnome windows macosx blink1 file".split(),  # noqa: SIM905 - the same
+        "stays on this machine",
+    ),
+    **dict.fromkeys(("mailto", "mailtos"), "is mail; the email channel sends that"),
+    **dict.fromkeys(("workflow", "workflows", "fcm", "vapid"), "reads files of this machine"),
+    **dict.fromkeys(
+        "irc ircs amqp amqps xmpp xmpps smpp smpps mqtt mqtts deltachat deltachats aprs".split(),  # noqa: SIM905 - the same
+        "speaks no HTTP, so that nobody could say what arrived",
+    ),
+}
+# What an address may not add: files, other hosts, headers, more people, more tries, less care.
+_KEYS: Final = frozenset(
+    {
+        *("attach", "attach-as", "template", "template_data", "keyfile", "subfile", "path", "file"),
+        *("file_url", "pgp", "pgppub", "pgpprv", "pgpkey", "url", "avatar_url", "icon_url"),
+        *("image_url", "relay", "smtp", "webhook", "method", "headers", "verify", "redirect"),
+        *("retry", "wait", "optional", "overflow", "batch", "store", "interpret", "emojis"),
+        *("to", "cc", "bcc", "recipients", "channels", "targets"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AppriseTarget:
+    """An address of Apprise's, asked for at each send; it holds keys, so it is a secret."""
+
+    address: Token = field(repr=False)
+    private: bool = False  # a server of the operator's own, in his own network
+
+
+class AppriseChannel:
+    keeps: Final = SendGuarantee.NOTHING
+    guidance: Final = "Short plain text without Markdown: it is read as a notification."
+
+    def __init__(
+        self,
+        targets: Mapping[str, AppriseTarget],
+        *,
+        owner: str | None = None,
+        name: str = "apprise",
+        most: int = MOST,
+        patience: float = PATIENCE,
+        worker: Sequence[str] = _WORKER,
+    ) -> None:
+        self.name: Final = name
+        self.most: Final = most
+        self._targets = targets
+        self._owner = owner
+        self._patience = patience
+        self._worker = worker
+        self._at_work = 0
+
+    @property
+    def knows_owner(self) -> bool:
+        return self._owner is not None
+
+    def takes(self, address: str) -> bool:
+        """Whether this is an address that it could send to."""
+        return address in self._targets
+
+    async def send(self, parcel: Parcel) -> Answer:
+        """Have the body sent as it is, once; never wait for a turn, never try again."""
+        name = parcel.recipient if parcel.recipient is not None else self._owner
+        target = self._targets.get(name or "")
+        wrong = http_client.unfit(parcel.body, self.most)
+        if target is None or wrong is not None:
+            return Refused(wrong or self._unknown(name))
+        try:
+            address = target.address()
+        except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
+            return SendRetry(f"The address of {name} cannot be read ({type(error).__name__}).")
+        closed = _closed(address, name)
+        if closed is not None:
+            return closed
+        order = {"address": address, "body": parcel.body, "private": target.private}
+        return await self._turn(order, parcel.key)
+
+    async def _turn(self, order: Mapping[str, object], key: str) -> Answer:
+        if self._at_work >= _AT_ONCE:
+            return SendRetry("Apprise is busy with other messages.", _BUSY, spends=False)
+        return _answer(await self._have_sent(order), key)
+
+    def _unknown(self, name: str | None) -> str:
+        known = ", ".join(sorted(self._targets)) or "none"
+        if name is None:
+            return f"The owner has no target here. Name one of: {known}."
+        return f"There is no target {name!r:.60}; the operator named: {known}."
+
+    async def _have_sent(self, order: Mapping[str, object]) -> "AppriseReport":
+        self._at_work += 1
+        try:
+            return await _work(self._worker, json.dumps(order).encode(), self._patience)
+        finally:
+            self._at_work -= 1
+
+
+def _closed(address: str, name: str | None) -> Locked | Refused | None:
+    if not address:
+        return Locked(f"The address of the target {name} is missing. Set it.")
+    wrong = complaint(address)
+    return Refused(f"The target {name} cannot be used. {wrong}") if wrong is not None else None
+
+
+def complaint(address: str) -> str | None:
+    """What is wrong with an address, in a sentence that does not repeat it."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        return _WHOLE
+    if found[1] in _CLOSED:
+        return f"{found[1]}:// {_CLOSED[found[1]]}."
+    _, _, query = address.partition("?")
+    # What parts a query is read in more than one way; what only & parts is read in one.
+    if any(sign in query for sign in "?;#"):
+        return "The query of its address may hold no ?, ; or #."
+    for key, _ in parse_qsl(query, keep_blank_values=True):
+        if not key[:1].isalpha() or key.strip().lower() in _KEYS:
+            return f"Its address may not say {key!r:.30}: it names a service and one target alone."
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class AppriseReport:
+    """What the worker saw. `began` says whether Apprise was let loose."""
+
+    began: bool
+    ended: str  # how the worker came to its end, if it did not report
+    said: Mapping[str, object] = field(default_factory=dict)
+
+
+async def _work(worker: Sequence[str], order: bytes, seconds: float) -> AppriseReport:
+    pipe, none = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *worker, stdin=pipe, stdout=pipe, stderr=none, env={"NO_PROXY": "*"}
+        )
+    except OSError as error:
+        return AppriseReport(began=False, ended=f"it could not be started: {type(error).__name__}")
+    told = bytearray()
+    limit = timeout(seconds)
+    try:
+        async with limit:
+            await _talk(process, order, told)
+    except TimeoutError:
+        return _read(bytes(told), f"no answer within {seconds:g} s")
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        await process.wait()
+    return _read(bytes(told), "it broke off")
+
+
+async def _talk(process: asyncio.subprocess.Process, order: bytes, told: bytearray) -> None:
+    assert process.stdin is not None  # noqa: S101 - both are pipes
+    assert process.stdout is not None  # noqa: S101
+    with suppress(ConnectionError):  # one that died at once reads nothing
+        process.stdin.write(order)
+        await process.stdin.drain()
+    process.stdin.close()
+    while len(told) < _MOST_READ and (piece := await process.stdout.read(_MOST_READ)):
+        told += piece
+
+
+def _read(told: bytes, ended: str) -> AppriseReport:
+    began = told.startswith(SENDING)
+    return AppriseReport(began, ended, http_client.fields_of(told.removeprefix(SENDING)))
+
+
+def _answer(report: AppriseReport, key: str) -> Answer:
+    said = report.said
+    if said.get("lacks"):
+        return Locked("Apprise is not installed. Install remit[apprise] and start again.")
+    wrong = said.get("wrong")
+    if isinstance(wrong, str):
+        return Refused(wrong)
+    if not said:
+        why = f"Apprise did not report ({report.ended})."
+        return Unknown(why) if report.began else SendRetry(why)
+    trail = said.get("trail")
+    seen = [each for each in trail if isinstance(each, int)] if isinstance(trail, list) else []
+    if said.get("sent") is True:
+        return Accepted(key) if any(map(_is_yes, seen)) else Unknown(_UNSEEN)
+    return _failed(seen, said.get("barred"))
+
+
+def _failed(seen: Sequence[int], barred: object) -> Answer:
+    """What a failure means, by the statuses on the wire: 0 no byte left, -1 no answer came."""
+    if any(_is_yes(status) or not 0 <= status < _FAILED for status in seen):
+        return Unknown("Apprise says that it failed, but a part of it may have arrived.")
+    if isinstance(barred, str):
+        return Refused(barred)
+    left = [status for status in seen if status]
+    if left:
+        return _refused(left[-1])
+    return SendRetry("The service cannot be reached.") if seen else Refused(_NOTHING)
+
+
+def _refused(status: int) -> Answer:
+    match status:
+        case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
+            return Locked(f"The service does not take the keys ({status}). Renew them.")
+        case HTTPStatus.REQUEST_TIMEOUT | HTTPStatus.TOO_EARLY | HTTPStatus.TOO_MANY_REQUESTS:
+            return SendRetry(f"The service asks for patience ({status}).")
+        case _:
+            return Refused(f"The service refused the message ({status}).")
+
+
+def _is_yes(status: int) -> bool:
+    return status // 100 == 2  # noqa: PLR2004 - as the codes are grouped
+
+
+_FAILED: Final = 500
+_UNSEEN: Final = "Apprise says that it was sent, but no service was heard to say yes."
+_NOTHING: Final = "Apprise sent nothing and gave no reason. Look at the target's address."

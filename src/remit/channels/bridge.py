@@ -1,0 +1,176 @@
+"""WhatsApp by a bridge: a program of the operator's that holds a linked device, over HTTP.
+
+    POST {url}/messages  {"to": "41433650172129@lid", "text": "…", "id": "dlv-…"}
+    2xx {"id": "3EB0…"}                          it was sent
+    409 {"id": "3EB0…"}                          this id was sent before (if it knows ids)
+    4xx {"error": "…"}                           it was not sent
+
+A bridge that sends under the id it is given knows a message again: the same id twice is one
+message. One that assigns its own ids cannot look one up; the delivery stays in doubt.
+"""
+
+import re
+from dataclasses import dataclass, field
+from datetime import datetime
+from http import HTTPStatus
+from typing import Final
+
+from remit.channels import parts
+from remit.channels.send_rate import SendRate
+from remit.channels.whatsapp import message_text
+from remit.channels.whatsapp.sending import MOST, PATIENCE, WhatsAppChannel, digits
+from remit.errors import BadInput
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
+from remit.ports import Clock
+from remit.system import http_client
+from remit.system.http_client import HttpFailure, HttpReply, Token
+
+# A person's number or hidden id. A group is many people, and none of them was asked for.
+_ADDRESS: Final = re.compile(r"[1-9][0-9]{6,19}(?:@(?:lid|s\.whatsapp\.net|c\.us))?")
+_URL: Final = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~-]+)*")
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
+_GRACE: Final = 60.0  # seconds after which a bridge that knows ids is asked once more
+
+
+@dataclass(frozen=True, slots=True)
+class BridgeAddress:
+    """Where the bridge listens, and what opens it."""
+
+    url: str
+    token: Token = field(repr=False)  # may give an empty text: a bridge on this machine needs none
+    owner: str | None = None
+    knows_ids: bool = False  # sends under the id it is given, and never twice under one
+
+    def __post_init__(self) -> None:
+        if not _URL.fullmatch(self.url):
+            raise BadInput(
+                f"The bridge's address {self.url!r:.60} must be http or https with a host and a "
+                "path, without a name, a query or a slash at the end.",
+                field="url",
+            )
+        if self.owner is not None and not _ADDRESS.fullmatch(digits(self.owner)):
+            raise BadInput(_no_address(self.owner), field="owner")
+
+
+class BridgeChannel:
+    most: Final = MOST
+    guidance: Final = WhatsAppChannel.guidance
+
+    def __init__(
+        self,
+        link: BridgeAddress,
+        clock: Clock,
+        *,
+        name: str = "whatsapp",
+        patience: float = PATIENCE,
+    ) -> None:
+        self.name: Final = name
+        self.keeps: Final = SendGuarantee.KEY if link.knows_ids else SendGuarantee.NOTHING
+        self.grace: Final = _GRACE if link.knows_ids else 0.0
+        self._link = link
+        self._clock = clock
+        self._patience = patience
+        self._pace = SendRate(
+            overall=1
+        )  # a linked device that writes faster is taken for a machine
+        self._client = http_client.open_client(link.url)
+
+    @property
+    def knows_owner(self) -> bool:
+        return self._link.owner is not None
+
+    def takes(self, address: str) -> bool:
+        """Whether this is an address that it could send to."""
+        return _ADDRESS.fullmatch(digits(address)) is not None
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    def shape(self, text: str) -> str:
+        """The text as WhatsApp shows it: its own marks instead of Markdown."""
+        return message_text.text(text)
+
+    def parts(self, shaped: str) -> tuple[str, ...]:
+        """The messages that a shaped text goes out as, each as it will be sent."""
+        return parts.split(shaped, MOST)
+
+    async def send(self, parcel: Parcel) -> Answer:
+        """Send the body as it is; never wait, never try again."""
+        return await self._give(parcel, paced=True)
+
+    async def _give(self, parcel: Parcel, *, paced: bool) -> Answer:
+        to = parcel.recipient if parcel.recipient is not None else self._link.owner
+        to = digits(to) if to is not None else None
+        wrong = _wrong(parcel, to)
+        if wrong is not None or to is None:
+            return Refused(wrong or "The owner has no address on the bridge. Name one.")
+        try:
+            token = self._link.token()
+        except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
+            return SendRetry(f"The bridge cannot be used at the moment ({type(error).__name__}).")
+        if token and not http_client.usable(token):
+            return Locked("The token of the bridge is no token at all. Set it anew.")
+        now = self._clock.now()
+        wait = self._pace.take(to, now)
+        if wait > 0 and paced:
+            return SendRetry(
+                "It is too soon for the next message by the bridge.", wait, spends=False
+            )
+        fields = {"to": to, "text": parcel.body, "id": parcel.key}
+        url = f"{self._link.url}/messages"
+        said = await http_client.post(self._client, url, token, fields, self._patience)
+        return _answer(said, token, now, knows_ids=self._link.knows_ids)
+
+    async def find(self, parcel: Parcel) -> Accepted | None:
+        """What became of a message. A bridge that knows ids is asked by giving it the same again.
+
+        Either it says that it has it, or it sends it now: under one id it sends one message. A no
+        is about this giving alone: the one in doubt may have arrived all the same. The pace of
+        sends does not hold it up: the send in doubt has taken its turn already.
+        """
+        answer = await self._give(parcel, paced=False) if self._link.knows_ids else None
+        return answer if isinstance(answer, Accepted) else None
+
+
+def _no_address(text: str) -> str:
+    return (
+        f"{text!r:.60} is no address for the bridge. "
+        "Write the number in digits alone, or an id like 41433650172129@lid; no group is sent to."
+    )
+
+
+def _wrong(parcel: Parcel, to: str | None) -> str | None:
+    if to is not None and not _ADDRESS.fullmatch(to):
+        return _no_address(to)
+    if not _KEY.fullmatch(parcel.key):
+        return "The key of a delivery must have 1 to 200 plain characters."
+    return http_client.unfit(parcel.body, MOST)
+
+
+def _answer(said: HttpReply | HttpFailure, token: str, now: datetime, *, knows_ids: bool) -> Answer:
+    doubt = http_client.neither(said, "The bridge")
+    if doubt is not None or isinstance(said, HttpFailure):
+        return doubt or Unknown("The bridge did not answer.")
+    fields = http_client.fields_of(said.body)
+    again = knows_ids and said.status == HTTPStatus.CONFLICT
+    if said.status >= HTTPStatus.BAD_REQUEST and not again:
+        answer = http_client.refusal(said, "The bridge", http_client.wait_of(said, now))
+        told = http_client.clean(fields.get("error"), token)
+        return (
+            Refused(f"The bridge refused: {told}.")
+            if told and isinstance(answer, Refused)
+            else answer
+        )
+    ref = fields.get("id")
+    if isinstance(ref, str) and ref.strip():
+        return Accepted(ref)
+    return Unknown(f"The bridge answered {said.status} and named no message.")

@@ -1,0 +1,1 @@
+"""E-mail: letters over SMTP, what comes in over IMAP, bounces, and who really wrote."""

@@ -1,0 +1,341 @@
+"""The lines of a mail's body, from its plain or its HTML part, with what its markup says of each.
+
+HTML is read as browsers do, by the parser that also cleans it, so that what is unclosed or
+misplaced stands where a reader of the mail sees it.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from typing import Final
+
+import nh3
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.channels.mail import quote_shapes
+
+MAX_LINES: Final = 5_000
+_MAX_DEPTH: Final = 300  # elements in elements; the parser needs the square of it
+_QUOTE_PREFIX: Final = re.compile(r"\s{0,3}(?:[A-Z]{1,3})?[>|]")
+_FLOWED_PREFIX: Final = re.compile(r"(?:> ?)*")
+_OPTIONAL_END: Final = frozenset(
+    [
+        "br",
+        "hr",
+        "img",
+        "p",
+        "li",
+        "td",
+        "th",
+        "tr",
+        "tbody",
+        "thead",
+        "tfoot",
+        "col",
+        "dt",
+        "dd",
+        "option",
+        "meta",
+        "link",
+        "input",
+        "area",
+        "base",
+        "wbr",
+    ]
+)
+_BLOCKS: Final = frozenset(
+    [
+        "blockquote",
+        "div",
+        "p",
+        "pre",
+        "table",
+        "tbody",
+        "thead",
+        "tfoot",
+        "tr",
+        "ul",
+        "ol",
+        "li",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "section",
+        "article",
+        "header",
+        "footer",
+        "main",
+        "center",
+        "address",
+        "dl",
+        "dt",
+        "dd",
+        "fieldset",
+        "form",
+        "details",
+    ]
+)
+_INLINE: Final = frozenset(
+    ["span", "a", "font", "b", "strong", "i", "em", "u", "td", "th", "br", "hr"]
+)
+_SPACED: Final = frozenset(
+    ["p", "ul", "ol", "table", "blockquote", "pre", "h1", "h2", "h3", "h4", "h5", "h6"]
+)
+_MAX_INTRODUCTION_LINES: Final = 2
+_TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
+_LEADS: Final = {"li": "- ", "td": " ", "th": " "}
+# Names that mail programs give to elements, in their own code: they are the same in every language.
+_QUOTE_NAME: Final = re.compile(
+    r"quote|(?<![a-z])cite|forward|fwd|referen|reply|original|(?:zmail|gmail)_(?:extra|attr)"
+)
+_QUOTE_START: Final = re.compile(r"rplyfwd|appendonsend|olk_src|zwchr|stopspelling")
+_SIGNATURE_NAME: Final = re.compile(r"signature|zm-_id_-sgn|(?<![a-z])sig(?![a-z])")
+_BORDER_LEFT: Final = re.compile(r"border-left\s*:\s*(?!none|0|medium none)\S")
+_BORDER_TOP: Final = re.compile(r"border-top\s*:\s*(?!none|0|medium none)\S")
+_HIDDEN: Final = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all|visibility\s*:\s*hidden")
+
+
+class BodyLine(Struct, frozen=True):
+    """`starts_quote` says that with it begins what another wrote, and goes on to the end.
+
+    A line that is `named` is quoted because an element around it has the name of a quote, which may
+    hold the head of the older mail alone.
+    """
+
+    text: str
+    quoted: bool = False
+    named: bool = False
+    starts_quote: bool = False
+    rule: bool = False
+    signature: bool = False
+
+
+class MailBody(Struct, frozen=True):
+    """All lines of a part. `sound` is False if its markup says different things to two readers."""
+
+    lines: tuple[BodyLine, ...]
+    sound: bool = True
+
+    @property
+    def text(self) -> str:
+        return "\n".join(each.text for each in self.lines).strip()
+
+
+def read_plain(text: str, *, flowed: bool = False, delsp: bool = False) -> MailBody:
+    """The lines of a plain part; `flowed` and `delsp` are what its content type says (RFC 3676)."""
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    if flowed:
+        lines = list(_unflowed(lines, delsp=delsp))
+    return MailBody(tuple(_plain_line(line) for line in lines[:MAX_LINES]), len(lines) <= MAX_LINES)
+
+
+def read_html(html: str) -> MailBody:
+    """The lines of an HTML part, as they are seen."""
+    if _depth(html) > _MAX_DEPTH:
+        return MailBody(
+            (BodyLine("[This mail is too deeply nested to be read.]", quoted=True),), sound=False
+        )
+    reader = _Reader()
+    reader.feed(
+        nh3.clean(
+            html,
+            tags=set(_BLOCKS | _INLINE),
+            attributes={"*": {"class", "id", "name", "type", "style"}},
+            generic_attribute_prefixes={"data-"},
+            clean_content_tags={"script", "style", "title"},
+            link_rel=None,
+        )
+    )
+    reader.close()
+    lower = html.lower()
+    balanced = lower.count("<blockquote") == lower.count("</blockquote")
+    lines = reader.lines()
+    return MailBody(tuple(lines[:MAX_LINES]), balanced and len(lines) <= MAX_LINES)
+
+
+def _plain_line(line: str) -> BodyLine:
+    return BodyLine(line.rstrip(), quoted=_QUOTE_PREFIX.match(line) is not None)
+
+
+def _unflowed(lines: list[str], *, delsp: bool) -> Iterator[str]:
+    """Lines as they were before they were broken: one that ends in a space goes on in the next."""
+    held, depth = "", ""
+    for line in lines:
+        mark = _FLOWED_PREFIX.match(line)
+        prefix = mark[0].replace(" ", "") if mark else ""
+        words = line[mark.end() if mark else 0 :].removeprefix(" " if not prefix else "")
+        if held and prefix == depth and words != "-- ":
+            words = held + words
+        elif held:
+            yield f"{depth} {held}" if depth else held
+        held, depth = "", prefix
+        if words.endswith(" ") and words != "-- ":
+            held = words[:-1] if delsp else words
+            continue
+        yield f"{prefix} {words}" if prefix else words
+    if held:
+        yield f"{depth} {held}" if depth else held
+
+
+def _depth(html: str) -> int:
+    """How deep elements may lie in elements; rather too much than too little."""
+    held: Counter[str] = Counter()
+    now = most = 0
+    for found in _TAG.finditer(html):
+        name = found[2].lower()
+        if name in _OPTIONAL_END:
+            continue
+        if not found[1]:
+            held[name] += 1
+            now += 1
+            most = max(most, now)
+        elif held[name]:
+            held[name] -= 1
+            now -= 1
+    return most
+
+
+class _Element(Struct, frozen=True):
+    tag: str
+    quotes: bool = False
+    container: int = 0  # a quote that may hold the writer's answer too, by its number
+    signature: bool = False
+
+
+class _Place(Struct, frozen=True):
+    """A line, and the quote it stands in; `deep` in one that holds nothing but the quote."""
+
+    line: BodyLine
+    container: int = 0
+    deep: bool = False
+
+
+class _Reader(HTMLParser):
+    """Walks over clean HTML, in which every element is closed."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self._places: list[_Place] = []
+        self._words: list[str] = []
+        self._open: list[_Element] = []
+        self._containers = 0
+        self._pending = BodyLine("")  # what the next line is marked with
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag == "br":
+            self._end_line(blank=True)
+            return
+        if tag in _BLOCKS or tag == "hr":
+            self._end_line()
+        names = " ".join(value or "" for name, value in attrs if name != "style").lower()
+        style = " ".join(value or "" for name, value in attrs if name == "style").lower()
+        self._mark(tag, names, style)
+        if tag == "hr":
+            self._add("")
+            return
+        if tag in _SPACED and self._places and self._places[-1].line.text:
+            self._add("")
+        self._open.append(self._element(tag, names, style))
+        self._words.append(_LEADS.get(tag, ""))
+
+    def _mark(self, tag: str, names: str, style: str) -> None:
+        """What the next line is marked with by an element that begins above it."""
+        if _QUOTE_START.search(names) and not self._is_inside():
+            self._pending = replace(self._pending, starts_quote=True)
+        if tag == "hr" or (tag in _BLOCKS and _BORDER_TOP.search(style)):
+            self._pending = replace(self._pending, rule=True)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _BLOCKS:
+            self._end_line()
+        while self._open:
+            if self._open.pop().tag == tag:
+                break
+        if tag in _SPACED and self._places and self._places[-1].line.text:
+            self._add("")
+
+    def handle_data(self, data: str) -> None:
+        if any(each.tag == "pre" for each in self._open):
+            for n, line in enumerate(data.split("\n")):
+                if n:
+                    self._end_line(blank=True)
+                self._words.append(line)
+            return
+        self._words.append(re.sub(r"\s+", " ", data.replace("\xa0", " ")))
+
+    def lines(self) -> list[BodyLine]:
+        """All lines; behind a quote that its element introduces, the writer may answer."""
+        self._end_line()
+        begun: set[int] = set()  # the elements whose quote has begun
+        answered = {n for n in range(1, self._containers + 1) if self._is_introduced(n)}
+        found: list[BodyLine] = []
+        for place in self._places:
+            if place.deep:
+                begun.add(place.container)
+            is_answer = place.container in answered & begun and not place.deep
+            found.append(_plain_line(place.line.text) if is_answer else place.line)
+        return found
+
+    def _element(self, tag: str, names: str, style: str) -> _Element:
+        inside = self._is_inside()
+        hidden = _HIDDEN.search(style) is not None
+        if tag == "blockquote" or hidden or _BORDER_LEFT.search(style):
+            return _Element(tag, quotes=True)
+        if _SIGNATURE_NAME.search(names) and not inside:
+            return _Element(tag, signature=True)
+        if not _QUOTE_NAME.search(names):
+            return _Element(tag)
+        if inside or tag not in _BLOCKS:
+            return _Element(tag, quotes=not any(each.container for each in self._open))
+        self._containers += 1
+        return _Element(tag, container=self._containers)
+
+    def _is_inside(self) -> bool:
+        """Whether a quote is open."""
+        return any(each.quotes or each.container for each in self._open)
+
+    def _end_line(self, *, blank: bool = False) -> None:
+        text = "".join(self._words).strip()
+        self._words.clear()
+        if text or blank:
+            self._add(text)
+
+    def _add(self, text: str) -> None:
+        container = next((each.container for each in self._open if each.container), 0)
+        deep = any(each.quotes for each in self._open)
+        line = replace(
+            _plain_line(text),
+            starts_quote=self._pending.starts_quote,
+            rule=self._pending.rule,
+            signature=any(each.signature for each in self._open),
+        )
+        marked = line.quoted or deep
+        line = replace(line, quoted=marked or bool(container), named=bool(container) and not marked)
+        self._places.append(_Place(line, container, deep))
+        if text or line.rule:
+            self._pending = BodyLine("")
+
+    def _is_introduced(self, container: int) -> bool:
+        """Whether an element is one line that says who wrote, and then a quote.
+
+        A head of several lines is that of a forwarded mail: then all behind it is another's.
+        """
+        before: list[str] = []
+        for place in self._places:
+            if place.container != container:
+                continue
+            if place.deep:
+                found = quote_shapes.introduction(before, len(before) - 1) if before else None
+                return (
+                    found is not None and found[0] == 0 and not any(map(quote_shapes.label, before))
+                )
+            if place.line.text:
+                before.append(quote_shapes.folded(place.line.text))
+            if len(before) > _MAX_INTRODUCTION_LINES:
+                return False
+        return False

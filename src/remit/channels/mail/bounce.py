@@ -1,0 +1,108 @@
+"""A report that a letter did not arrive, read from the bytes of a mail. It never raises.
+
+Who got one of our letters knows its id and could make up a report. So one is believed only about a
+letter that is in doubt, and is never a reason to send again unasked.
+"""
+
+import email
+import re
+from collections.abc import Iterator
+from email.message import Message
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from remit.channels.mail import letter_head
+from remit.model.delivery import Refused
+from remit.model.ids import DeliveryId
+from remit.system.http_client import clean
+
+MOST: Final = 262_144  # bytes of a report that are read
+_MOST_PARTS: Final = 50
+_STATUS: Final = re.compile(r"[245]\.[0-9]{1,3}\.[0-9]{1,3}")
+_Mail: TypeAlias = "Message[str, str]"
+
+
+class BouncedMail(Struct, frozen=True):
+    """A letter that left and did not arrive."""
+
+    delivery_id: DeliveryId
+    why: str
+    recipient: str | None = None  # as the report names it
+    for_good: bool = True  # the report names a status of 5, not one of 4
+
+    @property
+    def answer(self) -> Refused:
+        """What it means for the delivery."""
+        return Refused(f"The letter came back: {self.why}.")
+
+
+def read(raw: bytes, domain: str) -> BouncedMail | None:
+    """What a mail reports about a letter of ours from this domain; None if it reports nothing."""
+    try:
+        return _read(email.message_from_bytes(raw[:MOST]), domain)
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        return None  # a mail that nobody can read reports nothing
+
+
+def is_report(content_type: str) -> bool:
+    """Whether a mail of this type may report a failure."""
+    kind = content_type.lower()
+    return "multipart/report" in kind and "delivery-status" in kind
+
+
+def _read(mail: _Mail, domain: str) -> BouncedMail | None:
+    if not is_report(_text(mail, "Content-Type")):
+        return None
+    parts = [part for _, part in zip(range(_MOST_PARTS), mail.walk(), strict=False)]
+    blocks = [block for part in parts for block in _blocks(part)]
+    failed = next((each for each in blocks if _text(each, "Action").lower() == "failed"), None)
+    key = _key(mail, parts, blocks, domain)
+    if failed is None or key is None:
+        return None
+    status = _STATUS.search(_text(failed, "Status"))
+    told = _after(_text(failed, "Diagnostic-Code")) or "the report gives no reason"
+    return BouncedMail(
+        DeliveryId(key),
+        clean(f"{status[0]} {told}" if status and status[0] not in told else told, ""),
+        clean(_after(_text(failed, "Final-Recipient")), "") or None,
+        not (status and status[0].startswith("4")),
+    )
+
+
+def _blocks(part: _Mail) -> Iterator[_Mail]:
+    """The groups of fields in the part that programs read."""
+    if part.get_content_type() == "message/delivery-status":
+        payload = part.get_payload()
+        yield from (block for block in payload if isinstance(block, Message))
+
+
+def _key(mail: _Mail, parts: list[_Mail], blocks: list[_Mail], domain: str) -> str | None:
+    """The delivery it is about: by the envelope, the letter that came back, or the thread."""
+    envelopes = [f"<{_text(block, 'Original-Envelope-Id').strip()}@{domain}>" for block in blocks]
+    originals = [each for part in parts[1:] for each in _originals(part)]
+    thread = [_text(mail, "In-Reply-To"), _text(mail, "References")]
+    for text in (*envelopes, *originals, *thread):
+        for found in letter_head.ids_in(text):
+            key = letter_head.key_in(found, domain)
+            if key is not None:
+                return key
+    return None
+
+
+def _originals(part: _Mail) -> Iterator[str]:
+    """The ids of the letter that came back, whole or its head alone."""
+    yield _text(part, "Message-ID")
+    if part.get_content_type() == "text/rfc822-headers":
+        content = part.get_payload(decode=True)
+        if isinstance(content, bytes):
+            yield _text(email.message_from_bytes(content), "Message-ID")
+
+
+def _text(mail: _Mail, name: str) -> str:
+    return str(mail.get(name, ""))
+
+
+def _after(typed: str) -> str:
+    """The value of a field like `rfc822; nina@example.org`."""
+    return typed.partition(";")[2].strip()

@@ -1,0 +1,149 @@
+"""A letter: what goes over the wire for one delivery to one address, from head to last dot.
+
+The same delivery gives the same letter to the byte, but for its date. Nothing is added to the words
+that passed the gate: a title, a look, and the same words once more as plain text.
+"""
+
+import base64
+import hashlib
+import re
+from datetime import datetime
+from email.utils import format_datetime
+from typing import Final
+
+from msgspec import Struct
+
+from remit.channels.mail import letter_head, letter_html, letter_text
+from remit.channels.mail.letter_head import MailAddress
+
+_LINE: Final = 76
+_PLAIN: Final = frozenset(range(0x21, 0x7F)) - {ord("=")}
+_BREAK: Final = re.compile(r"\r\n|\r|\n")
+# A dot is the sign for the end of a letter, and From that for the start of one in a file.
+_AT_START: Final = {b".": b"=2E", b"F": b"=46"}
+
+
+class MailThread(Struct, frozen=True):
+    """Where a letter belongs: what it is about, and the ids of the letters before it."""
+
+    title: str | None = None
+    earlier: tuple[str, ...] = ()  # oldest first
+
+
+class MailSender(Struct, frozen=True):
+    """Who writes, and who gets an answer."""
+
+    address: MailAddress
+    reply_to: MailAddress | None = None
+
+    @property
+    def is_ascii(self) -> bool:
+        return self.address.is_ascii and (self.reply_to is None or self.reply_to.is_ascii)
+
+
+class OutgoingMail(Struct, frozen=True):
+    """`wire` ends with a line break; every line of it is short and no line stands for its end."""
+
+    message_id: str
+    sender: MailAddress
+    to: MailAddress
+    wire: bytes
+    utf8: bool  # some address is not ASCII, so only a server that takes that can be given it
+
+
+class MailContent(Struct, frozen=True):
+    """What a letter is made from."""
+
+    key: str
+    to: MailAddress
+    body: str  # markdown
+    thread: MailThread = MailThread()
+
+
+def compose(note: MailContent, sender: MailSender, now: datetime) -> OutgoingMail:
+    """The letter; BadInput if it cannot be written without saying something else."""
+    made = letter_head.message_id(note.key, sender.address.domain)
+    utf8 = not (sender.is_ascii and note.to.is_ascii)
+    words = letter_text.text(note.body)
+    title = _subject(note, words)
+    plain = _part("text/plain", words)
+    rich = _part("text/html", letter_html.page(note.body, title))
+    # What is quoted-printable never holds "=_", so no text can end its own part.
+    border = "=_" + hashlib.sha256(plain + rich).hexdigest()[:32]
+    fields = [
+        ("Date", format_datetime(now)),
+        ("From", letter_head.mailbox(sender.address)),
+        *([("Reply-To", letter_head.mailbox(sender.reply_to))] if sender.reply_to else []),
+        ("To", letter_head.mailbox(note.to)),
+        ("Subject", letter_head.written(title, len("Subject: "))),
+        ("Message-ID", made),
+        *_earlier(note.thread),
+        ("Auto-Submitted", "auto-generated"),
+        ("MIME-Version", "1.0"),
+        ("Content-Type", f'multipart/alternative;\r\n boundary="{border}"'),
+    ]
+    line = f"--{border}".encode("ascii")
+    parts = b"\r\n".join((line, plain, line, rich, line + b"--", b""))
+    return OutgoingMail(
+        made, sender.address, note.to, letter_head.head(fields, utf8=utf8) + parts, utf8
+    )
+
+
+def subject_of(body: str, words: str | None = None) -> str:
+    """What a letter with this text is called if nothing else names it; perhaps nothing.
+
+    `words` is the same as plain text, if the caller has it.
+    """
+    words = letter_text.text(body) if words is None else words
+    made = letter_head.subject(letter_text.heading(body))
+    return made or letter_head.subject(letter_head.opening(words))
+
+
+def _subject(note: MailContent, words: str) -> str:
+    """The title it was given, or its first heading, or its first words."""
+    made = letter_head.subject(note.thread.title or "") or subject_of(note.body, words)
+    if not made:
+        return "(no subject)"
+    # Some programs show letters as one thread only if the later ones say that they answer.
+    again = bool(note.thread.earlier) and not made.lower().startswith("re:")
+    return letter_head.subject(f"Re: {made}") if again else made
+
+
+def _earlier(thread: MailThread) -> list[tuple[str, str]]:
+    ids = letter_head.earlier(thread.earlier)
+    if not ids:
+        return []
+    return [("In-Reply-To", ids[-1]), ("References", "\r\n ".join(ids))]
+
+
+def _part(kind: str, text: str) -> bytes:
+    """A text as a part of a letter, in lines that survive any server."""
+    lines = [line.encode() for line in _BREAK.split(text)]
+    printed = b"\r\n".join(_printable(line) for line in lines)
+    packed = base64.encodebytes(b"\r\n".join(lines)).replace(b"\n", b"\r\n").rstrip()
+    # Most stay readable to who looks at the source; a text in another script would grow threefold.
+    readable = len(printed) <= len(packed)
+    encoding = "quoted-printable" if readable else "base64"
+    fields = (
+        ("Content-Type", f"{kind}; charset=utf-8"),
+        ("Content-Transfer-Encoding", encoding),
+    )
+    return letter_head.head(fields) + (printed if readable else packed)
+
+
+def _printable(line: bytes) -> bytes:
+    """One line in quoted-printable, wrapped."""
+    signs = [bytes((byte,)) if byte in _PLAIN else b"=%02X" % byte for byte in line]
+    for at, byte in enumerate(line):
+        if byte in b" \t" and at < len(line) - 1:
+            signs[at] = bytes((byte,))
+    if line.startswith((b".", b"From ")):
+        signs[0] = _AT_START[signs[0]]
+    lines, current = [], b""
+    for sign in signs:
+        if len(current) + len(sign) > _LINE - 1:
+            lines.append(current + b"=")
+            current = _AT_START.get(sign, sign)
+        else:
+            current += sign
+    return b"\r\n".join((*lines, current))

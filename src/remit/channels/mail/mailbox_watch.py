@@ -1,0 +1,196 @@
+"""A mailbox, watched: the server says when something came, and now and then it is looked anyway.
+
+The heads are read first. Of whom nobody knows only so much more is read as is kept, so that a flood
+of mails costs their heads. The mark is kept behind what was taken in: what is cut off in between is
+read again, and is known again.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from datetime import datetime
+from typing import Final, ParamSpec, Self, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.channels.mail import receiving
+from remit.channels.mail.imap import FolderMark, ImapConnection, MailboxAccount
+from remit.channels.mail.receiving import IncomingMail, MailHead
+from remit.errors import BadInput, StoreTrouble
+from remit.model.codec import JsonMap, from_json, moment, to_json
+from remit.ports import Clock
+from remit.settings.doors import InboundRule
+from remit.store import cues
+from remit.store.cues import Arrival
+from remit.store.database import Database
+from remit.system.background import Background
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+_LOG: Final = logging.getLogger("remit.doors")
+_PAGE: Final = 50  # mails whose heads are fetched together
+_PAUSES: Final = (5.0, 15.0, 60.0, 300.0)  # seconds before a mailbox is tried again
+
+
+class MailWatchPorts(Struct, frozen=True):
+    """What a mailbox is joined to.
+
+    `sort` says what a head is worth: an arrival without words, or nothing at all; `told` puts the
+    words to it. `take` takes it in.
+    """
+
+    sort: Callable[[MailHead], Arrival | None]
+    told: Callable[[Arrival, IncomingMail], Arrival]
+    take: Callable[[Arrival], Awaitable[object]]
+
+
+class MailWatch:
+    def __init__(  # noqa: PLR0913 - each is another plug
+        self,
+        name: str,
+        door: InboundRule,
+        box: MailboxAccount,
+        plugs: MailWatchPorts,
+        db: Database,
+        clock: Clock,
+        *,
+        background: Background,
+    ) -> None:
+        self._door = name
+        self._box = box
+        self._plugs = plugs
+        self._db = db
+        self._clock = clock
+        self._authserv_id = door.authserv_id
+        self._poll = door.poll
+        self._background = background
+        self._loop = f"mailbox:{name}"
+
+    def start(self) -> None:
+        self._background.start(self._loop, self._watch_on)
+
+    async def close(self) -> None:
+        await self._background.stop(self._loop)
+
+    async def look(self) -> int:
+        """Read what came since the last look, and hang up; say how many mails that were."""
+        async with _Hand(self._box) as hand:
+            return await self._read(hand)
+
+    async def _watch_on(self) -> None:
+        tries = 0
+        while True:
+            try:
+                async with _Hand(self._box) as hand:
+                    while True:
+                        await self._read(hand)
+                        tries = 0
+                        await self._wait(hand)
+            except StoreTrouble:
+                pass  # the store says so itself
+            except Exception as error:  # noqa: BLE001 - whatever broke, the mailbox is tried again
+                await self._complain(error)
+            await self._clock.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
+            tries += 1
+
+    async def _wait(self, hand: "_Hand") -> None:
+        if await hand.do(hand.line.idles):
+            await hand.do(hand.line.wait, self._poll)
+        else:
+            await self._clock.sleep(self._poll)
+
+    async def _read(self, hand: "_Hand") -> int:
+        before = await self._db.read(cues.mark, self._door)
+        mark = from_json(FolderMark, before["mark"]) if before.get("mark") else None
+        fresh = await hand.do(hand.line.fresh, mark, self._clock.now())
+        # After a restore it is not known which of these were taken in before.
+        again = {name: told for name, told in before.items() if name == cues.RESTORED}
+        said_at = moment(str(again[cues.RESTORED])) if again else None
+        for at in range(0, len(fresh.uids), _PAGE):
+            page = fresh.uids[at : at + _PAGE]
+            await self._take(hand, page, said_at)
+            if not fresh.again:
+                await self._keep(replace(fresh.mark, uid=page[-1]), again)
+        await self._keep(fresh.mark, {})
+        return len(fresh.uids)
+
+    async def _take(self, hand: "_Hand", uids: Sequence[int], said_at: datetime | None) -> None:
+        heads = await hand.do(hand.line.heads, uids)
+        for uid in uids:
+            if uid not in heads:
+                continue  # gone meanwhile
+            arrival = self._plugs.sort(receiving.head(heads[uid], self._authserv_id))
+            if arrival is None:
+                continue
+            if await self._is_read(arrival):
+                raw = await hand.do(hand.line.whole, uid)
+                arrival = self._plugs.told(arrival, receiving.letter(raw, self._authserv_id))
+            await self._take_one(replace(arrival, said_at=said_at or arrival.said_at))
+
+    async def _is_read(self, arrival: Arrival) -> bool:
+        """Whether its words are fetched: of a flood they are not."""
+        if arrival.fate is cues.CueFate.WAITING:
+            return True
+        return not await self._db.read(cues.is_flooded, self._door, self._clock.now())
+
+    async def _take_one(self, arrival: Arrival) -> None:
+        """One mail that breaks must not keep those behind it from being read."""
+        try:
+            await self._plugs.take(arrival)
+        except StoreTrouble:
+            raise
+        except Exception:  # noqa: BLE001 - see above; it is logged
+            _LOG.exception("A mail that came by %s could not be taken in.", self._door)
+
+    async def _keep(self, mark: FolderMark, more: JsonMap) -> None:
+        said: JsonMap = {"mark": to_json(mark), **more}
+        await self._db.write(cues.keep_mark, self._door, said)
+
+    async def _complain(self, error: Exception) -> None:
+        """Say once what is wrong, and keep it for who looks."""
+        said = str(error) if isinstance(error, BadInput) else type(error).__name__
+        why = f"The mailbox on {self._box.host} cannot be read: {said}."
+        with suppress(StoreTrouble):
+            before = await self._db.read(cues.mark, self._door)
+            if before.get("why") != why:
+                _LOG.warning("%s: %s", self._door, why)
+                await self._db.write(cues.keep_mark, self._door, before | {"why": why})
+
+
+class _Hand:
+    """A line, and the one thread that speaks on it."""
+
+    def __init__(self, box: MailboxAccount) -> None:
+        self.line = ImapConnection(box)
+        self._thread = ThreadPoolExecutor(1, "remit-mail")
+
+    async def __aenter__(self) -> Self:
+        try:
+            await self.do(self.line.open)
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is None:
+            await self.do(self.line.close)
+        self._end()
+
+    async def do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """Have something done on the thread; whoever is called away hangs up."""
+        loop = asyncio.get_running_loop()
+        try:
+            return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
+        except asyncio.CancelledError:
+            self.line.hang_up()
+            raise
+
+    def _end(self) -> None:
+        self.line.hang_up()
+        self._thread.submit(self.line.close)  # behind whatever is still being read
+        self._thread.shutdown(wait=False)

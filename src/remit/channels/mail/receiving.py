@@ -1,0 +1,206 @@
+"""A mail, read from its bytes: who wrote, what it says, what it answers. It never raises.
+
+Only as much is read as was fetched, and only a few parts of it: what is built to be long to read is
+not read at all. Attachments are noted and never opened.
+"""
+
+import email
+import hashlib
+import re
+from collections.abc import Iterator
+from email.message import Message
+from typing import Final, TypeAlias
+
+from msgspec import Struct, field
+from msgspec.structs import replace
+
+from remit.channels.mail import body_text, quote_shapes, quoted_text, sender_authentication
+from remit.channels.mail.body_text import MailBody
+from remit.channels.mail.quoted_text import SplitMail
+from remit.channels.mail.sender_authentication import VerifiedSender
+from remit.language import outside_text
+from remit.model.codec import Json, JsonMap
+
+MOST_HEAD: Final = 65_536  # bytes of a head that are fetched
+MOST: Final = 524_288  # bytes of a mail that are fetched
+_MOST_PARTS: Final = 30
+_MOST_THREADS: Final = 20
+_ID: Final = re.compile(r"<[\x21-\x3b\x3d\x3f-\x7e]{1,250}>")
+_PLAIN: Final = "text/plain"
+_HTML: Final = "text/html"
+_WORDS: Final = (_PLAIN, _HTML)
+_TOO_MANY: Final = "[This mail has too many parts to be read.]"
+_UNREADABLE: Final = "[This mail cannot be read.]"
+_BULK: Final = frozenset({"bulk", "list", "junk"})
+_ROBOTS: Final = re.compile(r"(?:mailer-daemon|postmaster|no-?reply|do-?not-?reply)(?:\+.*)?@.*")
+_Mail: TypeAlias = "Message[str, str]"
+
+
+class MailHead(Struct, frozen=True):
+    """What the head of a mail says. `robot` is why nobody is taken to have written it."""
+
+    sender: VerifiedSender | None
+    message_id: str
+    subject: str = ""
+    threads: tuple[str, ...] = ()  # the ids of what it goes on with, oldest first, its own last
+    robot: str = ""
+
+    @property
+    def is_answer(self) -> bool:
+        """Whether it goes on with an earlier mail, by its thread or by the shape of its subject."""
+        return len(self.threads) > 1 or quote_shapes.has_prefix(self.subject)
+
+
+class IncomingMail(Struct, frozen=True):
+    """A mail as far as it was read."""
+
+    head: MailHead
+    text: str = ""
+    words: SplitMail = field(default_factory=SplitMail)
+    attachments: tuple[JsonMap, ...] = ()
+
+
+def head(raw: bytes, authserv_id: str) -> MailHead:
+    """What the head says; `raw` may go on behind it."""
+    first, _, _ = raw[:MOST_HEAD].replace(b"\r\n", b"\n").partition(b"\n\n")
+    try:
+        found = email.message_from_bytes(first + b"\n\n")
+        return _head(found, raw, authserv_id)
+    except Exception:  # noqa: BLE001 - whatever a stranger wrote there, it is his fault, not ours
+        return MailHead(None, _named(raw), robot="its head cannot be read")
+
+
+def letter(raw: bytes, authserv_id: str) -> IncomingMail:
+    """The whole of it, as far as it was fetched."""
+    top = head(raw, authserv_id)
+    if raw[:MOST].lower().count(b"boundary") > _MOST_PARTS:
+        return IncomingMail(top, _TOO_MANY, SplitMail(quoted=_TOO_MANY, certain=False))
+    try:
+        found = email.message_from_bytes(raw[:MOST])
+        parts = list(_parts(found))
+        read = [each for each in parts if _is_read(each)]
+        text, split = _words(read, is_answer=top.is_answer)
+        return IncomingMail(top, text, split, tuple(_attachments(parts)))
+    except Exception:  # noqa: BLE001 - as above
+        return IncomingMail(top, _UNREADABLE, SplitMail(quoted=_UNREADABLE, certain=False))
+
+
+def _head(found: _Mail, raw: bytes, authserv_id: str) -> MailHead:
+    every = {name: [str(each) for each in found.get_all(name, [])] for name in _READ}
+    sender = sender_authentication.sender(
+        every["from"], every["authentication-results"], authserv_id
+    )
+    own = _ID.findall(" ".join(every["message-id"]))
+    before = [each for name in ("references", "in-reply-to") for each in _ids(every[name])]
+    ident = own[0] if len(own) == 1 else _named(raw)
+    threads = list(dict.fromkeys([*before, ident]))
+    return MailHead(
+        sender=sender,
+        message_id=ident,
+        subject=_decoded(" ".join(every["subject"])),
+        threads=tuple(threads[:1] + threads[1:][-_MOST_THREADS:]),
+        robot=_robot(every, found.get_content_type(), sender),
+    )
+
+
+def _robot(every: dict[str, list[str]], kind: str, sender: VerifiedSender | None) -> str:
+    """Why nobody is taken to have written a mail: an answer to it might go round for ever."""
+    said = {name: " ".join(values).strip().lower() for name, values in every.items()}
+    marks = (
+        (said["auto-submitted"].split(";")[0].strip() not in ("", "no"), "a program sent it"),
+        (bool(said["list-id"] or said["list-unsubscribe"]), "it came over a list"),
+        (said["precedence"] in _BULK, "it was sent to many"),
+        (said["return-path"] == "<>" or kind == "multipart/report", "it is a report"),
+        (bool(said["x-autoreply"] or said["x-autorespond"]), "a program answered"),
+        (sender is not None and bool(_ROBOTS.fullmatch(sender.address)), "a program sent it"),
+    )
+    return next((why for holds, why in marks if holds), "")
+
+
+def _ids(headers: list[str]) -> list[str]:
+    return _ID.findall(" ".join(headers)[:20_000])
+
+
+def _named(raw: bytes) -> str:
+    """A name for a mail that has none of its own, or more than one."""
+    return f"<sha256-{hashlib.sha256(raw).hexdigest()[:32]}@nowhere>"
+
+
+def _decoded(header: str) -> str:
+    """A header's words, with whatever was encoded in them, on one line."""
+    from email.header import decode_header, make_header  # noqa: PLC0415 - only mail has them
+
+    try:
+        return outside_text.one_line(str(make_header(decode_header(header[:2000]))), 300)
+    except (ValueError, LookupError, UnicodeError):
+        return outside_text.one_line(header, 300)
+
+
+def _parts(found: _Mail) -> Iterator[_Mail]:
+    """Every part of a mail itself; a mail that hangs on it is one part, and is not opened."""
+    waits = [found]
+    for _ in range(_MOST_PARTS):
+        if not waits:
+            return
+        part = waits.pop(0)
+        within = part.get_payload() if part.get_content_maintype() == "multipart" else None
+        if isinstance(within, list):
+            waits = [*(each for each in within if isinstance(each, Message)), *waits]
+        else:
+            yield part
+
+
+def _words(read: list[_Mail], *, is_answer: bool) -> tuple[str, SplitMail]:
+    """All words of a mail, and whose they are; with two parts of one kind nothing is sure."""
+    bodies = [(each.get_content_type(), _body(each)) for each in read]
+    plain = next((body for kind, body in bodies if kind == _PLAIN and body.text), None)
+    html = next((body for kind, body in bodies if kind == _HTML and body.text), None)
+    split = quoted_text.split(plain, html, is_answer=is_answer)
+    rest = [body.text for _, body in bodies if body.text and body is not plain and body is not html]
+    if rest:
+        others = "\n\n".join(filter(None, [split.quoted, *rest]))
+        split = replace(split, quoted=others, certain=False)
+    text = "\n\n".join([*(body.text for body in (plain or html,) if body), *rest])
+    own = tuple(filter(None, map(outside_text.bounded, split.own)))
+    return outside_text.bounded(text), replace(
+        split, own=own, quoted=outside_text.bounded(split.quoted)
+    )
+
+
+def _body(part: _Mail) -> MailBody:
+    if part.get_content_type() == _HTML:
+        return body_text.read_html(_unpacked(part))
+    flowed = str(part.get_param("format", "")).lower() == "flowed"
+    delsp = str(part.get_param("delsp", "")).lower() == "yes"
+    return body_text.read_plain(_unpacked(part), flowed=flowed, delsp=delsp)
+
+
+def _is_read(part: _Mail) -> bool:
+    return part.get_content_type() in _WORDS and not _is_attached(part)
+
+
+def _unpacked(part: _Mail) -> str:
+    raw = part.get_payload(decode=True)
+    raw = raw if isinstance(raw, bytes) else b""
+    try:
+        return raw.decode(part.get_content_charset("utf-8"), "replace")
+    except LookupError:
+        return raw.decode("utf-8", "replace")
+
+
+def _attachments(parts: list[_Mail]) -> Iterator[JsonMap]:
+    for part in parts:
+        if _is_attached(part) or part.get_content_type() not in _WORDS:
+            name: Json = outside_text.one_line(str(part.get_filename() or "")) or None
+            yield {"name": name, "type": outside_text.one_line(part.get_content_type(), 100)}
+
+
+def _is_attached(part: _Mail) -> bool:
+    return part.get_content_disposition() == "attachment" or bool(part.get_filename())
+
+
+_READ: Final = (
+    *("from", "authentication-results", "message-id", "references", "in-reply-to", "subject"),
+    *("auto-submitted", "list-id", "list-unsubscribe", "precedence", "return-path"),
+    *("x-autoreply", "x-autorespond"),
+)

@@ -1,0 +1,202 @@
+"""People who write: who they are by the owner's book, and what may come of it.
+
+The owner speaks. A contact may start work, if the owner's settings say so for that door, and then
+with the owner's words: what he wrote himself is material. Of strangers nothing starts.
+"""
+
+import hashlib
+from typing import Final
+
+from msgspec import Struct
+
+from remit.channels.mail import body_text, quote_shapes, quoted_text, signatures
+from remit.channels.mail.quoted_text import SplitMail
+from remit.channels.mail.receiving import IncomingMail, MailHead
+from remit.channels.mail.signatures import Asks
+from remit.language import outside_text
+from remit.model.codec import Json, JsonMap
+from remit.model.delivery import Delivery
+from remit.model.task import Creator, Cue, Source, SourceKind, Taint
+from remit.settings.doors import DROP, START, InboundRule
+from remit.store.cues import Arrival, CueFate, StoredCue
+
+OWNER: Final = "owner"
+CONTACT: Final = "contact"
+STRANGER: Final = "stranger"
+_NOBODY: Final = "its From is not one plain address"
+_UNKNOWN: Final = "who wrote is not in your book"
+_KEPT: Final = "contacts start nothing by this door"
+
+
+class Person(Struct, frozen=True):
+    """Somebody of the book."""
+
+    name: str
+    owner: bool = False
+
+
+def mailed(name: str, door: InboundRule, head: MailHead, who: Person | None) -> Arrival | None:
+    """What a mail's head is worth; None if nothing of it is kept. `who` has its address."""
+    sender = head.sender
+    verified = sender is not None and sender.verified
+    known = who if verified and not head.robot else None
+    fate, why = _judged(door, known, head.robot or (sender.why if sender else _NOBODY))
+    if known is None and door.strangers == DROP:
+        return None
+    address = sender.address if sender else ""
+    body: JsonMap = {
+        "kind": "mail",
+        "who": _sort(known),
+        "person": known.name if known else None,
+        "sender": address,
+        "verified": verified,
+        "id": head.message_id,
+        "threads": list[Json](head.threads),
+        "subject": head.subject,
+    }
+    # The sender is part of the name: nobody can take the place of another's mail beforehand.
+    whose = _digest(address) if verified else f"?{_digest(address)}"
+    ref = f"{name} mail {whose} {head.message_id}"
+    return Arrival(ref=ref, door=name, body=body, sender=address, fate=fate, why=why)
+
+
+def with_mail_text(arrival: Arrival, letter: IncomingMail) -> Arrival:
+    """The same with its words, and what hangs on it, by name alone."""
+    more: JsonMap = {"text": letter.text, "attachments": list[Json](letter.attachments)}
+    if arrival.body.get("who") == OWNER:
+        split = letter.words
+        more |= {"own": list[Json](split.own), "quoted": split.quoted, "certain": split.certain}
+    body = arrival.body | more
+    return Arrival(
+        ref=arrival.ref,
+        door=arrival.door,
+        body=body,
+        sender=arrival.sender,
+        fate=arrival.fate,
+        why=arrival.why,
+    )
+
+
+def wrote(channel: str, ref: str, sender: str, body: JsonMap, who: Person) -> Arrival:
+    """What a contact wrote by a channel that signs what it brings; it is kept there already."""
+    more: JsonMap = {"kind": "message", "who": CONTACT, "person": who.name, "sender": sender}
+    return Arrival(ref=ref, door=channel, body=body | more, sender=sender)
+
+
+def words_of(body: JsonMap) -> str:
+    """What a message says; of what is no text, what it is: nobody opened it."""
+    text, media = body.get("text"), body.get("media")
+    said = text.strip() if isinstance(text, str) else ""
+    label = media.get("label") if isinstance(media, dict) else None
+    return "\n".join(filter(None, (said, f"[{label}, not opened]" if label else "")))
+
+
+def cue(kept: StoredCue, door: InboundRule, source: Source, about: str | None = None) -> Cue:
+    """Work on what somebody wrote: to be done as the owner says, on his dashboard."""
+    body = kept.body
+    person, sender = str(body.get("person") or ""), str(body.get("sender") or kept.sender)
+    context: JsonMap = {
+        "person": person or None,
+        "threads": body.get("threads") or [],
+        "sender": sender,
+        "sender_verified": body.get("verified") is True,
+        "attachments": body.get("attachments") or [],
+        "about": about,
+        "outside": outside_text.bounded(words_of(body)),
+    }
+    subject = quoted_text.bare_subject(str(body.get("subject") or ""))
+    return Cue(
+        source=source,
+        title=outside_text.title(
+            subject, f"{_THING[source.kind]} from {person or sender or 'somebody'}"
+        ),
+        text=door.text,
+        delivery=(Delivery("dashboard"),),
+        context=_filled(context),
+        created_by=Creator.SCHEDULER,
+        taint=Taint.CONTACT if body.get("who") == CONTACT else Taint.PUBLIC,
+    )
+
+
+class OwnerMail(Struct, frozen=True):
+    """What the owner wrote by mail: the words that are the owner's, and what came along.
+
+    If it is not `certain` which words are the owner's, none of them is obeyed.
+    """
+
+    text: str
+    context: JsonMap
+    taint: Taint
+    certain: bool = True
+
+
+def read_owner_mail(kept: StoredCue, asks: Asks) -> OwnerMail:
+    """The owner's words in a mail. What is quoted or forwarded in it is another's.
+
+    `asks` says whether a line begins as a request does: then it is no part of a signature.
+    """
+    body = kept.body
+    subject, split = str(body.get("subject") or ""), _split(body)
+    own = signatures.read_request(split.own, str(body.get("person") or ""), asks)
+    if (
+        not own
+        and not split.quoted
+        and not _goes_on(body)
+        and not quoted_text.is_forwarded(subject)
+    ):
+        own = quoted_text.bare_subject(subject)
+    foreign = bool(split.quoted) or not split.certain or quoted_text.is_forwarded(subject)
+    context: JsonMap = {
+        "person": body.get("person"),
+        "threads": body.get("threads") or [],
+        "sender": kept.sender,
+        "sender_verified": True,
+        "subject": subject,
+        "attachments": body.get("attachments") or [],
+        "outside": split.quoted,
+    }
+    taint = Taint.PUBLIC if foreign else Taint.OWNER
+    certain = split.certain or (not own and quoted_text.is_forwarded(subject))
+    return OwnerMail(own, _filled(context), taint, certain)
+
+
+def _split(body: JsonMap) -> SplitMail:
+    """Whose words stand in a mail, as it was kept; one of an older version is split now."""
+    own = body.get("own")
+    if isinstance(own, list):
+        pieces = tuple(map(str, own))
+        return SplitMail(pieces, str(body.get("quoted") or ""), body.get("certain") is True)
+    plain = body_text.read_plain(str(body.get("text") or ""))
+    prefixed = quote_shapes.has_prefix(str(body.get("subject") or ""))
+    return quoted_text.split(plain, None, is_answer=prefixed or _goes_on(body))
+
+
+def _goes_on(body: JsonMap) -> bool:
+    """Whether a mail names an earlier one."""
+    threads = body.get("threads")
+    return isinstance(threads, list) and len(threads) > 1
+
+
+def _filled(context: JsonMap) -> JsonMap:
+    return {name: value for name, value in context.items() if value not in (None, [], "")}
+
+
+def _judged(door: InboundRule, known: Person | None, why: str) -> tuple[CueFate, str]:
+    if known is None:
+        return CueFate.IGNORED, why or _UNKNOWN
+    if known.owner or door.contacts == START:
+        return CueFate.WAITING, ""
+    return CueFate.IGNORED, _KEPT
+
+
+def _sort(known: Person | None) -> str:
+    if known is None:
+        return STRANGER
+    return OWNER if known.owner else CONTACT
+
+
+def _digest(address: str) -> str:
+    return hashlib.sha256(address.encode("utf-8", "replace")).hexdigest()[:12]
+
+
+_THING: Final = {SourceKind.EMAIL: "Mail", SourceKind.WHATSAPP: "Message"}

@@ -1,0 +1,1 @@
+"""Web push to the owner's browsers."""

@@ -1,0 +1,100 @@
+"""One sealed notice to one browser's push service, once, and what that service says to it.
+
+The address was named by a browser, so it is spoken to as a stranger's: looked up once, checked, and
+never inside. Loads `cryptography` and what speaks HTTP.
+"""
+
+import hashlib
+import json
+from datetime import datetime
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Final
+from urllib.parse import urlsplit
+
+from msgspec import Struct
+
+from remit.channels.push import encryption
+from remit.store.push import PushSubscription
+from remit.system import http_client, safe_http
+from remit.system.http_client import HttpFailure, HttpReply
+from remit.system.safe_http import Resolve, ResolvedAddress
+
+TTL: Final = 86_400  # seconds that a service keeps it for a browser that is away
+PATIENCE: Final = 20.0
+_GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+_TOPIC: Final = 24  # bytes; as many as 32 letters hold, and a service takes no more
+
+
+class PushMessage(Struct, frozen=True):
+    """What a browser shows. `about` is replaced by what is said about the same thing later."""
+
+    title: str
+    body: str
+    href: str
+    about: str
+    urgent: bool
+
+    def packed(self) -> bytes:
+        told = {"title": self.title, "body": self.body, "href": self.href, "tag": self.about}
+        return json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+
+    @property
+    def topic(self) -> str:
+        """A name for what it is about that tells the service nothing."""
+        return encryption.encoded(hashlib.sha256(self.about.encode()).digest()[:_TOPIC])
+
+
+class PushSender(Struct, frozen=True):
+    """Who asks, and whom he may ask."""
+
+    key: str
+    contact: str
+    private: bool
+    resolve: Resolve = safe_http.system
+
+
+class PushResult(StrEnum):
+    """What came of a push."""
+
+    TAKEN = "taken"
+    GONE = "gone"  # nobody listens there any more
+    LATER = "later"  # not taken, and it may be tried again
+    LOST = "lost"  # not taken, or nobody knows
+
+
+async def send(
+    sender: PushSender, to: PushSubscription, note: PushMessage, now: datetime
+) -> tuple[PushResult, float | None]:
+    """Post it once; with how long the service asks to be left alone, if it does."""
+    place = await safe_http.find(to.endpoint, private=sender.private, resolve=sender.resolve)
+    if not isinstance(place, ResolvedAddress):
+        return (
+            PushResult.LATER if isinstance(place, safe_http.UnresolvedAddress) else PushResult.LOST
+        ), None
+    parts = urlsplit(to.endpoint)
+    origin = f"{parts.scheme}://{parts.netloc}"
+    headers = {
+        "authorization": encryption.signature(sender.key, origin, sender.contact, now),
+        "content-encoding": "aes128gcm",
+        "content-type": "application/octet-stream",
+        "ttl": str(TTL),
+        "urgency": "high" if note.urgent else "normal",
+        "topic": note.topic,
+    }
+    body = encryption.sealed(note.packed(), to.p256dh, to.auth)
+    async with safe_http.open_client(place) as client:
+        said = await http_client.post_bytes(client, to.endpoint, headers, body, PATIENCE)
+    return _came(said), http_client.wait_of(said, now) if isinstance(said, HttpReply) else None
+
+
+def _came(said: HttpReply | HttpFailure) -> PushResult:
+    if isinstance(said, HttpFailure):
+        # What may have arrived does not go again.
+        return PushResult.LOST if said.left else PushResult.LATER
+    if said.status // 100 == 2:  # noqa: PLR2004 - as the codes are grouped
+        return PushResult.TAKEN
+    if said.status in _GONE:
+        return PushResult.GONE
+    patience = said.status == HTTPStatus.TOO_MANY_REQUESTS
+    return PushResult.LATER if patience or said.status // 100 == 5 else PushResult.LOST  # noqa: PLR2004 - same

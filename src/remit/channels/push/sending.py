@@ -1,0 +1,177 @@
+"""Tells browsers that something needs their owner, when no page of Remit is open.
+
+What is told, and once, is the herald's business. The inbox has everything in any case, so a push
+that fails is tried a few times and then let go. Nobody ever waits for one.
+"""
+
+import asyncio
+import hashlib
+import importlib.util
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from msgspec import Struct
+
+from remit.errors import BadInput, Conflict, NotFound
+from remit.ports import Clock
+from remit.settings import NoticeSettings
+from remit.store import push
+from remit.store.database import Database
+from remit.store.push import PushSubscription
+from remit.store.secrets import Secrets
+from remit.system import address_rules
+
+if TYPE_CHECKING:
+    from remit.channels.push.push_client import PushMessage, PushResult, PushSender
+
+SECRET: Final = "push_key"  # noqa: S105 - the name of one
+NEEDS: Final = "Push needs one more package: pip install 'remit[push]', then start Remit again."
+PAUSES: Final = (60.0, 600.0)  # seconds after the first try and the second; then it is let go
+_NOBODY: Final = "mailto:nobody@example.org"
+
+Still: TypeAlias = Callable[[], Awaitable[bool]]
+
+
+class PushContext(Struct, frozen=True):
+    """What it stands on."""
+
+    db: Database
+    clock: Clock
+    kept: Callable[[], Secrets]  # opened only by who pushes: a keyring loads slowly
+    wishes: Callable[[], NoticeSettings]
+
+
+class PushContent(Struct, frozen=True):
+    """What a browser shows, of what happened at a moment."""
+
+    body: str
+    href: str
+    about: str
+    urgent: bool
+    since: datetime
+
+
+def is_there() -> bool:
+    """Whether the extra is installed."""
+    return importlib.util.find_spec("cryptography") is not None
+
+
+class PushNotifier:
+    """Who is told, and the telling. `private` lets it speak to one's own network."""
+
+    def __init__(
+        self, around: PushContext, *, there: bool | None = None, private: bool = False
+    ) -> None:
+        self.possible: Final = is_there() if there is None else there
+        self._around = around
+        self._db, self._clock = around.db, around.clock
+        self._private = private
+        self._making = asyncio.Lock()
+
+    # Who is told --------------------------------------------------------------------------------
+
+    async def public_key(self) -> str:
+        """What a browser is to know us by; the pair is made at the first time."""
+        self._need()
+        from remit.channels.push import encryption  # noqa: PLC0415 - the extra
+
+        return encryption.public_of(await self._key())
+
+    async def subscribe(self, sign_in: str, endpoint: str, p256dh: str, auth: str) -> None:
+        """Tell this browser from now on, as long as it is signed in."""
+        self._need()
+        from remit.channels.push import encryption  # noqa: PLC0415 - the extra
+
+        spot = address_rules.read(endpoint, private=self._private)
+        if isinstance(spot, address_rules.BlockedAddress):
+            raise BadInput(f"endpoint cannot be used. {spot.why}", field="endpoint")
+        if spot.literal is not None and address_rules.reserved(spot.literal, private=self._private):
+            raise BadInput("endpoint leads to no push service on the net.", field="endpoint")
+        encryption.check(p256dh, auth)
+        new = PushSubscription(
+            id=hashlib.sha256(endpoint.encode()).hexdigest(),
+            endpoint=endpoint,
+            p256dh=p256dh,
+            auth=auth,
+            sign_in=sign_in,
+            created_at=self._clock.now(),
+        )
+        await self._db.write(push.put, new)
+
+    async def unsubscribe(self, sign_in: str) -> None:
+        await self._db.write(push.drop_of, sign_in)
+
+    async def is_on(self, sign_in: str) -> bool:
+        return bool(await self._db.read(push.of_sign_in, sign_in))
+
+    def _need(self) -> None:
+        if not self.possible:
+            raise Conflict(NEEDS)
+
+    async def _key(self) -> str:
+        """Ours, made once; whoever drops the secret has every browser ask anew."""
+        from remit.channels.push import encryption  # noqa: PLC0415 - the extra
+
+        async with self._making:
+            kept = await asyncio.to_thread(self._around.kept)
+            with suppress(NotFound):
+                return await asyncio.to_thread(kept.get, SECRET)
+            await asyncio.to_thread(kept.put, SECRET, encryption.new_key())
+            return await asyncio.to_thread(kept.get, SECRET)
+
+    # Telling ------------------------------------------------------------------------------------
+
+    async def tell(self, shown: PushContent, still: Still) -> int | None:
+        """Tell every browser that listened when it happened; None if there is none.
+
+        Say how many took it. A busy service is asked again later, as long as it is to be told
+        `still`.
+        """
+        if not self.possible:
+            return None
+        every = await self._db.read(push.list_subscriptions, self._clock.now())
+        listening = [each for each in every if each.created_at <= shown.since]
+        if not listening:
+            return None
+        from remit.channels.push.push_client import PushMessage  # noqa: PLC0415 - the extra
+
+        sender = await self._sender()
+        note = PushMessage("Remit", shown.body, shown.href, shown.about, urgent=shown.urgent)
+        sends = (self._send(sender, to, note, still) for to in listening)
+        return sum(await asyncio.gather(*sends))
+
+    async def _send(
+        self, sender: "PushSender", to: PushSubscription, note: "PushMessage", still: Still
+    ) -> bool:
+        """Whether that browser's service took it."""
+        from remit.channels.push import push_client  # noqa: PLC0415 - the extra
+
+        for pause in (*PAUSES, None):
+            came, wait = await push_client.send(sender, to, note, self._clock.now())
+            if came is not push_client.PushResult.LATER or pause is None:
+                await self._settle(to, came)
+                return came is push_client.PushResult.TAKEN
+            await self._clock.sleep(max(pause, wait or 0.0))
+            listens = await self._db.read(push.find, to.id, self._clock.now()) is not None
+            if not listens or not await still():
+                return False
+        return False  # pragma: no cover - the last try returns
+
+    async def _settle(self, to: PushSubscription, came: "PushResult") -> None:
+        from remit.channels.push.push_client import PushResult  # noqa: PLC0415 - the extra
+
+        match came:
+            case PushResult.TAKEN:
+                await self._db.write(push.praise, to.id, self._clock.now())
+            case PushResult.GONE:
+                await self._db.write(push.drop, to.id)
+            case PushResult.LATER | PushResult.LOST:
+                await self._db.write(push.blame, to.id)
+
+    async def _sender(self) -> "PushSender":
+        from remit.channels.push.push_client import PushSender  # noqa: PLC0415 - the extra
+
+        contact = self._around.wishes().push_contact or _NOBODY
+        return PushSender(await self._key(), contact, self._private)

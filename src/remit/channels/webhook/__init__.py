@@ -1,0 +1,1 @@
+"""Webhooks: signed events to other programs, and signed calls from them."""

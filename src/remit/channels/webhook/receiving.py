@@ -1,0 +1,253 @@
+"""A call from a program: believed by its secret alone, and named by what the secret vouches for.
+
+Three ways to show that one knows the secret: the signature of Standard Webhooks, over an id, a time
+and every byte (Svix calls the same headers `svix-…`); GitHub's, over every byte; or the secret
+itself, as a bearer. A call's name is made only of what was signed, for whoever repeats a call may
+change the rest. What comes is a CloudEvent, or any body at all. Pure.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Final
+from urllib.parse import parse_qsl, unquote
+
+from msgspec import Struct
+
+from remit.errors import BadInput
+from remit.language import outside_text
+from remit.model.codec import Json
+
+TOLERANCE: Final = timedelta(minutes=5)
+PREFIX: Final = "whsec_"
+_MOST_SIGNATURES: Final = 10
+_ID: Final = re.compile(r"[\x21-\x2d\x2f-\x7e]{1,200}")  # a dot would part it from the time
+_SECONDS: Final = re.compile(r"[0-9]{1,12}")
+_HUB: Final = "sha256="
+_BEARER: Final = re.compile(r"(?i)bearer +(\S+) *")
+_REQUIRED: Final = ("id", "source", "type")
+_MAKERS: Final = ("webhook", "svix")  # how the names of the headers begin
+_FORM: Final = "application/x-www-form-urlencoded"
+_MOST_FIELDS: Final = 1_000
+_STRUCTURED: Final = "application/cloudevents+json"
+
+
+class HookProof(StrEnum):
+    """How a caller showed that it knows the secret."""
+
+    STANDARD = "standard"
+    GITHUB = "github"
+    BEARER = "bearer"
+
+
+@dataclass(frozen=True, slots=True)
+class HookCall:
+    """What came over the wire; the names of headers are in small letters."""
+
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+
+    @property
+    def is_standard(self) -> bool:
+        """Whether it claims to be signed as Standard Webhooks says."""
+        return any(f"{maker}-signature" in self.headers for maker in _MAKERS)
+
+    def standard(self, name: str) -> str:
+        """Its id, timestamp or signature; all three are of one maker's headers."""
+        made = (maker for maker in _MAKERS if f"{maker}-signature" in self.headers)
+        return self.headers.get(f"{next(made, _MAKERS[0])}-{name}", "")
+
+
+class HookEvent(Struct, frozen=True):
+    """What a call brought: its name, what kind of thing it tells of, and the words of it."""
+
+    ref: str
+    kind: str
+    text: str
+    content: Json = None  # what was parsed of it, if it is JSON or a form
+    greets: bool = False  # it only says that the hook was set up
+
+
+def shown(call: HookCall, secrets: Sequence[str], now: datetime) -> HookProof | None:
+    """How the caller is known; None if it is not. Whoever signs is held to his signature."""
+    good = [secret for secret in secrets if secret]
+    if call.is_standard:
+        return HookProof.STANDARD if _is_standard(call, good, now) else None
+    if "x-hub-signature-256" in call.headers:
+        return HookProof.GITHUB if _is_hub(call, good) else None
+    return HookProof.BEARER if _is_bearer(call, good) else None
+
+
+def read(call: HookCall, how: HookProof) -> HookEvent:
+    """What a call that was believed has to say."""
+    content = _parsed(call)
+    found = _cloud_event(call, content)
+    if found is None:
+        kind = outside_text.one_line(call.headers.get("x-github-event", ""))
+        text = _text(content, call.body)
+        return HookEvent(_ref(call, how, None), kind, text, content, _is_ping(kind, content))
+    about, said = found
+    signed = about if how is not HookProof.GITHUB or _is_structured(call) else None
+    return HookEvent(_ref(call, how, signed), about["type"], _text(said, call.body), said)
+
+
+def pointed(content: Json, pointer: str) -> str:
+    """The text at a place of the content, such as /issue/title; empty if none is there."""
+    found = content
+    for step in pointer.split("/")[1:]:
+        if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            found = found.get(step) if isinstance(found, dict) else None
+    return str(found) if isinstance(found, str | int | float) else ""
+
+
+def made(random: bytes) -> str:
+    """A secret, as Standard Webhooks writes them."""
+    return PREFIX + base64.b64encode(random).decode("ascii")
+
+
+# The secret ---------------------------------------------------------------------------------------
+
+
+def _is_standard(call: HookCall, secrets: Sequence[str], now: datetime) -> bool:
+    ident, at = call.standard("id"), call.standard("timestamp")
+    if not _ID.fullmatch(ident) or not _SECONDS.fullmatch(at):
+        return False
+    if abs(now.timestamp() - int(at)) > TOLERANCE.total_seconds():
+        return False
+    signed = f"{ident}.{at}.".encode() + call.body
+    given = call.standard("signature").split()[:_MOST_SIGNATURES]
+    known = False
+    for secret in secrets:
+        digest = hmac.new(_key(secret), signed, hashlib.sha256).digest()
+        wanted = b"v1," + base64.b64encode(digest)
+        for each in given:
+            known |= hmac.compare_digest(each.encode(errors="replace"), wanted)
+    return known
+
+
+def _is_hub(call: HookCall, secrets: Sequence[str]) -> bool:
+    given = call.headers["x-hub-signature-256"].encode(errors="replace")
+    known = False
+    for secret in secrets:
+        wanted = _HUB + hmac.new(secret.encode(), call.body, hashlib.sha256).hexdigest()
+        known |= hmac.compare_digest(given, wanted.encode())
+    return known
+
+
+def _is_bearer(call: HookCall, secrets: Sequence[str]) -> bool:
+    found = _BEARER.fullmatch(call.headers.get("authorization", ""))
+    given = found[1].encode(errors="replace") if found else b""
+    known = False
+    for secret in secrets:
+        known |= hmac.compare_digest(given, secret.encode())
+    return known
+
+
+def _key(secret: str) -> bytes:
+    """The bytes that a secret stands for."""
+    if secret.startswith(PREFIX):
+        try:
+            return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+        except (binascii.Error, ValueError):
+            pass  # one of his own making that only looks like it
+    return secret.encode()
+
+
+# What it says -------------------------------------------------------------------------------------
+
+
+def _ref(call: HookCall, how: HookProof, about: Mapping[str, str] | None) -> str:
+    """The name of a call: what was signed of it, and nothing else."""
+    if how is HookProof.STANDARD:
+        return f"wh:{call.standard('id')}"
+    if about is not None:
+        return f"ce:{_digest(about['source'].encode())[:16]}:{_digest(about['id'].encode())[:32]}"
+    ident = call.standard("id") if how is HookProof.BEARER else ""
+    if _ID.fullmatch(ident):
+        return f"wh:{ident}"
+    return f"body:{_digest(call.body)}"
+
+
+def _cloud_event(call: HookCall, content: Json) -> tuple[dict[str, str], Json] | None:
+    """What an event says of itself, and its content; None if it is none."""
+    if _is_structured(call):
+        if not isinstance(content, dict):
+            raise BadInput("The CloudEvent is no JSON object.", field="body")
+        about = {name: content.get(name) for name in (*_REQUIRED, "specversion")}
+        said = content.get("data")
+        if said is None and isinstance(content.get("data_base64"), str):
+            said = _decoded(str(content["data_base64"]))
+    elif "ce-specversion" in call.headers:
+        names = (*_REQUIRED, "specversion")
+        about = {name: unquote(call.headers.get(f"ce-{name}", "")) for name in names}
+        said = content if content is not None else call.body.decode("utf-8", "replace")
+    else:
+        return None
+    for name in _REQUIRED:
+        if not isinstance(about[name], str) or not about[name]:
+            raise BadInput(f"The CloudEvent lacks its {name}.", field=name)
+    if about["specversion"] != "1.0":
+        raise BadInput("The CloudEvent must be of specversion 1.0.", field="specversion")
+    return {name: outside_text.one_line(str(about[name]), 1000) for name in _REQUIRED}, said
+
+
+def _is_structured(call: HookCall) -> bool:
+    return call.headers.get("content-type", "").lower().replace(" ", "").startswith(_STRUCTURED)
+
+
+def _decoded(text: str) -> str:
+    try:
+        return base64.b64decode(text, validate=True).decode("utf-8", "replace")
+    except (binascii.Error, ValueError):
+        return text
+
+
+def _parsed(call: HookCall) -> Json:
+    """The content, if it is JSON, or a form; GitHub puts its JSON into a form's one field."""
+    kind = call.headers.get("content-type", "").lower().partition(";")[0].strip()
+    if kind != _FORM:
+        return _json(call.body)
+    try:
+        pairs = parse_qsl(call.body.decode(), keep_blank_values=True, max_num_fields=_MOST_FIELDS)
+    except ValueError:
+        return None
+    fields: dict[str, Json] = dict(pairs)
+    inner = _json(str(fields["payload"]).encode(errors="replace")) if "payload" in fields else None
+    return fields or None if inner is None else inner
+
+
+def _json(text: bytes) -> Json:
+    try:
+        found: Json = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found
+
+
+def _is_ping(kind: str, content: Json) -> bool:
+    """GitHub calls once when a hook is set up. The header is not signed, the body is."""
+    return kind == "ping" and isinstance(content, dict) and {"zen", "hook_id"} <= {*content}
+
+
+def _text(content: Json, body: bytes) -> str:
+    """The content as a person would read it; as it came, where there is no other way."""
+    if isinstance(content, str):
+        return outside_text.bounded(content)
+    try:
+        told = json.dumps(content, ensure_ascii=False, indent=1) if content is not None else ""
+    except RecursionError:
+        told = ""
+    return outside_text.bounded(told or body.decode("utf-8", "replace"))
+
+
+def _digest(raw: bytes) -> str:
+    return hashlib.sha256(raw).hexdigest()

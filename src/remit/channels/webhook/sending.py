@@ -1,0 +1,264 @@
+"""A webhook: the text as a signed event to a program of somebody's, at least once.
+
+    POST {url}
+    webhook-id: dlv-01JZ…                       the same at every try: who gets it twice can tell
+    webhook-timestamp: 1772442000
+    webhook-signature: v1,base64(HMAC-SHA256(secret, "id.timestamp.body"))
+    {"specversion": "1.0", "id": "dlv-01JZ…", "type": "remit.delivery.v1", …}
+
+Signed as Standard Webhooks says, packed as CloudEvents 1.0 says. The same parcel is the same bytes
+at every try; only the timestamp and with it the signature are new. A 2xx is a yes, and nothing else
+is. 410 says that nobody listens there any more: then the hook is off, over every restart, and what
+is meant for it waits until the owner switches it on again.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+import json
+import re
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from http import HTTPStatus
+from typing import Final, Protocol
+
+from remit.errors import BadInput
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
+from remit.ports import Clock
+from remit.system import address_rules, http_client, safe_http
+from remit.system.address_rules import BlockedAddress
+from remit.system.http_client import HttpFailure, HttpReply, Token
+from remit.system.safe_http import Resolve, UnresolvedAddress
+
+MOST: Final = 100_000
+PATIENCE: Final = 20.0  # seconds; a receiver that works longer should say yes first
+# Seconds after the first try, the second, and so on; then it is given up.
+PAUSES: Final = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
+
+_KEY: Final = re.compile(r"[A-Za-z0-9_-]{1,200}")  # without a dot: dots part what is signed
+_MARK: Final = "whsec_"
+_SHORT, _LONG = 24, 64  # bytes of a signing secret
+_SOURCE: Final = re.compile(r"[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]{1,200}")
+_UNSIGNED: Final = (
+    "The signing secret of the hook is none: whsec_ and 24 to 64 bytes in base64. Set it anew."
+)
+
+
+class UnconfirmedSend(SendRetry, frozen=True):
+    """Nobody knows whether it arrived, and it may go again all the same: its id is the same."""
+
+    @property
+    def doubtful(self) -> bool:
+        return True
+
+
+class HookGone(Locked, frozen=True):
+    """Definitely not sent, and the receiver wants nothing more: the hook is off."""
+
+
+class HookSwitch(Protocol):
+    """Whether a hook may be used, kept where a restart does not reach it."""
+
+    async def why_off(self) -> str | None:
+        """Why it is off; None if it is on."""
+
+    async def turn_off(self, why: str) -> None: ...
+
+
+class MemorySwitch:
+    """A switch that only this process knows of."""
+
+    def __init__(self) -> None:
+        self._why: str | None = None
+
+    async def why_off(self) -> str | None:
+        return self._why
+
+    async def turn_off(self, why: str) -> None:
+        self._why = why
+
+
+@dataclass(frozen=True, slots=True)
+class WebhookTarget:
+    """Where the events go. The secret may be several, parted by spaces, while one is replaced."""
+
+    url: str = field(repr=False)  # many a url is a secret itself
+    secret: Token = field(repr=False)
+    private: bool = False  # the operator's own machine and network may be spoken to
+    source: str = "urn:remit"
+
+    def __post_init__(self) -> None:
+        spot = address_rules.read(self.url, private=self.private)
+        if isinstance(spot, BlockedAddress):
+            raise BadInput(f"The hook cannot be used. {spot.why}", field="url")
+        if not _SOURCE.fullmatch(self.source):
+            raise BadInput("The source of a hook must be a URI, such as urn:remit.", field="source")
+
+
+class WebhookChannel:
+    most: Final = MOST
+    keeps: Final = SendGuarantee.KEY
+    grace: Final = 60.0  # seconds after which a receiver is told once more
+    guidance: Final = "A program reads this text. Write plain Markdown, without greeting or sign."
+
+    def __init__(
+        self,
+        hook: WebhookTarget,
+        clock: Clock,
+        *,
+        name: str = "webhook",
+        switch: HookSwitch | None = None,
+        patience: float = PATIENCE,
+        resolve: Resolve = safe_http.system,
+    ) -> None:
+        self.name: Final = name
+        self._switch = switch or MemorySwitch()
+        self._failed: dict[str, int] = {}  # by key: so many tries, and none of them in doubt
+        self._hook = hook
+        self._clock = clock
+        self._patience = patience
+        self._resolve = resolve
+
+    async def send(self, parcel: Parcel) -> Answer:
+        """Post the event once; how long to wait for the next try follows from the attempt.
+
+        A no stands only if every try before it is known to have failed: else one may have arrived.
+        """
+        answer = await self._try(parcel)
+        failed = self._failed.pop(parcel.key, 0)
+        certain = failed == parcel.attempt - 1
+        if isinstance(answer, Refused) and not certain:
+            return Unknown(f"{answer.why} But a try before this one may have arrived.")
+        if (
+            certain
+            and isinstance(answer, SendRetry | Locked)
+            and not isinstance(answer, UnconfirmedSend)
+        ):
+            self._failed[parcel.key] = parcel.attempt
+        return answer
+
+    async def _try(self, parcel: Parcel) -> Answer:
+        wrong = _wrong(parcel)
+        if wrong is not None:
+            return Refused(wrong)
+        try:
+            off = await self._switch.why_off()
+            keys = signing_keys(self._hook.secret())
+        except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
+            why = f"The secret of the hook cannot be read ({type(error).__name__})."
+            return again(why, parcel.attempt)
+        if off is not None:
+            return HookGone(
+                f"{off.rstrip('.')}; `remit channels on {self.name}` switches it on again."
+            )
+        return await self._post(parcel, keys) if keys else Locked(_UNSIGNED)
+
+    async def find(self, parcel: Parcel) -> Accepted | None:
+        """What became of an event. It goes again as it is: who has it knows it by its id."""
+        answer = await self._try(parcel)
+        # A no is about this try alone: the one in doubt may have arrived all the same.
+        return answer if isinstance(answer, Accepted) else None
+
+    async def _post(self, parcel: Parcel, keys: tuple[bytes, ...]) -> Answer:
+        hook = self._hook
+        found = await safe_http.find(hook.url, private=hook.private, resolve=self._resolve)
+        if isinstance(found, BlockedAddress):
+            return Refused(f"The hook {self.name} cannot be used. {found.why}")
+        if isinstance(found, UnresolvedAddress):
+            return again(f"The hook {self.name} cannot be found: {found.why}.", parcel.attempt)
+        now = self._clock.now()
+        body = event(parcel, hook.source)
+        headers = signed(parcel.key, int(now.timestamp()), body, keys)
+        async with safe_http.open_client(found) as client:
+            said = await http_client.post_bytes(client, hook.url, headers, body, self._patience)
+        answer = _answer(said, parcel, now)
+        if isinstance(answer, HookGone):
+            with suppress(Exception):  # if it cannot be kept, the next 410 is
+                await self._switch.turn_off(answer.why)
+            return HookGone(f"{answer.why}; `remit channels on {self.name}` switches it on again.")
+        return answer
+
+
+def event(parcel: Parcel, source: str) -> bytes:
+    """The parcel as a CloudEvent; it names no time, so that every try is the same event."""
+    fields = {
+        "specversion": "1.0",
+        "id": parcel.key,
+        "source": source,
+        "type": "remit.delivery.v1",
+        "datacontenttype": "application/json",
+        "data": {"recipient": parcel.recipient, "text": parcel.body},
+    }
+    return json.dumps(fields, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def signed(key: str, stamp: int, body: bytes, secrets: tuple[bytes, ...]) -> dict[str, str]:
+    """The headers of an event: one signature for each secret, so that one can be replaced."""
+    content = f"{key}.{stamp}.".encode() + body
+    macs = (hmac.digest(secret, content, hashlib.sha256) for secret in secrets)
+    return {
+        "content-type": "application/cloudevents+json; charset=utf-8",
+        "user-agent": "Remit",
+        "webhook-id": key,
+        "webhook-timestamp": str(stamp),
+        "webhook-signature": " ".join("v1," + base64.b64encode(mac).decode() for mac in macs),
+    }
+
+
+def signing_keys(text: str) -> tuple[bytes, ...]:
+    """The secrets that a text holds; none if one of them is no secret."""
+    keys: list[bytes] = []
+    for word in text.split():
+        try:
+            key = base64.b64decode(word.removeprefix(_MARK), validate=True)
+        except (ValueError, binascii.Error):
+            return ()
+        if not word.startswith(_MARK) or not _SHORT <= len(key) <= _LONG:
+            return ()
+        keys.append(key)
+    return tuple(keys)
+
+
+def again(why: str, attempt: int, *, wait: float | None = None, doubt: bool = False) -> Answer:
+    """Another try after a while that grows; after the last, what is left to say."""
+    if attempt > len(PAUSES):
+        why = f"{why} It was tried {attempt} times and is given up."
+        return Unknown(why) if doubt else Refused(why)
+    after = max(float(PAUSES[max(attempt, 1) - 1]), wait or 0.0)
+    # The pauses bound the tries, so none of the task's own is used up.
+    return (
+        UnconfirmedSend(why, after, spends=False) if doubt else SendRetry(why, after, spends=False)
+    )
+
+
+def _wrong(parcel: Parcel) -> str | None:
+    if not _KEY.fullmatch(parcel.key):
+        return "The key of a delivery must have 1 to 200 letters, digits, - and _."
+    return http_client.unfit(parcel.body, MOST)
+
+
+def _answer(said: HttpReply | HttpFailure, parcel: Parcel, now: datetime) -> Answer:
+    if isinstance(said, HttpFailure):
+        why = "The hook was posted to, and then the line broke" if said.left else "No way there"
+        return again(f"{why} ({said.why}).", parcel.attempt, doubt=said.left)
+    family = said.status // 100
+    if family == 2:  # noqa: PLR2004 - as the codes are grouped
+        return Accepted(parcel.key)
+    if said.status == HTTPStatus.GONE:
+        return HookGone("its receiver says that it is gone (410), so it is switched off")
+    why = f"The hook answered {said.status}; only 2xx is a yes."
+    if family == 3:  # noqa: PLR2004 - the same
+        why = f"The hook answered {said.status}; it must answer at its address, not send us on."
+    doubt = family not in (3, 4)
+    return again(why, parcel.attempt, wait=http_client.wait_of(said, now), doubt=doubt)

@@ -1,0 +1,1 @@
+"""WhatsApp over Meta's Cloud API: messages out, messages and reports in."""

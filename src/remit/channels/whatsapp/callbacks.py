@@ -1,0 +1,310 @@
+"""What WhatsApp tells us by its hook: reports on what was sent, and messages from people. Pure.
+
+One call may carry many of both, out of order and more than once. Everything in it becomes a value;
+what has a shape that nobody knows is noted with its text, never dropped.
+"""
+
+import hashlib
+import hmac
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from remit.channels.whatsapp.error_codes import means
+from remit.model.delivery import Accepted, Locked, Refused, SendRetry
+from remit.system.http_client import clean
+
+MOST: Final = 4 * 1024 * 1024  # bytes of a call; the provider's own limit is below it
+_MOST_NOTED: Final = 2000
+_PREFIX: Final = "sha256="
+
+Fields: TypeAlias = Mapping[str, object]
+
+
+class MessageProgress(StrEnum):
+    """How far a message has come; `failed` is an end, the others follow each other."""
+
+    SENT = "sent"
+    DELIVERED = "delivered"
+    READ = "read"
+    FAILED = "failed"
+
+
+class WhatsAppReport(Struct, frozen=True):
+    """What became of a message of ours. `key` is the one it was sent with, `line` our number."""
+
+    ref: str
+    key: str | None
+    progress: MessageProgress
+    at: datetime | None = None
+    user_id: str | None = None
+    number: str | None = None
+    code: int | None = None  # of a failure
+    why: str | None = None
+    line: str | None = None
+
+
+class WhatsAppMedia(Struct, frozen=True):
+    """Something that is not text and lies with the provider; it is noted, not fetched."""
+
+    kind: str
+    id: str | None
+    type: str | None = None
+    name: str | None = None
+    voice: bool = False  # recorded for us, and no file
+
+    @property
+    def label(self) -> str:
+        """What it is, in words."""
+        named = f" “{self.name}”" if self.name else ""
+        return "a voice note" if self.voice else _LABELS.get(self.kind, self.kind) + named
+
+
+class WhatsAppMessage(Struct, frozen=True):
+    """What a person sent us. `line` is the number of ours that it came in on."""
+
+    ref: str
+    line: str | None
+    kind: str
+    text: str = ""
+    user_id: str | None = None
+    number: str | None = None
+    name: str | None = None
+    at: datetime | None = None
+    media: WhatsAppMedia | None = None
+    reply_to: str | None = None
+
+    @property
+    def sender(self) -> str | None:
+        """Who sent it: the user id, which stays the same, else the number."""
+        return self.user_id or self.number
+
+
+class UnknownWhatsAppEvent(Struct, frozen=True):
+    """Something that came in and is neither a report nor a message, or is one without a name."""
+
+    what: str
+    raw: str
+
+
+class WhatsAppBatch(Struct, frozen=True):
+    reports: tuple[WhatsAppReport, ...] = ()
+    messages: tuple[WhatsAppMessage, ...] = ()
+    strange: tuple[UnknownWhatsAppEvent, ...] = ()
+
+
+def challenge(query: Mapping[str, str], verify_token: str) -> str | None:
+    """What to answer when the provider asks whether this hook is ours; None is a no."""
+    asked, given = query.get("hub.challenge", ""), query.get("hub.verify_token", "")
+    known = hmac.compare_digest(given.encode(errors="replace"), verify_token.encode())
+    if query.get("hub.mode") != "subscribe" or not verify_token or not known:
+        return None
+    # It is echoed to whoever knows the token; more than a word in it is not a challenge.
+    return asked if asked.isascii() and asked.isalnum() else None
+
+
+def is_signed(body: bytes, signature: str | None, secrets: Sequence[str]) -> bool:
+    """Whether these very bytes were signed with one of the app's secrets, old or new."""
+    given = (signature or "").encode(errors="replace")
+    signed = False
+    for secret in secrets:
+        made = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+        same = hmac.compare_digest(given, f"{_PREFIX}{made}".encode())
+        signed = signed or (bool(secret) and same)
+    return signed
+
+
+def read(body: bytes) -> WhatsAppBatch | None:
+    """All that a call carries, in its order; None if it is no call of WhatsApp's at all."""
+    if len(body) > MOST:
+        return None
+    try:
+        call: object = json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(call, dict) or not isinstance(call.get("entry"), list):
+        return None
+    found = [each for entry in call["entry"] for each in _entry(entry)]
+    return WhatsAppBatch(
+        tuple(each for each in found if isinstance(each, WhatsAppReport)),
+        tuple(each for each in found if isinstance(each, WhatsAppMessage)),
+        tuple(each for each in found if isinstance(each, UnknownWhatsAppEvent)),
+    )
+
+
+def settles(report: WhatsAppReport) -> Accepted | SendRetry | Refused | Locked:
+    """What a report says about the send: that it was taken, or that it will never arrive."""
+    if report.progress is not MessageProgress.FAILED:
+        return Accepted(report.ref)
+    if report.code is None:
+        return Refused(f"WhatsApp took the message and failed to deliver it: {report.why or '?'}.")
+    return means(report.code, report.why or "")
+
+
+def furthest(known: MessageProgress | None, told: MessageProgress) -> MessageProgress:
+    """How far a message has come after a report that may be late: it never goes back."""
+    if known is None or known is told:
+        return told
+    # Who has it cannot have failed to get it; and what failed was only ever sent.
+    order = (
+        MessageProgress.SENT,
+        MessageProgress.FAILED,
+        MessageProgress.DELIVERED,
+        MessageProgress.READ,
+    )
+    return max(known, told, key=order.index)
+
+
+def _entry(entry: object) -> Iterator[WhatsAppReport | WhatsAppMessage | UnknownWhatsAppEvent]:
+    changes = _fields(entry).get("changes")
+    if not isinstance(changes, list):
+        yield _strange("an entry without changes", entry)
+        return
+    for change in changes:
+        field, value = _fields(change).get("field"), _fields(change).get("value")
+        if field != "messages" or not isinstance(value, dict):
+            yield _strange(f"a change of {_word(field) or 'nothing'}", change)
+            continue
+        yield from _value(value)
+
+
+def _value(value: Fields) -> Iterator[WhatsAppReport | WhatsAppMessage | UnknownWhatsAppEvent]:
+    line = _word(_fields(value.get("metadata")).get("phone_number_id"))
+    people = [_fields(each) for each in _list(value.get("contacts"))]
+    for status in _list(value.get("statuses")):
+        yield _report(_fields(status), line) or _strange("a status", status)
+    for message in _list(value.get("messages")):
+        yield _inbound(_fields(message), line, people) or _strange("a message", message)
+    for error in _list(value.get("errors")):
+        yield _strange("an error", error)
+    if not any(isinstance(value.get(key), list) for key in ("statuses", "messages", "errors")):
+        yield _strange("a change without anything in it", value)
+
+
+def _report(status: Fields, line: str | None) -> WhatsAppReport | None:
+    ref, told = _word(status.get("id")), status.get("status")
+    if ref is None or told not in list(MessageProgress):
+        return None
+    error = next((_fields(each) for each in _list(status.get("errors"))), {})
+    code = error.get("code")
+    details = _fields(error.get("error_data")).get("details")
+    return WhatsAppReport(
+        ref=ref,
+        key=_word(status.get("biz_opaque_callback_data")),
+        progress=MessageProgress(str(told)),
+        at=_time(status.get("timestamp")),
+        user_id=_word(status.get("recipient_user_id")),
+        number=_word(status.get("recipient_id")),
+        code=code if isinstance(code, int) and not isinstance(code, bool) else None,
+        why=clean(details or error.get("title") or error.get("message"), "") or None,
+        line=line,
+    )
+
+
+def _inbound(message: Fields, line: str | None, people: Sequence[Fields]) -> WhatsAppMessage | None:
+    ref = _word(message.get("id"))
+    number, user_id = _word(message.get("from")), _word(message.get("from_user_id"))
+    person = _person(number, user_id, people)
+    number = number or _word(person.get("wa_id"))
+    user_id = user_id or _word(person.get("user_id"))
+    if ref is None or (number is None and user_id is None):
+        return None
+    kind = _word(message.get("type")) or "unknown"
+    content = _fields(message.get(kind))
+    return WhatsAppMessage(
+        ref=ref,
+        line=line,
+        kind=kind,
+        text=_text(kind, content, message),
+        user_id=user_id,
+        number=number,
+        name=_word(_fields(person.get("profile")).get("name")),
+        at=_time(message.get("timestamp")),
+        media=_media(kind, content),
+        reply_to=_word(_fields(message.get("context")).get("id") or content.get("message_id")),
+    )
+
+
+def _person(number: str | None, user_id: str | None, people: Sequence[Fields]) -> Fields:
+    """Who among those named wrote this; nobody is guessed."""
+    for person in people:
+        if user_id is not None and person.get("user_id") == user_id:
+            return person
+    for person in people:
+        if number is not None and person.get("wa_id") == number:
+            return person
+    return people[0] if len(people) == 1 and number is None and user_id is None else {}
+
+
+_LABELS: Final[Mapping[str, str]] = {
+    "image": "a photo",
+    "video": "a video",
+    "document": "a document",
+    "audio": "a sound file",
+    "sticker": "a sticker",
+}
+_MEDIA: Final = frozenset(_LABELS)
+_SAID: Final[Mapping[str, tuple[str, ...]]] = {  # where the words of each kind stand
+    "text": ("body",),
+    "button": ("text",),
+    "reaction": ("emoji",),
+    "image": ("caption",),
+    "video": ("caption",),
+    "document": ("caption",),
+    "location": ("name", "address", "latitude", "longitude"),
+    "system": ("body",),
+}
+
+
+def _text(kind: str, content: Fields, message: Fields) -> str:
+    """The words of a message; of a kind or shape that nobody knows, all of it as it came."""
+    words = _SAID.get(kind, ())
+    if kind == "interactive":
+        content, words = _fields(content.get(str(content.get("type")))), ("title",)
+    said = ", ".join(str(content[key]) for key in words if content.get(key) is not None)
+    return _whole(said) if said or kind in _MEDIA else _raw(message)
+
+
+def _media(kind: str, content: Fields) -> WhatsAppMedia | None:
+    if kind not in _MEDIA:
+        return None
+    type_, name = _word(content.get("mime_type")), _word(content.get("filename"))
+    return WhatsAppMedia(kind, _word(content.get("id")), type_, name, content.get("voice") is True)
+
+
+def _time(stamp: object) -> datetime | None:
+    if not isinstance(stamp, str | int) or isinstance(stamp, bool):
+        return None
+    try:
+        return datetime.fromtimestamp(int(stamp), UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+
+
+def _strange(what: str, raw: object) -> UnknownWhatsAppEvent:
+    return UnknownWhatsAppEvent(what, _raw(raw))
+
+
+def _raw(some: object) -> str:
+    return _whole(json.dumps(some, ensure_ascii=False))[:_MOST_NOTED]
+
+
+def _fields(some: object) -> Fields:
+    return some if isinstance(some, dict) else {}
+
+
+def _list(some: object) -> list[object]:
+    return some if isinstance(some, list) else []
+
+
+def _word(some: object) -> str | None:
+    return _whole(some) if isinstance(some, str) and some else None
+
+
+def _whole(some: str) -> str:
+    """The text with a sign in the place of each half character, which could not be stored."""
+    return some.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

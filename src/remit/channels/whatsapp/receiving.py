@@ -1,0 +1,100 @@
+"""What a call of WhatsApp's comes to for the store: each thing under a name that never changes."""
+
+import hashlib
+from collections.abc import Iterator
+from typing import Final
+
+from remit.channels.registry import InboundHook
+from remit.channels.whatsapp.callbacks import (
+    MessageProgress,
+    UnknownWhatsAppEvent,
+    WhatsAppBatch,
+    WhatsAppMessage,
+    WhatsAppReport,
+    settles,
+)
+from remit.model import delivery
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.delivery import Accepted, ProviderReport
+from remit.store.inbound import InboundMessage
+
+# What is truer than a report that comes late: who has it cannot have failed to get it.
+_TRUER: Final = {
+    MessageProgress.SENT: (MessageProgress.FAILED,),
+    MessageProgress.DELIVERED: (),
+    MessageProgress.READ: (),
+    MessageProgress.FAILED: (MessageProgress.DELIVERED, MessageProgress.READ),
+}
+
+
+def all_of(batch: WhatsAppBatch, hook: InboundHook) -> list[InboundMessage]:
+    """Everything in a call; nothing of it is left out."""
+    return [
+        *(_reported(each, _of(hook, each.line)) for each in batch.reports),
+        *(_said(each, hook) for each in batch.messages),
+        *_noted(batch.strange, hook.channel),
+    ]
+
+
+def reports_on(channel: str, ref: str) -> str:
+    """How the names of all reports on one message begin."""
+    return f"{channel} report {ref} "
+
+
+def _of(hook: InboundHook, line: str | None) -> str:
+    """The channel that our number stands for: one app has one door for all its numbers."""
+    return hook.lines.get(line or "", hook.channel)
+
+
+def _reported(report: WhatsAppReport, channel: str) -> InboundMessage:
+    told = settles(report)
+    why = "" if isinstance(told, Accepted) else told.why
+    said = ProviderReport(report.ref, arrived=isinstance(told, Accepted), why=why)
+    name = reports_on(channel, report.ref)
+    body: JsonMap = {
+        "key": report.key,
+        "progress": report.progress.value,
+        "at": stamp(report.at) if report.at else None,
+        "why": why,
+    }
+    return InboundMessage(
+        ref=name + report.progress,
+        channel=channel,
+        body=body,
+        said_at=report.at,
+        report=delivery.DeliveryReport(said, channel, report.key),
+        outdone_by=tuple(name + truer for truer in _TRUER[report.progress]),
+    )
+
+
+def _said(message: WhatsAppMessage, hook: InboundHook) -> InboundMessage:
+    channel = _of(hook, message.line)
+    media: Json = None
+    if message.media is not None:
+        thing = message.media
+        media = {
+            "kind": thing.kind,
+            "id": thing.id,
+            "type": thing.type,
+            "name": thing.name,
+            "label": thing.label,
+        }
+    body: JsonMap = {
+        "kind": message.kind,
+        "text": message.text,
+        "user_id": message.user_id,
+        "number": message.number,
+        "name": message.name,
+        "media": media,
+        "reply_to": message.reply_to,
+        "line": message.line,
+    }
+    sender = message.number or message.user_id or ""
+    return InboundMessage(f"{channel} message {message.ref}", channel, body, sender, message.at)
+
+
+def _noted(strange: tuple[UnknownWhatsAppEvent, ...], channel: str) -> Iterator[InboundMessage]:
+    for each in strange:
+        digest = hashlib.sha256(each.raw.encode()).hexdigest()
+        body: JsonMap = {"what": each.what, "raw": each.raw}
+        yield InboundMessage(f"{channel} strange {digest}", channel, body)

@@ -1,0 +1,311 @@
+"""WhatsApp by the Cloud API: one message a call, once, and an honest answer.
+
+There is no key by which the provider would know a message again, and it cannot be asked whether
+one arrived. So what is in doubt stays in doubt until a report comes in by the hook, which carries
+the key that went out with the message.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from http import HTTPStatus
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from remit.channels import parts
+from remit.channels.send_rate import SendRate
+from remit.channels.whatsapp import message_text
+from remit.channels.whatsapp.error_codes import is_known, means
+from remit.errors import BadInput
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
+from remit.ports import Clock
+from remit.system import http_client
+from remit.system.http_client import HttpFailure, HttpReply, Token
+
+MOST: Final = 4096
+PATIENCE: Final = 60.0  # seconds for a whole exchange, less than the courier's
+WINDOW: Final = timedelta(hours=24)
+_MARGIN: Final = timedelta(minutes=1)  # a message on its way must not find the window shut
+_CLIENT_ERROR: Final = 4  # the first digit of a status that says no
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,512}")  # more the provider does not give back
+_NUMBER: Final = re.compile(r"[1-9][0-9]{6,14}")
+_WRITTEN: Final = re.compile(r"\+[0-9]+(?:[ -][0-9]+)*")  # as people write a number
+_USER_ID: Final = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
+_URL: Final = re.compile(r"https://[a-z0-9.-]+(?::[0-9]{1,5})?/v[0-9]{1,3}\.[0-9]")
+_NEAR_URL: Final = re.compile(r"http://127\.0\.0\.1:[0-9]{1,5}/v[0-9]{1,3}\.[0-9]")
+_BREAKS: Final = re.compile(r"[ \t]*[\n\r\t]\s*| {5,}")  # what the provider takes in no template
+TEXT: Final = "{text}"  # where the text goes among the parameters of a template
+
+Request: TypeAlias = Mapping[str, object]
+LastInbound: TypeAlias = Callable[[str], Awaitable[datetime | None]]  # by send address
+
+
+class WhatsAppTemplate(Struct, frozen=True):
+    """A template the provider has approved: what goes into the variables of its body, in order."""
+
+    name: str
+    language: str = "en"
+    parameters: tuple[str, ...] = (TEXT,)
+    most: int = 1024  # characters of the text; one without head, foot and buttons takes more
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[a-z0-9_]{1,512}", self.name):
+            raise BadInput(
+                f"The template {self.name!r:.60} cannot be one: lower-case letters, digits and _.",
+                field="template",
+            )
+        if not re.fullmatch(r"[a-z]{2,3}(?:_[A-Z]{2})?", self.language):
+            raise BadInput(
+                f"The language {self.language!r:.60} is none of a template; write it like en_US.",
+                field="language",
+            )
+        if sum(each.count(TEXT) for each in self.parameters) != 1 or not all(self.parameters):
+            raise BadInput(
+                f"The parameters of a template must hold {TEXT} once and have no empty one; write "
+                f'them like ["Nina", "{TEXT}"].',
+                field="template_parameters",
+            )
+        if not 1 <= self.most <= MOST:
+            raise BadInput(f"template_limit must be 1 to {MOST}.", field="template_limit")
+
+
+@dataclass(frozen=True, slots=True)
+class WhatsAppNumber:
+    """The number that messages are sent from, and what opens it."""
+
+    number_id: str
+    token: Token = field(repr=False)
+    owner: str | None = None  # the send address of the owner
+    template: WhatsAppTemplate | None = None
+    url: str = "https://graph.facebook.com/v25.0"
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"[0-9]{1,32}", self.number_id):
+            raise BadInput(
+                f"The phone number id {self.number_id!r:.60} must be digits alone; "
+                "it stands beside the number in the app's WhatsApp settings.",
+                field="number_id",
+            )
+        if not (_URL.fullmatch(self.url) or _NEAR_URL.fullmatch(self.url)):
+            raise BadInput(
+                f"The address {self.url!r:.60} must be https and end with a version, "
+                "like https://graph.facebook.com/v25.0.",
+                field="url",
+            )
+        if self.owner is not None and not is_address(self.owner):
+            raise BadInput(_no_address(self.owner), field="owner")
+
+
+class WhatsAppChannel:
+    keeps: Final = SendGuarantee.NOTHING
+    most: Final = MOST
+    grace: Final = 900.0  # seconds in which a report settles what is in doubt
+    guidance: Final = (
+        "Your deliverable will be sent by WhatsApp. Plain text only, *bold* sparingly. Keep it "
+        "under 2000 characters. No markdown headings, code blocks, tables or bullet dashes."
+    )
+
+    def __init__(
+        self,
+        line: WhatsAppNumber,
+        clock: Clock,
+        last_inbound_at: LastInbound,
+        *,
+        name: str = "whatsapp",
+        patience: float = PATIENCE,
+    ) -> None:
+        self.name: Final = name
+        self._line = line
+        self._clock = clock
+        self._last_inbound_at = last_inbound_at
+        self._patience = patience
+        self._pace = SendRate()
+        self._client = http_client.open_client(line.url)
+
+    @property
+    def knows_owner(self) -> bool:
+        return self._line.owner is not None
+
+    def takes(self, address: str) -> bool:
+        """Whether this is an address that it could send to."""
+        return is_address(address)
+
+    async def close(self) -> None:
+        await self._client.aclose()
+
+    def shape(self, text: str) -> str:
+        """The text as WhatsApp shows it: its own marks instead of Markdown."""
+        return message_text.text(text)
+
+    def parts(self, shaped: str) -> tuple[str, ...]:
+        """The messages that a shaped text goes out as, each as it will be sent."""
+        return parts.split(shaped, MOST)
+
+    async def send(self, parcel: Parcel) -> Answer:
+        """Send the body as it is. Until the request is whole and its turn has come, no byte leaves.
+
+        It never waits and never tries again.
+        """
+        now = self._clock.now()
+        ready = await self._ready(parcel, now)
+        if not isinstance(ready, _Ready):
+            return ready
+        wait = self._pace.take(ready.to, now)
+        if wait > 0:
+            return SendRetry("It is too soon for the next message by WhatsApp.", wait, spends=False)
+        url = f"{self._line.url}/{self._line.number_id}/messages"
+        said = await http_client.post(self._client, url, ready.token, ready.request, self._patience)
+        return _answer(said, ready.token, now)
+
+    async def find(self, parcel: Parcel) -> None:  # noqa: ARG002 - as every channel has it
+        """Nobody can be asked: only a report says what became of a message."""
+        return
+
+    async def _ready(
+        self, parcel: Parcel, now: datetime
+    ) -> "_Ready | SendRetry | Refused | Locked":
+        to = parcel.recipient if parcel.recipient is not None else self._line.owner
+        to = digits(to) if to is not None else None
+        wrong = _wrong(parcel, to)
+        if wrong is not None or to is None:
+            return Refused(wrong or _NO_OWNER)
+        try:
+            free_text, token = await self._free_text(to, now), self._line.token()
+        except Exception as error:  # noqa: BLE001 - no byte has left, and that must not be in doubt
+            return SendRetry(f"WhatsApp cannot be used at the moment ({type(error).__name__}).")
+        if not http_client.usable(token):
+            return Locked("The access token of WhatsApp is missing or no token at all. Set it.")
+        request = _request(parcel, to, free_text, self._line.template)
+        return request if isinstance(request, Refused) else _Ready(to, request, token)
+
+    async def _free_text(self, to: str, now: datetime) -> bool:
+        """Whether the person wrote lately enough to be sent any text."""
+        last = await self._last_inbound_at(to)
+        return last is not None and now - last < WINDOW - _MARGIN
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A request that lacks only its turn."""
+
+    to: str
+    request: Request
+    token: str = field(repr=False)
+
+
+_NO_OWNER: Final = "The owner has no WhatsApp address. Name one in the settings of the channel."
+
+
+def is_address(text: str) -> bool:
+    """Whether a text is a number with its country code, or a user id such as IL.1349120865."""
+    return bool(_NUMBER.fullmatch(digits(text)) or _USER_ID.fullmatch(text))
+
+
+def digits(text: str) -> str:
+    """A number as it goes over the wire; what is not written like +49 151 234-567 stays."""
+    return re.sub("[+ -]", "", text) if _WRITTEN.fullmatch(text) else text
+
+
+def _no_address(text: str) -> str:
+    return (
+        f"{text!r:.60} is no WhatsApp address. "
+        "Write the number with its country code in digits alone, or a user id like IL.1349120865."
+    )
+
+
+def _wrong(parcel: Parcel, to: str | None) -> str | None:
+    """What keeps a parcel from being sent at all, in a sentence."""
+    if to is not None and not is_address(to):
+        return _no_address(to)
+    if not _KEY.fullmatch(parcel.key):
+        return "The key of a delivery must have 1 to 512 plain characters."
+    return http_client.unfit(parcel.body, MOST)
+
+
+def _request(
+    parcel: Parcel, to: str, free_text: bool, template: WhatsAppTemplate | None
+) -> Request | Refused:
+    frame: dict[str, object] = {
+        "messaging_product": "whatsapp",
+        "recipient_type": "individual",
+        "to" if _NUMBER.fullmatch(to) else "recipient": to,
+        "biz_opaque_callback_data": parcel.key,
+    }
+    if free_text:
+        text = {"body": parcel.body, "preview_url": False}
+        return {**frame, "type": "text", "text": text}
+    if template is None:
+        return Refused(
+            "This person has not written to us in the last 24 hours, so WhatsApp takes a template "
+            "only, and none is set. Ask them to write first, or set a template."
+        )
+    line = _BREAKS.sub("  ", parcel.body.strip())
+    if len(line) > template.most:
+        return Refused(
+            "This person has not written to us in the last 24 hours, and the text has "
+            f"{len(line)} characters; the template takes {template.most}. Shorten it, ask them to "
+            "write first, or raise template_limit if your template has a body alone."
+        )
+    return {**frame, "type": "template", "template": _filled(template, line)}
+
+
+def _filled(template: WhatsAppTemplate, line: str) -> Request:
+    texts = [each.replace(TEXT, line) for each in template.parameters]
+    parameters = [{"type": "text", "text": each} for each in texts]
+    return {
+        "name": template.name,
+        "language": {"code": template.language},
+        "components": [{"type": "body", "parameters": parameters}],
+    }
+
+
+def _answer(said: HttpReply | HttpFailure, token: str, now: datetime) -> Answer:
+    told = _told(said, token, now) if isinstance(said, HttpReply) else None
+    if told is not None:
+        return told
+    doubt = http_client.neither(said, "WhatsApp")
+    if doubt is not None or isinstance(said, HttpFailure):
+        return doubt or Unknown("WhatsApp did not answer.")
+    if said.status < HTTPStatus.BAD_REQUEST:
+        return _taken(said)
+    return http_client.refusal(said, "WhatsApp", http_client.wait_of(said, now))
+
+
+def _taken(said: HttpReply) -> Answer:
+    messages = http_client.fields_of(said.body).get("messages")
+    first = messages[0] if isinstance(messages, list) and messages else None
+    ref = first.get("id") if isinstance(first, dict) else None
+    if isinstance(ref, str) and ref.strip():
+        return Accepted(ref)
+    return Unknown(f"WhatsApp answered {said.status} and named no message.")
+
+
+def _told(said: HttpReply, token: str, now: datetime) -> Answer | None:
+    """What the code of an error means, whatever status it comes with; None if it tells nothing.
+
+    A code that nobody knows is a no only if the status is one, too.
+    """
+    error = http_client.fields_of(said.body).get("error")
+    code = error.get("code") if isinstance(error, dict) else None
+    if not isinstance(error, dict) or not isinstance(code, int):
+        return None
+    if not is_known(code) and said.status // 100 != _CLIENT_ERROR:
+        return None
+    return means(code, _words(error, token), http_client.wait_of(said, now))
+
+
+def _words(error: Mapping[str, object], token: str) -> str:
+    more = error.get("error_data")
+    details = more.get("details") if isinstance(more, dict) else None
+    return http_client.clean(details or error.get("message"), token)

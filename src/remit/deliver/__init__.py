@@ -1,1 +1,0 @@
-"""Deliverable to Receipt."""

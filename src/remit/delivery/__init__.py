@@ -1,0 +1,1 @@
+"""The courier: may it be sent, claim, send, record. Notices use the same core."""

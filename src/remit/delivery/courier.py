@@ -1,0 +1,266 @@
+"""Claim, send, write down: at most one accepted send per delivery and human decision.
+
+The claim is on the disk before the first byte leaves. If the process dies between the claim and
+the record, nobody can know whether the message arrived; then it is not sent again, it is asked.
+
+One kind of channel is given a doubtful message again without a question: one that knows it by its
+key and takes it once (`SendGuarantee.KEY`: webhooks, some bridges). Its `find` is that giving. A
+yes
+settles the doubt; a no is about this giving alone, and the doubt stays.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.delivery import permit
+from remit.delivery.permit import SendPermission
+from remit.delivery.send_limits import SendLimits
+from remit.failpoint import failpoint
+from remit.model.condition import excludes, holds_until
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Delivery,
+    DeliveryStatus,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
+from remit.model.permit import Reach, UnclearRecipient
+from remit.model.reply import Policy
+from remit.model.task import Priority, Task
+from remit.ports import AddressedChannel, Channel, ReconcilingChannel, SendLedger, ShapingChannel
+from remit.system.locks import LocksByKey
+
+MOST_PARTS: Final = 10  # messages that one text may become
+PATIENCE: Final = 120.0  # seconds a channel may take; then nobody knows, and it is asked
+
+
+class ReadyDelivery(Struct, frozen=True):
+    """What goes out now, to whom; `seen` says that the owner has seen, or gets, this very text."""
+
+    delivery: Delivery
+    reach: Reach
+    body: str
+    seen: bool = True
+    approved_at: datetime | None = None
+
+
+class DailyLimitReached(Struct, frozen=True):
+    """Not sent: one more than the owner wants to go there in a day, unless he says so."""
+
+    why: str
+
+
+class Courier:
+    """Without bounds a recipient is an address, and everyone but the owner is asked about."""
+
+    def __init__(
+        self,
+        channels: Mapping[str, Channel],
+        patience: float = PATIENCE,
+        now: Callable[[], datetime] | None = None,
+        bounds: SendLimits | None = None,
+    ) -> None:
+        self._channels = channels
+        self._patience = patience
+        self._now = now
+        self._bounds = bounds
+        # Two that count at once would both find room for one; those to others need not wait.
+        self._counting: LocksByKey[tuple[str, str | None]] = LocksByKey()
+
+    def reach(self, delivery: Delivery, words: str | None) -> Reach | UnclearRecipient:
+        """Whom some words mean and where that is, by the book as it is at this moment."""
+        channel: object = self._channels.get(delivery.channel)
+        literal = Reach(words or "", words, owner=words is None)
+        if self._bounds is None:
+            return literal
+        found = self._bounds.people.find(words, delivery.channel)
+        if isinstance(found, Reach):
+            knows = isinstance(channel, AddressedChannel) and channel.knows_owner
+            return replace(found, address=None) if found.owner and knows else found
+        if self._stays(delivery):
+            return literal
+        takes = channel.takes(words or "") if isinstance(channel, AddressedChannel) else bool(words)
+        return literal if found.stranger and takes else found
+
+    async def leave(
+        self, task: Task, delivery: Delivery, reach: Reach, *, asks_first: bool = False
+    ) -> SendPermission:
+        """Whether a message may go out to somebody without a word of the owner."""
+        if barred := excludes(task.conditions, reach.name):
+            return SendPermission(Policy.DENY, f"you said: {barred.words}")
+        # To the owner nobody's word is needed, so none is looked up.
+        bounds = None if reach.owner else self._bounds
+        standing = await bounds.standing(delivery.channel) if bounds else ()
+        return permit.judge(
+            reach,
+            delivery.channel,
+            standing,
+            taint=task.taint,
+            veto=task.veto,
+            asks_first=asks_first,
+        )
+
+    def put_off(self, task: Task, ready: "ReadyDelivery") -> SendRetry | None:
+        """Why a message waits, and how long: a limit of the owner's, undo, or the quiet hours."""
+        if self._now and (held := holds_until(task.conditions, self._now())):
+            until, words = held
+            return SendRetry(
+                f"you said: {words}", (until - self._now()).total_seconds(), spends=False
+            )
+        if self._bounds is None or self._stays(ready.delivery):
+            return None
+        if asleep := ready.reach.quiet.until(self._bounds.now(), self._bounds.zone):
+            left = (asleep - self._bounds.now()).total_seconds()
+            return SendRetry(f"{ready.reach.name} gets nothing at this time", left, spends=False)
+        urgent = ready.reach.owner and task.priority in (Priority.HIGH, Priority.CRITICAL)
+        quiet = 0.0 if urgent else self._bounds.quiet_left()
+        undo = self._bounds.undo_left(ready.approved_at)
+        why = "the quiet hours" if quiet > undo else "it can be undone still"
+        return SendRetry(why, max(quiet, undo), spends=False) if quiet or undo else None
+
+    def _stays(self, delivery: Delivery) -> bool:
+        """Whether a message is only written down here: nobody is disturbed by it."""
+        channel = self._channels.get(delivery.channel)
+        return channel is not None and channel.keeps is SendGuarantee.TRANSACTION
+
+    def most(self, deliveries: Iterable[Delivery]) -> int:
+        """How long a text may be that goes out on all of these."""
+        known = [self._channels[d.channel] for d in deliveries if d.channel in self._channels]
+        return min(map(_most, known), default=100_000)
+
+    def shape(self, delivery: Delivery, text: str) -> str:
+        """A text as its reader will see it: what the gate judges and the owner approves."""
+        channel: object = self._channels.get(delivery.channel)
+        return channel.shape(text) if isinstance(channel, ShapingChannel) else text
+
+    def parts(self, delivery: Delivery, shaped: str) -> tuple[str, ...]:
+        """The very messages that a shaped text goes out as."""
+        channel: object = self._channels.get(delivery.channel)
+        return channel.parts(shaped) if isinstance(channel, ShapingChannel) else (shaped,)
+
+    def waits(self, delivery: Delivery) -> float:
+        """How many seconds more news about a doubt are waited for; 0: the owner is asked."""
+        channel: object = self._channels.get(delivery.channel)
+        if self._now is None or delivery.doubted_at is None:
+            return 0
+        if not isinstance(channel, ReconcilingChannel):
+            return 0
+        left = channel.grace - (self._now() - delivery.doubted_at).total_seconds()
+        return left if 0 < left <= channel.grace else 0  # a clock that was put right is no reason
+
+    async def split(
+        self, delivery: Delivery, parts: Sequence[str], ledger: SendLedger, *, seen: bool = True
+    ) -> DailyLimitReached | None:
+        """Make one delivery into several, if there is room for it today."""
+        if seen or self._bounds is None:
+            await ledger.split(delivery, parts)
+            return None
+        async with self._alone(delivery):
+            why = await self._bounds.crowd(delivery)
+            if why is None:
+                await ledger.split(delivery, parts)
+            return DailyLimitReached(why) if why else None
+
+    async def send(
+        self, delivery: Delivery, body: str, ledger: SendLedger, *, seen: bool = True
+    ) -> Answer | DailyLimitReached:
+        """Send one delivery, once, and write down what came of it.
+
+        `seen` says that the owner has seen this very message; what he did not is counted.
+        """
+        if delivery.in_doubt or delivery.reported is not None:
+            return await self.settle(delivery, ledger)
+        return await self._send(delivery, body, ledger, seen)
+
+    async def settle(
+        self, delivery: Delivery, ledger: SendLedger, *, asks_channel: bool = True
+    ) -> Answer:
+        """Settle a send that may be out, by what is known or the channel says; never send it.
+
+        Some channels are asked by giving them the message again under its key. Without
+        `asks_channel` nothing leaves.
+        """
+        if delivery.status is DeliveryStatus.SENDING:
+            why = "the process ended between the send and its record"
+            await ledger.doubt(delivery, why)
+            delivery = replace(delivery, status=DeliveryStatus.UNKNOWN, reason=why)
+        if delivery.reported is not None:
+            await ledger.clear(delivery, delivery.reported.answer)
+            return delivery.reported.answer
+        if asks_channel:
+            return await self._reconciled(delivery, ledger)
+        return Unknown(delivery.reason or "nobody knows")
+
+    async def _reconciled(self, delivery: Delivery, ledger: SendLedger) -> Answer:
+        """What became of a send that nobody knows about; it is looked for, never sent again."""
+        channel: object = self._channels.get(delivery.channel)
+        unknown = Unknown(delivery.reason or "nobody knows")
+        if not isinstance(channel, ReconcilingChannel):
+            return unknown
+        sends = await ledger.sends(delivery)
+        alone, body = sends.out <= 1, delivery.body or ""
+        parcel = Parcel(
+            str(delivery.id), delivery.address, body, sends.last, sends.last_at, alone=alone
+        )
+        try:
+            async with asyncio.timeout(self._patience):
+                found = await channel.find(parcel)
+        except Exception:  # noqa: BLE001 - who cannot look has found nothing
+            return unknown
+        # If two may be out, a no may be about either; the other may have arrived.
+        if found is None or (isinstance(found, Refused) and not alone):
+            return unknown
+        await ledger.clear(delivery, found)
+        return found
+
+    async def _send(
+        self, delivery: Delivery, body: str, ledger: SendLedger, seen: bool
+    ) -> Answer | DailyLimitReached:
+        channel = self._channels.get(delivery.channel)
+        if channel is not None and channel.keeps is SendGuarantee.TRANSACTION:
+            await ledger.post(delivery, body)
+            return Accepted(channel.name)
+        if seen or self._bounds is None:
+            attempt = await ledger.claim(delivery, body)
+        else:
+            async with self._alone(delivery):
+                if why := await self._bounds.crowd(delivery):
+                    return DailyLimitReached(why)
+                attempt = await ledger.claim(delivery, body)
+        failpoint("send:claimed")
+        parcel = Parcel(str(delivery.id), delivery.address, body, attempt)
+        answer = await ask(channel, delivery.channel, parcel, self._patience)
+        failpoint("send:answered")
+        await ledger.settle(delivery, attempt, answer)
+        return answer
+
+    def _alone(self, delivery: Delivery) -> asyncio.Lock:
+        return self._counting[delivery.channel, delivery.address]
+
+
+def _most(channel: Channel) -> int:
+    """How long a text may be; who sends several messages takes several times as much."""
+    return channel.most * MOST_PARTS if isinstance(channel, ShapingChannel) else channel.most
+
+
+async def ask(channel: Channel | None, name: str, parcel: Parcel, patience: float) -> Answer:
+    """Give a channel a parcel, once; whatever breaks after that leaves a doubt."""
+    if channel is None:
+        return Refused(f"there is no channel {name!r}")
+    limit = asyncio.timeout(patience)
+    try:
+        async with limit:
+            return await channel.send(parcel)
+    except Exception as error:  # noqa: BLE001 - an adapter that breaks leaves a doubt, not a loss
+        if limit.expired():
+            return Unknown(f"no answer within {patience:.0f} s")
+        return Unknown(f"{type(error).__name__}: {error}")

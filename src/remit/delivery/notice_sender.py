@@ -1,0 +1,297 @@
+"""Tells the owner what was decided to be told, over browsers and channels: each thing once.
+
+A notice is claimed, on the disk, before the first byte leaves; then comes the answer, and then the
+record. If Remit dies in between, nobody knows, and it is not told again: only a channel that knows
+a message by its key, or can look it up, clears that doubt. A notice is no task and no event, so
+nothing is ever told about one.
+"""
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Sequence
+from contextlib import suppress
+from datetime import date, datetime, timedelta
+from itertools import groupby
+from typing import Final
+
+from remit.delivery.courier import PATIENCE
+from remit.delivery.notice_delivery import NoticeContext, NoticeDelivery, NoticeMessage
+from remit.delivery.notice_text import FEW
+from remit.errors import BadInput
+from remit.failpoint import failpoint
+from remit.model.conversation import SCHEDULED, Conversation, Role
+from remit.model.notice import (
+    CONVERSATION,
+    DIGEST,
+    PUSH,
+    Notice,
+    NoticeContent,
+    NoticeKind,
+    NoticeState,
+)
+from remit.model.permit import Reach
+from remit.ports import ShapingChannel
+from remit.store import conversations, notices
+from remit.store.conversations import NewTurnRecord
+from remit.store.database import Tx
+from remit.store.notices import AlreadyClaimed, NoticeResult
+from remit.system.background import wait_at_most
+
+LOOP: Final = "notices"
+FRESH: Final = timedelta(minutes=15)  # what is older is not pushed
+STALE: Final = timedelta(days=1)  # what is older is told over no channel; a question is
+KEPT: Final = timedelta(days=90)
+_MINUTE: Final = timedelta(minutes=1)
+_LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set
+_AT_ONCE: Final = 16
+_GRACE: Final = 2.0  # seconds that what is on the line has when we stop
+_TRIAL: Final = 20.0  # seconds that a test is waited for
+_A_DAY: Final = timedelta(days=1)
+_OLD: Final = "It was too old to disturb anybody with."
+_LOG: Final = logging.getLogger("remit.notices")
+
+
+class NoticeSender:
+    def __init__(self, around: NoticeContext, patience: float = PATIENCE) -> None:
+        self._around = around
+        self._db, self._clock = around.db, around.clock
+        self._carrier = NoticeDelivery(around, patience)
+        self._bell = asyncio.Event()
+        self._turn = asyncio.Lock()
+        self._sends: set[asyncio.Task[None]] = set()
+        self._pruned: datetime | None = None
+        self._recovered = False
+
+    # Beginning and end --------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin beside everything else: nobody waits for a notice."""
+        self._around.background.start(LOOP, self._watch)
+
+    def ring(self) -> None:
+        """Something waits to be told."""
+        self._bell.set()
+
+    async def close(self) -> None:
+        """Stop. Of what is on its way nobody will know, and the next start says so."""
+        await self._around.background.stop(LOOP)
+        # A push that is tried again later is let go; what is on the line may land.
+        lands = {each for each in self._sends if each.get_name() != PUSH}
+        if lands:
+            await asyncio.wait(lands, timeout=_GRACE)
+        running = list(self._sends)
+        for each in running:
+            each.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+
+    async def catch_up(self) -> None:
+        """Tell all that is due by now, and wait for what comes of it."""
+        while await self._round():
+            await self._landed()
+        await self._landed()
+
+    async def test(self, way: str) -> Notice:
+        """Tell over one way that this is a test, and return how that went."""
+        able = (CONVERSATION, PUSH, *self._around.channels)
+        if way not in able:
+            sentence = f"There is no way {way!r:.60}; there is {', '.join(able)}."
+            raise BadInput(sentence, field="way")
+        now, mark = self._clock.now(), self._around.ids.ulid()
+        agent = self._around.words.agent
+        made = Notice(
+            id=f"ntc-{mark}",
+            telling=NoticeContent(
+                news=NoticeKind.TEST,
+                about=f"test:{mark}",
+                title=f"This is a test notice of {agent}. Nothing needs doing.",
+                line="",
+                href="/settings/notices",
+            ),
+            way=way,
+            made=now,
+            due=now,
+        )
+        await self._db.write(notices.put, made)
+        if way == CONVERSATION:
+            await self._db.write(_say, self._place(now), made, now)
+        else:
+            trying = asyncio.create_task(self.catch_up())
+            # Who waits has a limit; what is still on its way then says so.
+            await asyncio.wait((trying,), timeout=_TRIAL)
+            trying.cancel()
+        found = await self._db.read(notices.get, made.id)
+        assert found is not None  # noqa: S101 - put in above
+        return found
+
+    # The loop -----------------------------------------------------------------------------------
+
+    async def _watch(self) -> None:
+        if not self._recovered:  # else what is claimed may be on its way from here
+            await self._recover()
+            self._recovered = True
+        while True:
+            self._bell.clear()
+            await self._round()
+            await self._nap()
+
+    async def _safely(self, work: Coroutine[None, None, object]) -> None:
+        try:
+            await work
+        except Exception as error:  # noqa: BLE001 - a notice that cannot be told must stop nothing
+            _LOG.warning("The owner could not be told something (%s).", type(error).__name__)
+
+    async def _recover(self) -> None:
+        """What another process was about to tell is in doubt now."""
+        await self._db.write(notices.doubt_claimed, self._clock.now())
+
+    async def _nap(self) -> None:
+        soon = await self._db.read(notices.soonest)
+        left = (soon - self._clock.now()).total_seconds() if soon else _LONGEST_NAP
+        # Where there is no room for more, what is on its way must land first.
+        least = 1.0 if len(self._sends) >= _AT_ONCE else 0.01
+        nap = min(max(left, least), _LONGEST_NAP)
+        await wait_at_most(self._bell, self._clock.sleep, nap)
+
+    async def _landed(self) -> None:
+        while self._sends:
+            await asyncio.wait(self._sends)
+
+    async def _round(self) -> bool:
+        """Begin with all that is due; False if there was nothing."""
+        async with self._turn:
+            now = self._clock.now()
+            await self._prune(now)
+            found = await self._db.read(notices.due, now)
+            for each in found:
+                if each.state is NoticeState.UNKNOWN:
+                    await self._carrier.look_into(each, now)
+            waiting = [each for each in found if each.state is NoticeState.NEW]
+            begun = False
+            for way, heap in groupby(sorted(waiting, key=_way), key=_way):
+                begun |= await self._tell(way, list(heap), now)
+            return begun
+
+    async def _prune(self, now: datetime) -> None:
+        if self._pruned is None or not self._pruned <= now < self._pruned + _A_DAY:
+            self._pruned = now
+            await self._db.write(notices.prune, now - KEPT)
+
+    # One way ------------------------------------------------------------------------------------
+
+    async def _tell(self, way: str, heap: Sequence[Notice], now: datetime) -> bool:
+        left = await self._db.write(_weeded, heap, now)
+        if way == DIGEST:
+            return await self._digest(left, now) if left else False
+        begun = False
+        for found in await self._parted(way, left, now):
+            begun |= await self._begin(self._load(way, found), now)
+        return begun
+
+    async def _parted(
+        self, way: str, left: Sequence[Notice], now: datetime
+    ) -> list[tuple[Notice, ...]]:
+        """Which go together: what was held is one message, and so are many of one sort."""
+        held = tuple(each for each in left if each.held)
+        parted = [held] if held else []
+        free = sorted((each for each in left if not each.held), key=_news)
+        for news, run in groupby(free, key=_news):
+            heap = tuple(run)
+            count, last = await self._db.read(notices.paced, way, NoticeKind(news), now - _MINUTE)
+            if count + len(heap) <= FEW:
+                parted += [(each,) for each in heap]
+            elif not count or last is None:
+                parted.append(heap)
+            else:
+                await self._db.write(notices.hold, heap, last + _MINUTE)
+        return parted
+
+    def _load(self, way: str, found: tuple[Notice, ...], day: date | None = None) -> NoticeMessage:
+        words = self._around.words
+        if way == PUSH:
+            named = self._around.wishes().push == "title"
+            return NoticeMessage(found, PUSH, words.pushed(found, named=named))
+        body = words.digest(found) if day else words.body(found)
+        channel: object = self._around.channels.get(way)
+        shaped = channel.shape(body) if isinstance(channel, ShapingChannel) else body
+        return NoticeMessage(found, way, shaped, day)
+
+    async def _begin(self, load: NoticeMessage, now: datetime) -> bool:
+        """Claim a message and let it go; False if somebody was first, or there is no room."""
+        if len(self._sends) >= _AT_ONCE:
+            return False
+        try:
+            claimed = await self._db.write(
+                notices.claim_notices, load.found, load.over, load.body, now, load.day
+            )
+        except AlreadyClaimed:
+            return False
+        if not claimed:
+            return False
+        failpoint("notice:claimed")
+        sending = asyncio.create_task(self._safely(self._carry(load)), name=load.over)
+        self._sends.add(sending)
+        sending.add_done_callback(self._sends.discard)
+        return True
+
+    async def _carry(self, load: NoticeMessage) -> None:
+        if not await self._carrier.send(load) and load.day is not None:
+            # It never left, so it can be said where it is always heard.
+            await self._say_digest(load.found, load.day, self._clock.now())
+        self.ring()
+
+    # The digest ---------------------------------------------------------------------------------
+
+    async def _digest(self, left: Sequence[Notice], now: datetime) -> bool:
+        """Once a day, by the first way that can be used; else in the conversation."""
+        day = now.astimezone(self._around.zone).date()
+        last = await self._db.read(notices.digested, day)
+        if last is not None and last >= day:
+            due = self._around.next_digest(now, last)
+            await self._db.write(notices.hold, left, due)
+            return False
+        for way in self._around.wishes().digest_over:
+            usable = way in self._around.channels and isinstance(self._around.reach(way), Reach)
+            if usable:
+                return await self._begin(self._load(way, tuple(left), day), now)
+            if way == CONVERSATION:
+                break
+        return await self._say_digest(left, day, now)
+
+    async def _say_digest(self, found: Sequence[Notice], day: date, now: datetime) -> bool:
+        text = self._around.words.digest(found)
+        said = NewTurnRecord(role=Role.ASSISTANT, content=text, key=f"digest:{day.isoformat()}")
+        with suppress(AlreadyClaimed):
+            return await self._db.write(notices.say_digest, self._place(now), said, found, day, now)
+        return False
+
+    def _place(self, now: datetime) -> Conversation:
+        return Conversation(self._around.ids.conversation(), SCHEDULED, now, now)
+
+
+def _way(each: Notice) -> str:
+    return each.way
+
+
+def _news(each: Notice) -> str:
+    return each.news.value
+
+
+def _weeded(tx: Tx, heap: Sequence[Notice], now: datetime) -> list[Notice]:
+    """What is left to be told of what is not too old and not known by now."""
+    fresh = []
+    for each in heap:
+        most = FRESH if each.way == PUSH else STALE
+        keeps = each.way != PUSH and each.news is NoticeKind.QUESTION
+        if each.due is not None and now - each.due > most and not keeps and each.way != DIGEST:
+            notices.drop(tx, each, _OLD)
+        else:
+            fresh.append(each)
+    return notices.weed(tx, fresh, now)
+
+
+def _say(tx: Tx, fresh: Conversation, made: Notice, now: datetime) -> None:
+    place = conversations.called(tx, SCHEDULED) or fresh
+    said = NewTurnRecord(role=Role.ASSISTANT, content=made.telling.title, key=made.telling.about)
+    conversations.tell(tx, [(place, said)], 0, now)
+    notices.claim_notices(tx, [made], CONVERSATION, said.content, now)
+    notices.settle_notices(tx, made.id, NoticeResult(NoticeState.SENT), now)

@@ -1,0 +1,174 @@
+"""HTTP to addresses that somebody else may have chosen, and never into one's own network.
+
+    place = await find("https://hooks.example.com/in")      # Place, or why not
+    async with open_client(place) as client: ...
+
+The name is looked up once, every address behind it is checked, and the client speaks to these very
+addresses and to nothing else, with the name in its Host line and its handshake. So a name that
+answers otherwise the next time is never asked a next time. No redirects, no proxies.
+"""
+
+import asyncio
+import ipaddress
+import socket
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from typing import Final, TypeAlias
+
+import httpx2
+from msgspec import Struct
+
+from remit.system import address_rules as places
+from remit.system.address_rules import Address, AddressForm, BlockedAddress
+from remit.system.tls import trusted_authorities
+
+Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]  # a name's addresses
+
+SECONDS: Final = 10.0
+MOST_BYTES: Final = 1_048_576
+_MOST_ADDRESSES: Final = 16
+
+
+class ResolvedAddress(Struct, frozen=True):
+    """Somewhere that was looked up and may be spoken to, at these addresses alone."""
+
+    spot: AddressForm
+    addresses: tuple[Address, ...]
+
+
+class UnresolvedAddress(Struct, frozen=True):
+    """The name leads nowhere at the moment; nothing was sent."""
+
+    why: str
+
+
+async def system(host: str, port: int) -> Sequence[str]:
+    """Ask the machine's own resolver."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [str(where[0]) for *_, where in found]
+
+
+async def find(
+    url: str, *, private: bool = False, resolve: Resolve = system, seconds: float = SECONDS
+) -> ResolvedAddress | BlockedAddress | UnresolvedAddress:
+    """Look a place up once and check all of it; `private` lets the operator's own network pass."""
+    spot = places.read(url, private=private)
+    if isinstance(spot, BlockedAddress):
+        return spot
+    if spot.literal is not None:
+        return _checked(spot, [str(spot.literal)], private=private)
+    try:
+        async with asyncio.timeout(seconds):
+            found = await resolve(spot.host, spot.port)
+    except (OSError, UnicodeError) as error:
+        return UnresolvedAddress(f"the name was not found ({type(error).__name__})")
+    return _checked(spot, found, private=private)
+
+
+def _checked(
+    spot: AddressForm, found: Sequence[str], *, private: bool
+) -> ResolvedAddress | BlockedAddress | UnresolvedAddress:
+    """One bad address spoils the lot: an honest name does not lead to two such places."""
+    addresses: list[Address] = []
+    for each in dict.fromkeys(found[:_MOST_ADDRESSES]):
+        try:
+            address = ipaddress.ip_address(each)
+        except ValueError:
+            return BlockedAddress("The address leads to what is no address.")
+        scoped = isinstance(address, ipaddress.IPv6Address) and address.scope_id
+        kind = "link-local" if scoped else places.reserved(address, private=private)
+        if kind is not None:
+            return BlockedAddress(
+                f"The address leads to one that is {kind}, which is not spoken to. "
+                "Name one on the public net."
+            )
+        addresses.append(address)
+    return (
+        ResolvedAddress(spot, tuple(addresses))
+        if addresses
+        else UnresolvedAddress("the name has no address")
+    )
+
+
+def open_client(
+    place: ResolvedAddress, *, tls: ssl.SSLContext | None = None, most: int = MOST_BYTES
+) -> httpx2.AsyncClient:
+    """A client for this place alone: elsewhere it does not go, and more bytes it does not read."""
+    return httpx2.AsyncClient(
+        transport=_Pinned(place, tls or trusted_authorities(), most),
+        follow_redirects=False,
+        trust_env=False,
+        timeout=SECONDS,
+        headers={"accept-encoding": "identity"},
+    )
+
+
+class _Pinned(httpx2.AsyncBaseTransport):
+    def __init__(self, place: ResolvedAddress, tls: ssl.SSLContext, most: int) -> None:
+        self._place = place
+        self._most = most
+        # A kept connection would be found again by its address, whatever name it was opened for.
+        limits = httpx2.Limits(max_keepalive_connections=0)
+        self._net = httpx2.AsyncHTTPTransport(verify=tls, retries=0, limits=limits, trust_env=False)
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        self._check(request.url)
+        response = await self._first(request)
+        # A packed answer could unpack to anything, so it stays as it came.
+        response.headers.pop("content-encoding", None)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - for the types
+        response.stream = _Capped(response.stream, self._most)
+        return response
+
+    def _check(self, url: httpx2.URL) -> None:
+        host = url.raw_host.decode("ascii").strip("[]")
+        host = f"[{host}]" if ":" in host else host
+        port = url.port or (443 if url.scheme == "https" else 80)
+        if places.host(host, url.scheme, port) != self._place.spot:
+            raise httpx2.UnsupportedProtocol("This client speaks to one place, and not to that.")
+
+    async def _first(self, request: httpx2.Request) -> httpx2.Response:
+        """From the first address that answers a knock; before it does, no byte has left."""
+        *others, last = self._place.addresses
+        for address in others:
+            try:
+                return await self._net.handle_async_request(self._to(address, request))
+            except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                continue
+        return await self._net.handle_async_request(self._to(last, request))
+
+    def _to(self, address: Address, request: httpx2.Request) -> httpx2.Request:
+        """The same request, to an address; its Host line and its handshake keep the name."""
+        spot = self._place.spot
+        known_as = {} if spot.literal is not None else {"sni_hostname": spot.host}
+        headers = httpx2.Headers(request.headers)
+        headers["connection"] = "close"
+        return httpx2.Request(
+            request.method,
+            request.url.copy_with(host=str(address)),
+            headers=headers,
+            stream=request.stream,
+            extensions={**request.extensions, **known_as},
+        )
+
+    async def aclose(self) -> None:
+        await self._net.aclose()
+
+
+class _Capped(httpx2.AsyncByteStream):
+    """Breaks off where an answer goes on for too long."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, most: int) -> None:
+        self._stream = stream
+        self._left = most
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            self._left -= len(piece)
+            if self._left < 0:
+                raise httpx2.ReadError("The answer is longer than it may be.")
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

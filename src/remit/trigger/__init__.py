@@ -1,1 +1,0 @@
-"""The outside world to Cue."""

@@ -1,0 +1,1 @@
+"""What starts work besides a message: times, series, cron, folders, commands."""

@@ -1,0 +1,210 @@
+"""A folder, watched: each new file is a cue, once, by its name and what is in it.
+
+Files alone: no link is followed, no folder below is looked into, nothing is opened that grows or is
+hidden. What is no text is named and not read. A file that is too large, or that may not be read, is
+told once, and again only when it has changed. Nothing in the folder is changed.
+"""
+
+import asyncio
+import errno
+import hashlib
+import logging
+import os
+import stat
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, TypeAlias
+
+from msgspec import Struct
+
+from remit.errors import StoreTrouble
+from remit.language import outside_text
+from remit.model.codec import JsonMap
+from remit.model.delivery import Delivery
+from remit.model.task import Creator, Cue, Source, SourceKind, Taint
+from remit.ports import Clock
+from remit.settings.doors import FolderSettings
+from remit.store.cues import Arrival, CueFate, StoredCue
+from remit.system.background import Background
+
+_LOG: Final = logging.getLogger("remit.doors")
+_GONE: Final = (errno.ENOENT, errno.ELOOP)  # or a link by now
+_ENDS: Final = (".part", ".partial", ".tmp", ".crdownload", ".swp", "~")
+_Stamp: TypeAlias = tuple[int, int, int]
+
+
+class ArrivedFile(Struct, frozen=True):
+    """A file that has come to rest: what it is called, what is in it, in words."""
+
+    name: str
+    digest: str
+    size: int
+    text: str
+    came_at: datetime | None = None  # when it was last put there or changed
+
+
+class RefusedFile(Struct, frozen=True):
+    """A file that is not taken in, and why."""
+
+    name: str
+    size: int
+    why: str
+
+
+class FolderWatch:
+    def __init__(
+        self,
+        name: str,
+        folder: FolderSettings,
+        take: Callable[[Arrival], Awaitable[StoredCue]],
+        clock: Clock,
+        background: Background,
+    ) -> None:
+        self._name = name
+        self._folder = folder
+        self._take = take
+        self._clock = clock
+        self._seen: dict[str, _Stamp] = {}  # as each file was at the last look
+        self._taken: dict[str, _Stamp] = {}
+        self._why = ""
+        self._background = background
+        self._loop = f"folder:{name}"
+
+    def start(self) -> None:
+        self._background.start(self._loop, self._watch_on)
+
+    async def close(self) -> None:
+        await self._background.stop(self._loop)
+
+    async def look(self) -> int:
+        """Take in every file that has not changed since the last look; say how many were new."""
+        rested = await asyncio.to_thread(self._rested)
+        new = 0
+        for name, stamp in rested:
+            found = await asyncio.to_thread(opened, self._folder, name)
+            if found is None:
+                continue
+            if isinstance(found, RefusedFile):
+                await self._refuse(found, stamp)
+                continue
+            kept = await self._take(arrival(self._name, found))
+            if kept.stored:  # one that a limit turned away is tried again
+                self._taken[name] = stamp
+                new += 1
+        return new
+
+    async def _refuse(self, found: RefusedFile, stamp: _Stamp) -> None:
+        """Tell the owner, among what came by this door; it is not opened again as it is."""
+        await self._take(refusal(self._name, found, stamp))
+        _LOG.warning("The folder %s: %r is left out: %s.", self._name, found.name, found.why)
+        self._taken[found.name] = stamp
+
+    async def _watch_on(self) -> None:
+        while True:
+            try:
+                await self.look()
+                self._why = ""
+            except StoreTrouble:
+                pass  # the store says so itself
+            except OSError as error:  # it may be back at the next look
+                if (why := f"{type(error).__name__}: {error}") != self._why:
+                    _LOG.warning("The folder %s cannot be read: %s", self._name, why)
+                self._why = why
+            await self._clock.sleep(self._folder.poll)
+
+    def _rested(self) -> list[tuple[str, _Stamp]]:
+        """The files that are as they were a look ago, and were not taken so."""
+        now = dict(_listed(Path(self._folder.path)))
+        before, self._seen = self._seen, now
+        self._taken = {name: stamp for name, stamp in self._taken.items() if name in now}
+        return [
+            (name, stamp)
+            for name, stamp in sorted(now.items())
+            if before.get(name) == stamp and self._taken.get(name) != stamp
+        ]
+
+
+def opened(folder: FolderSettings, name: str) -> ArrivedFile | RefusedFile | None:
+    """What is in a file, or why it is not taken in; None if it is none any more."""
+    try:
+        file = os.open(Path(folder.path) / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        gone = error.errno in _GONE
+        return None if gone else RefusedFile(name, 0, f"it cannot be read ({error.strerror})")
+    seen = os.fstat(file)
+    if not stat.S_ISREG(seen.st_mode):
+        os.close(file)
+        return None
+    with os.fdopen(file, "rb") as content:
+        raw = content.read(folder.largest + 1) if seen.st_size <= folder.largest else b""
+    size = max(seen.st_size, len(raw))
+    if size > folder.largest:
+        why = f"it has {size:,} bytes, and largest of this folder is {folder.largest:,}"
+        return RefusedFile(name, size, why)
+    came_at = datetime.fromtimestamp(seen.st_ctime, UTC)
+    return ArrivedFile(name, hashlib.sha256(raw).hexdigest(), len(raw), _text(raw), came_at)
+
+
+def arrival(name: str, found: ArrivedFile) -> Arrival:
+    """A file as what came by its door."""
+    body: JsonMap = {
+        "kind": "file",
+        "name": outside_text.one_line(found.name, 255),
+        "digest": found.digest,
+        "size": found.size,
+        "text": found.text,
+    }
+    whose = hashlib.sha256(os.fsencode(found.name)).hexdigest()[:12]
+    ref = f"folder:{name} {whose} {found.digest}"
+    return Arrival(ref=ref, door=f"folder:{name}", body=body, said_at=found.came_at)
+
+
+def refusal(name: str, found: RefusedFile, stamp: _Stamp) -> Arrival:
+    """A file that is left out, as what came by its door and started nothing."""
+    body: JsonMap = {
+        "kind": "file",
+        "name": outside_text.one_line(found.name, 255),
+        "size": found.size,
+        "text": f"[Not read: {found.why}.]",
+    }
+    whose = hashlib.sha256(os.fsencode(found.name)).hexdigest()[:12]
+    ref = f"folder:{name} {whose} refused {'-'.join(map(str, stamp))}"
+    return Arrival(ref=ref, door=f"folder:{name}", body=body, fate=CueFate.IGNORED, why=found.why)
+
+
+def cue(kept: StoredCue, folder: FolderSettings) -> Cue:
+    """Work on a file, as the owner says; its words are his own only where he alone writes."""
+    body, text = kept.body, str(kept.body.get("text") or "")
+    context: JsonMap = {"file": body.get("name"), "sha256": body.get("digest")}
+    if not folder.trusted:
+        context["outside"] = text
+    return Cue(
+        source=Source(SourceKind.MANUAL, kept.ref),
+        title=outside_text.title(str(body.get("name") or ""), "A file"),
+        text=f"{folder.text}\n\n{text}" if folder.trusted else folder.text,
+        delivery=(Delivery("dashboard"),),
+        context=context,
+        created_by=Creator.SCHEDULER,
+        taint=Taint.OWNER if folder.trusted else Taint.PUBLIC,
+    )
+
+
+def _listed(path: Path) -> Iterator[tuple[str, _Stamp]]:
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.name.startswith(".") or entry.name.endswith(_ENDS):
+                continue
+            if entry.is_file(follow_symlinks=False):
+                now = entry.stat(follow_symlinks=False)
+                yield entry.name, (now.st_mtime_ns, now.st_size, now.st_ino)
+
+
+def _text(raw: bytes) -> str:
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = ""
+    if "\0" in text or not text.strip():
+        return f"[No text: {len(raw):,} bytes.]"
+    return outside_text.bounded(text)
