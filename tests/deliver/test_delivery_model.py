@@ -99,7 +99,7 @@ def test_nothing_is_sent_twice_or_lost_and_everything_that_can_happen_happens() 
         "claim_send", "settle_send", "doubt", "clear", "finish", "reads sends",
         "sends", "looks", "gives it again", "finds no way there",
         "hears nothing of it", "hears that it is there", "hears a no to it",
-        "hears yes", "hears nothing, or a 5xx", "hears Retry", "hears Refused", "hears Locked",
+        "hears yes", "hears nothing, or a 5xx", "hears SendRetry", "hears Refused", "hears Locked",
         "the provider accepts", "a request is lost", "a report: it arrived", "a report: failed",
         "time passes",
         "the owner says arrived", "the owner says resend", "the owner says drop",

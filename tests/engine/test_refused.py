@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
+from msgspec.structs import force_setattr
 
 from remit.engine.local import DISPATCH
 from remit.errors import Conflict, IllegalMove, LeaseLost
@@ -90,7 +91,7 @@ async def test_one_task_that_breaks_the_rules_keeps_no_other_from_its_start(tmp_
             return super().rank(task)
 
     async with Rig(tmp_path) as rig:
-        object.__setattr__(rig.house.engine._rooms, "planner", Touchy())
+        force_setattr(rig.house.engine._rooms, "planner", Touchy())
         odd, even = await rig.admit("odd"), await rig.admit("even")
         await rig.run()
 
@@ -116,7 +117,7 @@ async def test_a_score_that_breaks_is_asked_for_again_and_ends_nothing(
 
     async with Rig(tmp_path) as rig:
         planner = Unsure()
-        object.__setattr__(rig.house.engine._rooms, "planner", planner)
+        force_setattr(rig.house.engine._rooms, "planner", planner)
         task = await rig.admit("a")
         await until(lambda: planner.weighed == 1)
 

@@ -12,9 +12,9 @@ WORDS = [
     word
     for line in (
         "Trigger Cue Source",
-        "Task Status Run RunStep Lease Outcome",
-        "Clause Plan WorkItem Contract Criterion Debt Check Finding Verdict",
-        "Specialist Worktree Claim SpecialistAttempt Checkpoint",
+        "Task Status Run Step Lease Outcome",
+        "Clause Plan Item Contract Criterion Debt Check Finding Verdict",
+        "Specialist Worktree Claim Attempt Checkpoint",
         "Brain Session Prompt Snippet Twin Reply Deliverable Gate Hold",
         "Delivery Channel Receipt Courier Contact Reach Permission",
         "Review Decision",
@@ -30,7 +30,8 @@ WORDS = [
 
 @pytest.mark.parametrize("word", WORDS)
 def test_a_word_of_the_house_is_a_name_in_the_code(word: str) -> None:
-    assert {word, word.lower()} & _named(), f"nothing in src/remit is called {word}"
+    named = any(name == word.lower() or name.endswith(word) for name in _named())
+    assert named, f"nothing in src/remit is called {word}"
 
 
 @cache

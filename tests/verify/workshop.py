@@ -24,6 +24,7 @@ from remit.verify.toolchain import Toolchain
 SMALL: Final = SandboxLimits(seconds=60, memory=512, room=64, scratch=32, file=32)
 PYTHON: Final = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
 _PYTEST: Final = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+_GIT: Final = shutil.which("git") or "git"  # a test may take the path away
 
 
 def write(folder: Path, files: Mapping[str, str]) -> Path:
@@ -50,7 +51,7 @@ def commit(folder: Path) -> None:
 def git(folder: Path, *words: str) -> str:
     me = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
     done = subprocess.run(
-        ("git", *me, *words), cwd=folder, check=True, capture_output=True, text=True
+        (_GIT, *me, *words), cwd=folder, check=True, capture_output=True, text=True
     )
     return done.stdout
 

@@ -26,7 +26,7 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput, Permanent, Transient
 from remit.formats.yaml import load_yaml
-from remit.model.codec import Json, JsonMap, from_json
+from remit.model.codec import IT, Json, JsonMap, from_json
 from remit.model.reply import Ask, Prompt, Reply, ToolCall
 from remit.model.status import Reason
 from remit.ports import OnText
@@ -144,10 +144,9 @@ def _line(number: int, entry: Json) -> ScriptLine:
     if isinstance(entry, dict) and isinstance(entry.get("use"), dict):
         entry = entry | {"use": [entry["use"]]}
     try:
-        line = from_json(ScriptLine, entry)
+        line = from_json(ScriptLine, entry, IT)
     except BadInput as error:
-        said = str(error).replace("Line.", "").replace("Line ", "it ", 1)
-        raise BadInput(f"Entry {number} of the brain's script: {said}") from None
+        raise BadInput(f"Entry {number} of the brain's script: {error}") from None
     parts = (line.reply or line.use or None, line.ask, line.fail, line.extract or None)
     if sum(part is not None for part in parts) != 1:
         sentence = (

@@ -84,7 +84,7 @@ def add(
     if user:
         kept_in(settings).put(secret, value_of(f"Password of {user}"))
     edit.rewrite(path, lambda text: _with_account(text, block, path))
-    found = asyncio.run(_found(house_settings.load(), name))
+    found = sorted(asyncio.run(_found(house_settings.load(), name)), key=lambda each: each.name)
     return _show_found(name, found, as_json=json)
 
 

@@ -88,7 +88,7 @@ def priority(
 
 def _task(said: JsonMap) -> Task:
     told = {name: value for name, value in said.items() if name not in _BESIDE}
-    sketch = from_json(SketchedTask, told)
+    sketch = from_json(SketchedTask, told, "The task")
     check_text(sketch.objective)
     kind, _, ref = sketch.source.partition(":")
     if kind not in list(SourceKind):

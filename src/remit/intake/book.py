@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from msgspec import Struct, field
-from msgspec.structs import replace
+from msgspec.structs import astuple, replace
 
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
@@ -45,7 +45,7 @@ class ContactAddress(Struct, frozen=True):
     id: str | None = None
 
 
-class ContactEntry(Struct, frozen=True):
+class ContactEntry(Struct, frozen=True, eq=False):
     """A person as the file has them."""
 
     name: str
@@ -57,6 +57,12 @@ class ContactEntry(Struct, frozen=True):
     policy: Mapping[str, Policy] = field(default_factory=dict)
     quiet: QuietTimes = NEVER_QUIET  # when nothing goes to them
     line: int = 0  # where it stands
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ContactEntry) and astuple(self)[:-1] == astuple(other)[:-1]
+
+    def __hash__(self) -> int:
+        return hash(self.name)
 
 
 class Contacts:

@@ -195,7 +195,7 @@ def _replace(path: Path, was: bytes, text: bytes, wanted: Sequence[ContactEntry]
         says = parse(text)
     except BadInput:
         raise _by_hand() from None
-    if [replace(each, line=0) for each in says] != [replace(each, line=0) for each in wanted]:
+    if tuple(says) != tuple(wanted):
         raise _by_hand()
     if _read(path) != was:  # by an editor, which takes no lock
         raise BadInput(f"{path.name} was changed meanwhile; try again.", field="contacts")

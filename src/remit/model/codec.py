@@ -16,6 +16,7 @@ from remit.model.moments import clamp
 Json: TypeAlias = "str | int | float | bool | list[Json] | dict[str, Json] | None"
 JsonMap: TypeAlias = "dict[str, Json]"
 T = TypeVar("T")
+IT: Final = "it"
 
 _ENCODE: Final = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True
@@ -40,9 +41,12 @@ def to_json(value: object) -> Json:
     return (_WRITERS.get(kind) or _writer(kind))(value)
 
 
-def from_json(kind: type[T], data: Json) -> T:
-    """Read a value of the model; a field that is missing, unknown or of a wrong type is named."""
-    return cast("T", _reader(cast("Hashable", kind))(data, kind.__name__))
+def from_json(kind: type[T], data: Json, called: str = "") -> T:
+    """Read a value of the model; a field that is missing, unknown or of a wrong type is named.
+
+    `called` is what an error calls the value; fields of what is called `IT` stand by themselves.
+    """
+    return cast("T", _reader(cast("Hashable", kind))(data, called or kind.__name__))
 
 
 def stamp(moment: datetime) -> str:
@@ -184,9 +188,15 @@ def _record(kind: type[Struct]) -> _Read:
             raise BadInput(f"{at} has no field {name!r:.60}.", field=name)
         for name in sorted(needed - given.keys()):
             raise BadInput(f"{at} lacks the field {name!r}.", field=name)
-        return kind(**{name: readers[name](part, f"{at}.{name}") for name, part in given.items()})
+        return kind(
+            **{name: readers[name](part, _inside(at, name)) for name, part in given.items()}
+        )
 
     return read
+
+
+def _inside(at: str, name: str) -> str:
+    return name if at == IT else f"{at}.{name}"
 
 
 def needed_fields(kind: type[Struct]) -> set[str]:

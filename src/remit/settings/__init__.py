@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.errors import BadInput
-from remit.model.codec import JsonMap, from_json
+from remit.model.codec import IT, JsonMap, from_json
 from remit.model.quiet import QuietHours
 from remit.model.reply import Policy
 from remit.model.task import SourceKind
@@ -258,10 +258,9 @@ def _commands(value: object, where: str) -> Mapping[str, CommandSettings]:
 def _command(name: str, value: object, where: str) -> CommandSettings:
     table = value if isinstance(value, Mapping) else {"argv": value}
     try:
-        command = from_json(CommandSettings, cast("JsonMap", dict(table)))
+        command = from_json(CommandSettings, cast("JsonMap", dict(table)), name)
     except BadInput as error:
-        said = str(error).replace("Command", name)
-        raise BadInput(f"{where}: {said}", field=name) from None
+        raise BadInput(f"{where}: {error}", field=name) from None
     wrong = (
         (not _NAME.fullmatch(name), "its name must be one word of letters, digits, - and _"),
         (not command.argv or not command.argv[0], 'it needs a program: ["restic", "backup"]'),
@@ -291,10 +290,9 @@ def _servers(value: object, where: str) -> Mapping[str, McpSettings]:
 
 def _server(name: str, value: object, where: str) -> McpSettings:
     try:
-        server = from_json(McpSettings, cast("JsonMap", value))
+        server = from_json(McpSettings, cast("JsonMap", value), IT)
     except BadInput as error:
-        said = str(error).replace("Mcp.", "").replace("Mcp ", "it ", 1)
-        raise BadInput(f"{where}: {said}", field=name) from None
+        raise BadInput(f"{where}: {error}", field=name) from None
     for tool, policy in server.tools.items():
         _word(Policy, tool, policy, f"{where}, tools")
     local = re.match(r"http://(localhost|127\.0\.0\.1|\[::1\])([:/]|$)", server.url)

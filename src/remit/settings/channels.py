@@ -15,7 +15,7 @@ from typing import Final, TypeAlias, cast
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.model.codec import Json, JsonMap, from_json
+from remit.model.codec import IT, Json, JsonMap, from_json
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
@@ -164,9 +164,9 @@ def _one(name: str, value: object, where: str) -> Chosen:
         raise BadInput(f"{where}: {said}; it may be {', '.join(KINDS)}.", field="kind")
     rest = {key: each for key, each in value.items() if key != "kind"}
     try:
-        chosen = from_json(kind, cast("JsonMap", rest))
+        chosen = from_json(kind, cast("JsonMap", rest), IT)
     except BadInput as error:
-        said = str(error).replace(f"{kind.__name__}.", "").replace(kind.__name__, "it", 1)
+        said = str(error)
         hint = "" if "has no field" not in said else f" Known: {_known(kind)}."
         raise BadInput(f"{where}: {said}{hint}", field=name) from None
     _check(chosen, where)

@@ -7,7 +7,7 @@ from typing import Final, Generic, TypeVar, cast
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.model.codec import JsonMap, from_json
+from remit.model.codec import IT, JsonMap, from_json
 
 T = TypeVar("T", bound=Struct)
 NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
@@ -40,11 +40,10 @@ class SettingsTable(Struct, Generic[T], frozen=True, kw_only=True):
             raise BadInput(f"{where}: {self.naming}.", field=name)
         if not isinstance(value, Mapping):
             raise BadInput(f"{where} must be a table with {self.needs}.", field=name)
-        kind = self.kind.__name__
         try:
-            found = from_json(self.kind, cast("JsonMap", dict(value)))
+            found = from_json(self.kind, cast("JsonMap", dict(value)), IT)
         except BadInput as error:
-            said = str(error).replace(f"{kind}.", "").replace(kind, "it", 1)
+            said = str(error)
             known = ", ".join(self.kind.__struct_fields__)
             hint = f" Known: {known}." if "has no field" in said else ""
             raise BadInput(f"{where}: {said}{hint}", field=name) from None
