@@ -60,7 +60,6 @@ LATE: Final = Contract(
 # With pytest, as the repository is seen to use it: every page that there is has a title.
 PAGES: Final = """\
 from pathlib import Path
-from tests.soak import only_in_soak
 
 
 def test_every_page_has_a_title() -> None:

@@ -6,9 +6,8 @@ whatever goes wrong gives none.
 
 import asyncio
 import hashlib
+from dataclasses import dataclass
 from typing import Final, Protocol, TypeVar
-
-from msgspec import Struct
 
 from remit.brain import outside
 from remit.brain.budget import Budget
@@ -36,7 +35,8 @@ score: a number from 0 (can wait for weeks) to 1 (cannot wait an hour).
 why: one short sentence."""
 
 
-class Urgency(Struct, frozen=True):
+@dataclass(frozen=True, slots=True)  # pydantic reads it
+class Urgency:
     """The form a model fills in; what it writes there is checked before it counts."""
 
     score: float

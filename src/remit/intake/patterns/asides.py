@@ -5,7 +5,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.intake.patterns.edges import begins_limit, corrects_from, split, without_marks
-from remit.intake.patterns.orders import SpokenOrder, read_order
+from remit.intake.patterns.orders import read_order
+from remit.intake.patterns.spoken_order import SpokenOrder
 from remit.intake.patterns.unit import MessageUnit, UnitKind, UnitSearch
 from remit.language.order_words import SmallTalk, VerbKind, order_words
 from remit.language.tokens import TokenKind

@@ -3,8 +3,9 @@
 from msgspec.structs import replace
 
 from remit.intake.patterns.edges import begins_limit, behind_lead, split, without_marks
-from remit.intake.patterns.orders import SpokenOrder, merged, read_order
+from remit.intake.patterns.orders import read_order
 from remit.intake.patterns.sending import quoted_text, read_reminder, typed_text
+from remit.intake.patterns.spoken_order import SpokenOrder, merged
 from remit.intake.patterns.unit import MessageUnit, UnitKind, UnitSearch
 from remit.language.order_words import VerbKind, order_words
 from remit.language.tokens import TokenKind

@@ -6,7 +6,7 @@ from msgspec import Struct, field
 
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.lines import MessageLine
-from remit.intake.patterns.orders import SpokenOrder
+from remit.intake.patterns.spoken_order import SpokenOrder
 from remit.language.order_words import SmallTalk
 from remit.language.time.phrase import TimePhrase
 

@@ -20,7 +20,6 @@ from remit.intake.patterns.asides import (
 )
 from remit.intake.patterns.edges import behind_leads, split, without_marks, without_suffix
 from remit.intake.patterns.lines import SENTENCE_ENDS, MessageLine, message_lines, sentence_end
-from remit.intake.patterns.orders import SpokenOrder, merged
 from remit.intake.patterns.reminding import (
     read_list,
     read_reminding,
@@ -28,6 +27,7 @@ from remit.intake.patterns.reminding import (
     read_timed_note,
 )
 from remit.intake.patterns.sending import read_send
+from remit.intake.patterns.spoken_order import SpokenOrder, merged
 from remit.intake.patterns.unit import MessageUnit, UnitKind, UnitSearch
 from remit.language.order_words import SmallTalk, VerbKind, is_laughter, order_words
 from remit.language.tokens import TokenKind
