@@ -114,6 +114,7 @@ def test_the_receipt_is_the_card_of_the_message_in_its_language(seat: Terminal) 
 
     assert re.search(r"Aufgabe +Den Müll\n", said.out)
     assert re.search(r"Geht an +dich, über dashboard\n", said.out)
+    assert re.search(r"Satzteile +Senden: ", said.out)
     assert "2 Dinge sind offen. 1: Wann soll es sein?" in said.out
     assert first.code == 0, first.err
     assert "Wann soll es sein? Es geht um: irgendwann." in shown.out

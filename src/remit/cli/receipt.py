@@ -9,7 +9,7 @@ from remit.cli import clock, find, out, words
 from remit.cli.contact_book import contacts_of
 from remit.cli.out import Piece, StyledText
 from remit.intake import zone as zones
-from remit.intake.card import CardTask, make_card
+from remit.intake.card import CardTask, make_card, sentences
 from remit.intake.permits import asks_first
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
@@ -56,7 +56,11 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
         if task.pending_reading is not None:
             _being_read(task, serves=serves)
             continue
-        out.table(_rows(task, part) + (_clauses(told, task.id) if read else []) + [_id(task)])
+        out.table(
+            _rows(task, part)
+            + (_clauses(told, task.id, card.language) if read else [])
+            + [_id(task)]
+        )
     if not found:
         _nothing(told)
     _questions(told)
@@ -121,13 +125,14 @@ def _id(task: Task) -> list[Piece]:
     return [StyledText("Id", "dim"), str(task.id)]
 
 
-def _clauses(told: JsonMap, task_id: str) -> list[list[Piece]]:
+def _clauses(told: JsonMap, task_id: str, language: str) -> list[list[Piece]]:
     """Every clause of a task with what became of it."""
+    say = sentences(language)
     mine = [clause for clause in maps(told, "clauses") if clause["taskId"] == task_id]
     rows: list[list[Piece]] = []
     for n, clause in enumerate(mine):
-        head = StyledText("Clauses" if n == 0 else "", "dim")
-        rows.append([head, f"{_became(clause)}: {clause['text']}{_why(clause)}"])
+        head = StyledText(say["clauses"] if n == 0 else "", "dim")
+        rows.append([head, f"{say['became_' + _became(clause)]}: {clause['text']}{_why(clause)}"])
     return rows
 
 
