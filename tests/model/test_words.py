@@ -12,9 +12,9 @@ WORDS = [
     word
     for line in (
         "Trigger Cue Source",
-        "Task Status Run Step Lease Outcome",
-        "Clause Plan Item Contract Criterion Debt Check Finding Verdict",
-        "Specialist Worktree Claim Attempt Checkpoint",
+        "Task Status Run RunStep Lease Outcome",
+        "Clause Plan WorkItem Contract Criterion Debt Check Finding Verdict",
+        "Specialist Worktree Claim SpecialistAttempt Checkpoint",
         "Brain Session Prompt Snippet Twin Reply Deliverable Gate Hold",
         "Delivery Channel Receipt Courier Contact Reach Permission",
         "Review Decision",
