@@ -23,8 +23,13 @@ from remit.intake.reading_form import Reading
 from remit.intake.veto import find_veto, held_back, reaches_others
 from tests.intake.readings import MALICIOUS, SLOPPY, Answers, perfect
 
-HELD_OUT: Final = Path(__file__).parents[1] / "data" / "reading" / "heldout.jsonl"
-EVERY: Final = (*public_messages(), *parse_messages(HELD_OUT.read_text().splitlines()))
+DATA: Final = Path(__file__).parents[1] / "data" / "reading"
+KEPT_ASIDE: Final = [
+    message
+    for file in ("heldout.jsonl", "blind.jsonl")
+    for message in parse_messages((DATA / file).read_text().splitlines())
+]
+EVERY: Final = (*public_messages(), *KEPT_ASIDE)
 PLAIN: Final = [each for each in public_messages() if each.sort == "plain"]
 
 # Put into a plain message, each of these means that nobody else may get anything unasked.

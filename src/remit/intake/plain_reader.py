@@ -15,11 +15,12 @@ from msgspec.structs import replace
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words
+from remit.intake.patterns.orders import read_order
 from remit.intake.recipients import ContactBook, Question, QuestionTopic
 from remit.intake.veto import find_veto, reaches_others
 from remit.language.order_words import order_words
 from remit.language.tokens import TokenKind
-from remit.model.plan import ClauseOutcome
+from remit.model.plan import Clause, ClauseOutcome
 from remit.model.veto import VetoCue, VetoKind
 
 _PAUSES: Final = (",", ". ", "; ", "! ", "? ", "\n", "...", "…")
@@ -91,19 +92,25 @@ def _mixed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
 
 
 def _composed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
-    """Words behind an order to send that may name one more person, or be the very text.
+    """Words behind an order to send, of which something is to be written: no pattern covers them.
 
-    "Send Anna and Kathy the address", where nobody knows a Kathy; "mail Bob the news: we won".
+    "Ask Bob whether …" and "write to Bob in English …" say what is to be written.
     """
     for draft in found.tasks:
         if not draft.work or not reaches_others(draft.deliveries):
             continue
         for sends, what in pairwise(draft.clauses):
-            behind = sends.became is ClauseOutcome.DELIVERY and what.became is ClauseOutcome.WORK
-            at = message.first_at(what.start)
-            text = ":" in what.text and ":" not in sends.text
-            if behind and (text or order_words().links.at(message.keys, at)):
+            behind = (sends.became, what.became) == (ClauseOutcome.DELIVERY, ClauseOutcome.WORK)
+            if behind and not _says_what(message, sends, what):
                 yield VetoCue(VetoKind.UNCOVERED, what.text, what.start, what.end)
+
+
+def _says_what(message: MessageWords, sends: Clause, what: Clause) -> bool:
+    """Whether an order to send names what is written: a language, a question, or "it"."""
+    first, start = message.first_at(what.start), message.first_at(sends.start)
+    order = read_order(message, start, first)
+    asks = order.verb is not None and order.verb.asks
+    return asks or order.refers or order_words().tongues.at(message.keys, first) is not None
 
 
 def _uncovered(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:

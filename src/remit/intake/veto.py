@@ -28,7 +28,7 @@ def find_veto(text: str, book: ContactBook) -> tuple[VetoCue, ...]:
     language = message.language
     codes = frozenset((language,) if language else ())
     cues = find_cues(message.tokens, codes, message.typed_openings, message.people)
-    cues = (*cues, *_reporting_heads(message))
+    cues = (*cues, *_reporting_heads(message), *_leading_conditions(message))
     if language is not None or not _has_words(message.tokens, message.people):
         return cues
     return (*cues, VetoCue(VetoKind.LANGUAGE, text.strip()[:60], 0, len(text)))
@@ -43,6 +43,17 @@ def _reporting_heads(message: MessageWords) -> Iterator[VetoCue]:
         elif key == ":" and _reports(message, start, at):
             head, end = message.tokens[start].start, message.tokens[at].end
             yield VetoCue(VetoKind.REPORTED, message.slice(start, at), head, end)
+
+
+def _leading_conditions(message: MessageWords) -> Iterator[VetoCue]:
+    """A German sentence that begins with its verb: "Wird der Flug gestrichen, schreib Grace …"."""
+    start = 0
+    for at, (token, key) in enumerate(zip(message.tokens, message.keys, strict=True)):
+        if token.kind is TokenKind.LINE or key in SENTENCE_ENDS:
+            start = at + 1
+        elif key == "," and message.language == "de" and message.is_verb_first(start, at):
+            head, end = message.tokens[start].start, message.tokens[at].end
+            yield VetoCue(VetoKind.CONDITION, message.slice(start, at), head, end)
 
 
 def _reports(message: MessageWords, start: int, colon: int) -> bool:

@@ -148,6 +148,11 @@ class WordLookup:
         told = before >= 0 and self.keys[before] in self.own_words("finite")
         return told and before not in self.people
 
+    def is_verb_first(self, start: int, end: int) -> bool:
+        """Whether some words begin with "is" or its like, and so set a condition or a question."""
+        begins = self.keys[start] in self.own_words("finite") and start not in self.people
+        return begins and end - start > 1 and self.verb_at(start) is None
+
     def is_plain_word(self, at: int) -> bool:
         return at < len(self.tokens) and self.tokens[at].kind is TokenKind.WORD
 
