@@ -23,9 +23,9 @@ def language_file(code: str) -> Mapping[str, Mapping[str, list[str]]]:
     return cast("Mapping[str, Mapping[str, list[str]]]", read_toml(code))
 
 
-def read_toml(name: str) -> dict[str, list[str]]:
-    """One data file of this package."""
-    text = (get_data("remit.language", f"{name}.toml") or b"").decode()
+def read_toml(name: str, package: str = "remit.language") -> dict[str, list[str]]:
+    """One data file of a package; it lies beside its modules."""
+    text = (get_data(package, f"{name}.toml") or b"").decode()
     return cast("dict[str, list[str]]", tomllib.loads(text))
 
 
@@ -45,6 +45,21 @@ def phrases_in_all(name: str, key: str) -> Phrases[bool]:
     """The phrases of one list, of every language."""
     every = (each for code in LANGUAGES for each in section(code, name).get(key, ()))
     return Phrases(dict.fromkeys(every, True))
+
+
+@cache
+def names_by_value(name: str, key: str) -> Mapping[str, tuple[str, ...]]:
+    """The names of one list of values, `"0: monday|mon"`, of every language, by their value."""
+    return group_by_value(line for code in LANGUAGES for line in section(code, name)[key])
+
+
+def group_by_value(lines: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The names that stand for one value, together."""
+    found: dict[str, tuple[str, ...]] = {}
+    for line in lines:
+        value, _, names = line.partition(": ")
+        found[value] = (*found.get(value, ()), *names.split("|"))
+    return found
 
 
 def with_values(lines: Iterable[str], value: Callable[[str], T]) -> Phrases[T]:

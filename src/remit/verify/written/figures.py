@@ -6,59 +6,49 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from remit.verify.written import clocks, days, numbers, places
-from remit.verify.written.days import PartialDate
+from remit.language.tokens import fold_text
+from remit.verify.written import numbers, places, times
 from remit.verify.written.numbers import Number
-from remit.verify.written.wording import fold
+from remit.verify.written.times import PartialDate
+from remit.verify.written.vocabulary import pattern
 
 
-class PageFigure(Struct, frozen=True):
+class _Said(Struct, frozen=True):
     said: str
-    at: int
+    at: int  # where it stands in the text
+
+
+class PageFigure(_Said, frozen=True):
     address: str
 
 
-class MailFigure(Struct, frozen=True):
-    said: str
-    at: int
+class MailFigure(_Said, frozen=True):
+    """The address of a letter box."""
 
 
-class PhoneFigure(Struct, frozen=True):
-    said: str
-    at: int
+class PhoneFigure(_Said, frozen=True):
     digits: str
 
 
-class DateFigure(Struct, frozen=True):
-    said: str
-    at: int
+class DateFigure(_Said, frozen=True):
     meant: tuple[PartialDate, ...]
 
 
-class TimeFigure(Struct, frozen=True):
-    said: str
-    at: int
+class TimeFigure(_Said, frozen=True):
     minutes: tuple[int, ...]  # of the day
 
 
-class DurationFigure(Struct, frozen=True):
-    said: str
-    at: int
+class DurationFigure(_Said, frozen=True):
     minutes: int
 
 
-class AmountFigure(Struct, frozen=True):
-    said: str
-    at: int
+class AmountFigure(_Said, frozen=True):
     number: Number
     end: int
 
 
-class CodeFigure(Struct, frozen=True):
+class CodeFigure(_Said, frozen=True):
     """A number in three parts or more, which counts nothing: 4.2.0."""
-
-    said: str
-    at: int
 
 
 Figure: TypeAlias = (
@@ -75,20 +65,10 @@ _Found: TypeAlias = tuple[int, Figure]  # with where it ends
 
 _MARKER: Final = re.compile(r"^[ \t]*(?:#+[ \t]*)?\d{1,3}[.)](?=[ \t]+\S)", re.MULTILINE)
 _NOTE: Final = re.compile(r"\[\^?\d{1,2}\]")
-_LABEL: Final = re.compile(
-    r"(?:\b(?:option|step|day|tip|idea|part|number|no|nr|day|week|question|item|point|schritt|tag"
-    r"|tipp|idee|teil|nummer"
-    r"|woche|frage|punkt|paso|dia|consejo|parte|numero|semana|pregunta|opcion|top|phase"
-    r"|fase)\b\.?|#)[ \t]*$"
-)
-_CALL: Final = re.compile(
-    r"(?:tel|phone|call|ring|fon|telefon\w*|mobil\w*|handy|fax|whatsapp|telefono|movil|llam\w+"
-    r"|\bunter|n[uú]mero)\W{0,3}(?:\w+\W{1,2}){0,2}$"
-)
+_NUMBER_FOLLOWS: Final = r"\W{0,3}(?:\w+\W{1,2}){0,2}\Z"
 _CODE: Final = re.compile(
     r"(?:(?<![\w.])|(?<=\bv))(?!\d{1,3}(?:\.\d{3})+(?!\d))\d+(?:\.\d+){2,}(?!\w)"
 )
-_OUT_OF: Final = re.compile(r"\d\s?(?:out of|of|von|sobre|de|/)\s?$")  # 7.9 out of 10
 _SCALES: Final = (5, 6, 10, 20, 100)
 _MOST_LABEL: Final = 20
 _SURE_DIGITS: Final = 9
@@ -134,7 +114,7 @@ class _Left:
 
     def before(self, at: int) -> str:
         """A few words before a place, folded."""
-        return fold(self.text[max(0, at - 40) : at])
+        return fold_text(self.text[max(0, at - 40) : at])
 
 
 def _mails(left: _Left) -> Iterator[_Found]:
@@ -151,7 +131,7 @@ def _pages(left: _Left) -> Iterator[_Found]:
 
 
 def _dates(left: _Left) -> Iterator[_Found]:
-    for start, end, meant in days.find(left.rest):
+    for start, end, meant in times.find_dates(left.rest):
         yield end, DateFigure(left.text[start:end], start, meant)
 
 
@@ -161,12 +141,12 @@ def _codes(left: _Left) -> Iterator[_Found]:
 
 
 def _lengths(left: _Left) -> Iterator[_Found]:
-    for start, end, minutes in clocks.find_lengths(left.rest):
+    for start, end, minutes in times.find_lengths(left.rest):
         yield end, DurationFigure(left.text[start:end], start, minutes)
 
 
 def _times(left: _Left) -> Iterator[_Found]:
-    for start, end, minutes in clocks.find(left.rest):
+    for start, end, minutes in times.find_times(left.rest):
         yield end, TimeFigure(left.text[start:end], start, minutes)
 
 
@@ -175,12 +155,12 @@ def _phones(left: _Left) -> Iterator[_Found]:
         said = left.text[start:end]
         long = len(digits) >= _SURE_DIGITS or re.search(r"\D", said)
         sure = said[0] in "+0(" and long and not places.is_amount(said)
-        if sure or _CALL.search(left.before(start)):
+        if sure or pattern("figures.telephone", after=_NUMBER_FOLLOWS).search(left.before(start)):
             yield end, PhoneFigure(said, start, digits)
 
 
 def _amounts(left: _Left) -> Iterator[_Found]:
-    for match in numbers.NUMBER.finditer(left.rest):
+    for match in numbers.number_shape().finditer(left.rest):
         number = numbers.read(match)
         if number is not None and not _is_label(number, left, match.start()):
             yield (
@@ -190,11 +170,13 @@ def _amounts(left: _Left) -> Iterator[_Found]:
 
 
 def _is_label(number: Number, left: _Left, at: int) -> bool:
-    """Whether a number names a step, or the end of a scale."""
+    """Whether a number names a step, or the end of a scale: 7.9 out of 10."""
     whole = number.values[0].amount
     small = not number.unit and whole <= _MOST_LABEL
     if not (small or whole in _SCALES):
         return False
     before = left.before(at)
-    step = small and _LABEL.search(before)
-    return bool(step or (whole in _SCALES and _OUT_OF.search(before)))
+    step = pattern("figures.labels", before="(?:#|", after=r"\.?)[ \t]*\n?\Z")
+    out_of = pattern("figures.out_of", before=r"\d\s?(?:/|", after=r")\s?\Z")
+    labels = small and step.search(before)
+    return bool(labels or (whole in _SCALES and out_of.search(before)))

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterable
 from datetime import date, timedelta
+from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 from typing import Final
 
-from remit.verify.written import clocks, numbers, places
-from remit.verify.written.days import PartialDate, day_of
+from remit.language.tokens import fold, fold_text
+from remit.verify.written import numbers, places, times
 from remit.verify.written.figures import (
     AmountFigure,
     CodeFigure,
@@ -21,7 +23,8 @@ from remit.verify.written.figures import (
     figures,
 )
 from remit.verify.written.numbers import NumberValue
-from remit.verify.written.wording import fold
+from remit.verify.written.times import PartialDate, day_of
+from remit.verify.written.vocabulary import any_word, by_value
 
 _HOUR: Final = 60
 _NOON: Final = 12
@@ -102,14 +105,14 @@ class SourceFigures:
 
     def _add(self, text: str) -> None:
         self.amounts |= numbers.spelled(text)
-        self.times |= clocks.find_words(text)
+        self.times |= times.named_times(text)
         told = figures(text)
         for figure in told:
             self._learn(figure)
         self.amounts |= _fields(text) | _shares(text)
         clock = [each for each in told if isinstance(each, TimeFigure)]
         for first, second in pairwise(clock):
-            self.lengths |= {clocks.between(a, b) for a in first.minutes for b in second.minutes}
+            self.lengths |= times.lengths_between(first.minutes, second.minutes)
 
     def _learn(self, figure: Figure) -> None:
         match figure:
@@ -156,12 +159,6 @@ class SourceFigures:
 
 _YEARS: Final = range(1500, 2101)
 _PHONE: Final = 7
-_PARTS: Final = {
-    1 / 2: re.compile(r"\b(?:half|halb\w*|halft\w*|medi[oa]|mitad)\b"),
-    1 / 3: re.compile(r"\b(?:a third|one third|drittel|tercio)\b"),
-    1 / 4: re.compile(r"\b(?:quarter|viertel|cuarto|cuarta parte)\b"),
-    3 / 4: re.compile(r"\b(?:three quarters|dreiviertel|tres cuartos)\b"),
-}
 _PARTED: Final = re.compile(r"[,;\t|]")
 
 
@@ -185,9 +182,15 @@ def _fields(text: str) -> set[float]:
 
 def _shares(text: str) -> set[float]:
     """Halves and quarters that are told in words, as shares of one and of a hundred."""
-    said = fold(text)
-    told = [share for share, words in _PARTS.items() if words.search(said)]
+    said = fold_text(text)
+    told = [share for share, name in _share_names() if name.search(said)]
     return {float(each) for share in told for each in (share, share * 100, round(share * 100))}
+
+
+@cache
+def _share_names() -> list[tuple[float, re.Pattern[str]]]:
+    named = by_value("figures.shares").items()
+    return [(float(Fraction(share)), re.compile(any_word(names))) for share, names in named]
 
 
 def _digits(said: str) -> str:

@@ -3,29 +3,12 @@
 import re
 from typing import Final
 
+from remit.language.tokens import fold_text
 from remit.model.contract import Criterion, Evidence, Finding, Result
 from remit.model.task import Task
-from remit.verify.written.wording import STOP, fold, sentences, stem, words
+from remit.verify.written.vocabulary import pattern
+from remit.verify.written.wording import STOP, sentences, stem, words
 
-_FILLER: Final = re.compile(
-    r"\b(?:it is (?:important|worth|crucial|essential) (?:to note|noting|to mention|mentioning"
-    r"|to remember)|it should be noted|"
-    r"needless to say|in today[’']?s (?:fast[- ]paced |modern |digital )?world|in conclusion"
-    r"|to sum up|as (?:mentioned|stated|noted) "
-    r"(?:above|before|earlier|previously)|in other words|at the end of the day|first and foremost"
-    r"|last but not least|"
-    r"when it comes to|plays a (?:crucial|vital|key|important) role|without further ado"
-    r"|it goes without saying|"
-    r"es ist wichtig zu (?:beachten|erwahnen|betonen)|in der heutigen (?:schnelllebigen )?(?:zeit"
-    r"|welt)|zusammenfassend lasst sich"
-    r"|wie (?:bereits|schon|oben) erwahnt|mit anderen worten|nicht zuletzt|spielt eine (?:grosse"
-    r"|wichtige|entscheidende) rolle"
-    r"|es versteht sich von selbst|wichtiger denn je|alles in allem|"
-    r"es importante (?:destacar|senalar|mencionar|tener en cuenta)|cabe (?:destacar|senalar"
-    r"|mencionar)|en el mundo actual|en conclusion"
-    r"|como se ha (?:mencionado|dicho)|en otras palabras|en definitiva|hoy en dia"
-    r"|juega un papel (?:fundamental|importante|clave))\b"
-)
 _LEAST_WORDS: Final = 5  # a shorter sentence may well come twice
 _ALIKE: Final = 0.8
 _MOST_REPEATED: Final = 0.25  # of the words
@@ -45,7 +28,7 @@ class PaddingCheck:
         if len(again) > 1 and share > _MOST_REPEATED:
             why = f"{share:.0%} of it is said again, like “{_short(again[0])}”"
             return Finding("no-padding", Result.FAIL, why)
-        empty = [each for each in told if _FILLER.search(fold(each))]
+        empty = [each for each in told if pattern("padding.filler").search(fold_text(each))]
         if len(empty) >= _LEAST_FILLERS and len(empty) > _MOST_FILLER * len(told):
             why = f"{len(empty)} of {len(told)} sentences are filler, like “{_short(empty[0])}”"
             return Finding("no-padding", Result.FAIL, why)
@@ -67,7 +50,7 @@ def repeated(told: list[str]) -> list[str]:
 
 def _meant(sentence: str) -> frozenset[str]:
     """The words that carry a sentence, figures too: two prices in one wording are two facts."""
-    bare = _FILLER.sub(" ", fold(sentence))
+    bare = pattern("padding.filler").sub(" ", fold_text(sentence))
     figures = re.findall(r"\d[\d.,:]*", bare)
     return frozenset({*(stem(word) for word in words(bare) if word not in STOP), *figures})
 

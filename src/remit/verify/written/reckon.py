@@ -11,42 +11,15 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
+from remit.language.tokens import fold_text
 from remit.verify.written.figures import AmountFigure, Figure, figures
 from remit.verify.written.numbers import NumberValue, spelled
-from remit.verify.written.wording import fold, sentences, words
+from remit.verify.written.vocabulary import pattern
+from remit.verify.written.wording import folded_words, sentences
 
-_STEMS: Final = (
-    r"total|together|altogether|overall|combined|differen|cheaper|dearer|increas|decreas|averag"
-    r"|annual|yearly|lighter|heavier|longer|shorter|faster|slower|remain|double|change|runway"
-    r"|insgesamt|zusammen|summe|gesamt|differenz|gunstig|billig|teurer|spar|erspar|gestiegen|stieg"
-    r"|gesunken|zuwachs|ruckgang|durchschnitt|bleib|leichter|schwerer|langer|kurzer|punkte|doppelt"
-    r"|ausgegeben|bezahlt|kostet|diferencia|ahorr|subi|bajad|crec|aument|promedio|gastad|pagad"
-    r"|cuesta|barat|puntos|tocan|quedan"
-)
-_WHOLE: Final = (
-    r"sum|in all|more|less|fewer|extra|saves?|saving|rises?|rose|fell|falls?|drop(?:ped|s)?|up|down"
-    r"|grew|growth|mean|per|each|a year|a month|left|plus|minus|gap|twice|half|points?|spen[dt]"
-    r"|paid|costs?|so|thus|that is|of which|mehr|weniger|steigt|sank|sinkt|mittel|pro|je|jahre?s?"
-    r"|times|mal|veces|ratio|verhaltnis|proporcion|razon"
-    r"|monate?|ubrig|noch|zu zweit|zu dritt|unter|uber|halfte|also|das sind|davon|suma|juntos|mas"
-    r"|menos|media|cada|anos?|mes|meses|resto|es decir|doble|mitad|gasto|asi que|son"
-)
-_CUE: Final = re.compile(rf"[=×÷*]|\bx\s?\d|\d\s*\([^)]*%|\b(?:{_STEMS})|\b(?:{_WHOLE})\b")
-_ASKED: Final = re.compile(
-    r"\b(?:calculat|add up|work out|reckon|total|sum\b|averag|percent|how much (?:would|will"
-    r"|do i)|per year"
-    r"|rechne|berechne|summe|prozent|durchschnitt|zusammenrechn|wie viel|calcula|suma\b|porcentaje"
-    r"|promedio|cuanto ahorr|densit|dichte|densidad)"
-)
-_FACTORS: Final = (
-    12.0,
-    4.0,
-    7.0,
-    52.0,
-    365.0,
-    30.0,
-    2.0,
-)  # months, quarters, days, weeks, both ways
+_SIGNS: Final = re.compile(r"[=×÷*]|\bx\s?\d|\d\s*\([^)]*%")
+# Months, quarters, days, weeks, both ways.
+_FACTORS: Final = (12.0, 4.0, 7.0, 52.0, 365.0, 30.0, 2.0)
 _SMALLER: Final = {"g": 1000.0, "m": 1000.0, "ml": 1000.0, "mb": 1000.0, "ct": 100.0, "min": 60.0}
 _MOST: Final = 40  # figures that are combined
 _HEDGE: Final = 0.025
@@ -76,12 +49,13 @@ class FigureRow(NamedTuple):
 
 def is_cued(sentence: str) -> bool:
     """Whether a sentence says that it reckons."""
-    return _CUE.search(fold(sentence)) is not None
+    said = fold_text(sentence)
+    return bool(_SIGNS.search(said) or pattern("reckoning.cues").search(said))
 
 
 def is_asked(words: str) -> bool:
     """Whether the owner asks for something to be reckoned; then every sentence may."""
-    return _ASKED.search(fold(words)) is not None
+    return pattern("reckoning.orders").search(fold_text(words)) is not None
 
 
 def is_share(wanted: AmountFigure, parts: Sequence[AmountFigure]) -> bool:
@@ -130,7 +104,7 @@ def columns(text: str) -> Iterator[list[FigureRow]]:
     for line in text.splitlines():
         told = [each for each in figures(line) if isinstance(each, AmountFigure)]
         if told:
-            found.append(FigureRow(told[-1].number.amounts[-1], frozenset(map(fold, words(line)))))
+            found.append(FigureRow(told[-1].number.amounts[-1], frozenset(folded_words(line))))
     if 1 < len(found) <= _MOST_ROWS:
         yield found
 

@@ -1,0 +1,80 @@
+"""The words that the checks know, made into patterns: data in `words_*.toml`, one file a language.
+
+A list is named by its table and its key, `figures.hedges`; what the checks do not have themselves
+is looked up among the lists of `remit.language`. How an entry is written, words_en.toml says.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Final, cast
+
+from remit.language.files import LANGUAGES, group_by_value, read_toml, section
+from remit.language.tokens import fold_text
+
+_SIGNS: Final = (
+    (r"\ \~\ ", r"\s+(?:\w+\s+){0,4}"),
+    (r"\#\ ", r"[\d.,]+\s?"),
+    (r"\ \#", r"\s?[\d.,]+"),
+    (r"\*", r"\w*"),
+    (r"\^", r"\A\W*"),
+    (r"\(", "(?:"),
+    (r"\)", ")"),
+    (r"\|", "|"),
+    (r"\ ", r"\s+"),
+    ("'", "['’]"),
+)
+
+
+@cache
+def pattern(*names: str, before: str = "", after: str = "") -> re.Pattern[str]:
+    """Any entry of some lists, and what else must stand before and behind it."""
+    return re.compile(before + any_of(*names) + after, re.IGNORECASE | re.MULTILINE)
+
+
+@cache
+def any_of(*names: str, glued: bool = False) -> str:
+    """Any entry of some lists as a whole word, to be built into a pattern."""
+    return any_word((entry for name in names for entry in entries(name)), glued=glued)
+
+
+def any_word(found: Iterable[str], *, glued: bool = False) -> str:
+    """Any of some entries, with and without its accents; glued, it may follow a digit at once."""
+    spelled = {each for entry in found for each in (entry, fold_text(entry))}
+    longest_first = sorted(spelled, key=lambda each: (-len(each), each))
+    start = "" if glued else r"(?<!\w)"
+    return rf"{start}(?:{'|'.join(map(_to_regex, longest_first))})(?!\w)"
+
+
+@cache
+def entries(name: str) -> tuple[str, ...]:
+    """One list in every language. With a star behind its name, each entry is a beginning."""
+    table, _, key = name.rstrip("*").partition(".")
+    star = "*" if name.endswith("*") else ""
+    tables = (_words(code).get(table) or section(code, table) for code in LANGUAGES)
+    return tuple(entry + star for each in tables for entry in each[key])
+
+
+@cache
+def word_set(name: str) -> frozenset[str]:
+    """The single words of one list, as they are looked up."""
+    return frozenset(map(fold_text, entries(name)))
+
+
+@cache
+def by_value(name: str) -> Mapping[str, tuple[str, ...]]:
+    """The entries of a list of values, by their value."""
+    return group_by_value(entries(name))
+
+
+@cache
+def _words(code: str) -> Mapping[str, Mapping[str, list[str]]]:
+    read = read_toml(f"words_{code}", "remit.verify.written")
+    return cast("Mapping[str, Mapping[str, list[str]]]", read)
+
+
+def _to_regex(entry: str) -> str:
+    escaped = re.escape(entry)
+    for sign, meaning in _SIGNS:
+        escaped = escaped.replace(sign, meaning)
+    return escaped
