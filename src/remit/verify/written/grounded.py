@@ -197,7 +197,7 @@ class _Reckoning:
     def _day(self, day: PartialDate, known: Sequence[Figure]) -> bool:
         """Whether a day is one that was spoken of as tomorrow or Friday, or so many days later."""
         near = [self._today + timedelta(days=n) for n in range(-_NEAR_DAYS, _NEAR_DAYS + 1)]
-        relative = pattern("figures.relative_days", "requests.weekdays*").search(self._asked)
+        relative = pattern("figures.relative_days", "requests.weekdays(s|)").search(self._asked)
         if relative and any(day.agrees(day_of(each)) for each in near):
             return True
         spans = [n for each in known if isinstance(each, AmountFigure) for n in self._days(each)]

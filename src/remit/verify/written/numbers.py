@@ -50,7 +50,7 @@ class Number(Struct, frozen=True):
 @cache
 def number_shape() -> re.Pattern[str]:
     """A number with its scale and its unit, wherever one stands."""
-    money, percent, scales = _money(), _percent(), any_word(_scales(), glued=True)
+    money, percent, scales = _money(), _percent(), _scale_names()
     blank = r"[\s\u00a0\u202f]"
     return re.compile(
         rf"(?<!\w)(?<!\d[.,])(?<![^\W\d_]-)(?P<before>(?:{money})\s?)?[-\u2212]?(?P<digits>{_DIGITS})"
@@ -66,11 +66,16 @@ def _scales() -> Mapping[str, tuple[float, ...]]:
     """What a number is multiplied by. A billion may be a thousand millions or a million of them."""
     named = by_value("figures.scales").items()
     return {
-        spelled: tuple(map(float, factors.split()))
+        fold(name).rstrip("."): tuple(map(float, factors.split()))
         for factors, names in named
         for name in names
-        for spelled in (name, fold(name).rstrip("."))
     }
+
+
+@cache
+def _scale_names() -> str:
+    names = by_value("figures.scales").values()
+    return any_word((each for group in names for each in group), glued=True)
 
 
 @cache

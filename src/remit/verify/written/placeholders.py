@@ -44,13 +44,17 @@ def _holes(text: str) -> list[str]:
 
 @cache
 def _signs() -> tuple[re.Pattern[str], ...]:
-    hole = rf"(?:todo|tbd|tba|tbc|xx+|{any_of('placeholders.holes')})"
+    hole, beginning, joined = (
+        rf"(?:todo|tbd|tba|tbc|xx+|{any_of(f'placeholders.holes{ending}')})"
+        for ending in ("", "*", "(_*|)")
+    )
     money = any_of("figures.currencies", glued=True)
     in_any_case = (
         # In brackets, unless it is a link, a tick or a note.
         rf"\[\s*{hole}\b[^\]\n]{{0,60}}\](?![(\[])",
         rf"\[(?:[^\W\d_]+[ ’'-]+){{1,5}}{hole}\s*\](?![(\[])",
-        rf"(?<![\w\\$])\{{\s*{hole}[\w\s]{{0,30}}\}}|<{hole}(?:[\s_-]\w{{1,20}}){{0,3}}>",
+        rf"(?<![\w\\$])\{{\s*{beginning}[\w\s]{{0,30}}\}}",
+        rf"<{joined}(?:[\s_-]\w{{1,20}}){{0,3}}>",
         r"lorem ipsum|\bdolor sit amet\b",
         any_of("placeholders.fill_in", "placeholders.machine"),
     )

@@ -76,7 +76,7 @@ def _cited(text: str) -> Iterable[str]:
     """What stands under `SourcesCheck`, piece by piece; and after `Source:` in a line."""
     for found in pattern("sources.inline", after=r"[*_]*:[ \t]*(?P<what>[^\n]+)").finditer(text):
         yield from _pieces(found["what"])
-    heads = pattern("sources.headings", before=r"^[\W_]*", after=_BEHIND_HEADING)
+    heads = pattern("sources.headings(_|)", before=r"^[\W_]*", after=_BEHIND_HEADING, glued=True)
     for head in heads.finditer(text):
         line_ends = text[head.end() : head.end() + 1] in ("", "\n")
         if head.group(0).rstrip().endswith(":") and not line_ends:

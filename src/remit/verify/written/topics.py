@@ -95,6 +95,12 @@ def _tells_when(answer: MeasuredText) -> bool:
     return bool(figure) or answer.says_weekday() or answer.says("soon")
 
 
+def _tells_length(answer: MeasuredText) -> bool:
+    units = pattern("tells.length", before=r"\w[.,-]* ").search(answer.folded)
+    figure = answer.has(DurationFigure, TimeFigure) or answer.measures("h", "min")
+    return figure or units is not None or answer.says("soon")
+
+
 def _has_address(answer: MeasuredText) -> bool:
     return answer.says("street") or _numbered_place().search(answer.text) is not None
 
@@ -116,8 +122,9 @@ def _names_someone(answer: MeasuredText) -> bool:
 @cache
 def _numbered_place() -> re.Pattern[str]:
     """A house has a number, and a town one of its own: Rúa Nova 45, 99423 Weimar."""
+    at = any_of("small.at", "small.at_number")
     return re.compile(
-        rf"(?:(?i:{any_of('small.at')})|[,:]|^)\s*(?:{_UPPER}[\w]+[ .]+){{1,3}}\d{{1,4}}\b"
+        rf"(?:{at}|[,:]|^)\s*(?:{_UPPER}[\w]+[ .]+){{1,3}}\d{{1,4}}\b"
         rf"(?!\s?(?:(?i:{any_of('small.after_hour', glued=True)})|h\b|[-–:.,]?\d|[€$£%]))"
         r"|\b\d{4,5} [A-ZÄÖÜ]",
         re.MULTILINE,
@@ -130,8 +137,8 @@ def _at_place() -> re.Pattern[str]:
     months = (name for names in by_value("time.months").values() for name in names)
     times = any_word(each for each in months if len(each) >= _LEAST_MONTH or each == "mai")
     days = any_of("requests.weekdays*")
-    at, the = any_of("small.at"), any_of("small.the")
-    return re.compile(rf"(?i:{at}) (?:(?i:{the}) )?(?!(?i:{days}|{times})){_UPPER}\w+")
+    at, the = any_of("small.at", "small.at_name"), any_of("small.the")
+    return re.compile(rf"{at} (?:{the} )?(?!(?i:{days}|{times})){_UPPER}\w+")
 
 
 @cache
@@ -145,9 +152,7 @@ _SEEN: Final[Mapping[str, Seen]] = {
     "price": lambda a: a.has(AmountFigure) or a.says("free"),
     "hours": lambda a: a.has(TimeFigure) or a.says_weekday() or a.says("hours"),
     "when": _tells_when,
-    "length": lambda a: (
-        a.has(DurationFigure, TimeFigure) or a.says("length", "soon") or a.measures("h", "min")
-    ),
+    "length": _tells_length,
     "address": _has_address,
     "where": _tells_where,
     "size": lambda a: a.has(AmountFigure) or a.says("size"),

@@ -14,22 +14,24 @@ from remit.language.tokens import fold_text
 
 _SIGNS: Final = (
     (r"\ \~\ ", r"\s+(?:\w+\s+){0,4}"),
-    (r"\#\ ", r"[\d.,]+\s?"),
-    (r"\ \#", r"\s?[\d.,]+"),
+    (r"\#\ ", r"\d(?:[\d.,]*\d)? ?"),
+    (r"\ \#", r" ?\d(?:[\d.,]*\d)?"),
     (r"\*", r"\w*"),
-    (r"\^", r"\A\W*"),
+    (r"\^", r"\A"),
     (r"\(", "(?:"),
     (r"\)", ")"),
     (r"\|", "|"),
     (r"\ ", r"\s+"),
     ("'", "['’]"),
 )
+_KEY: Final = re.compile(r"(\w+)(.*)")  # `weekdays*`
 
 
 @cache
-def pattern(*names: str, before: str = "", after: str = "") -> re.Pattern[str]:
+def pattern(*names: str, before: str = "", after: str = "", glued: bool = False) -> re.Pattern[str]:
     """Any entry of some lists, and what else must stand before and behind it."""
-    return re.compile(before + any_of(*names) + after, re.IGNORECASE | re.MULTILINE)
+    whole = before + any_of(*names, glued=glued) + after
+    return re.compile(whole, re.IGNORECASE | re.MULTILINE)
 
 
 @cache
@@ -39,7 +41,7 @@ def any_of(*names: str, glued: bool = False) -> str:
 
 
 def any_word(found: Iterable[str], *, glued: bool = False) -> str:
-    """Any of some entries, with and without its accents; glued, it may follow a digit at once."""
+    """Any of some entries, with and without its accents; glued, it may follow anything."""
     spelled = {each for entry in found for each in (entry, fold_text(entry))}
     longest_first = sorted(spelled, key=lambda each: (-len(each), each))
     start = "" if glued else r"(?<!\w)"
@@ -48,11 +50,11 @@ def any_word(found: Iterable[str], *, glued: bool = False) -> str:
 
 @cache
 def entries(name: str) -> tuple[str, ...]:
-    """One list in every language. With a star behind its name, each entry is a beginning."""
-    table, _, key = name.rstrip("*").partition(".")
-    star = "*" if name.endswith("*") else ""
+    """One list in every language; what stands behind its name is added to each entry."""
+    table, _, rest = name.partition(".")
+    key, ending = _KEY.findall(rest)[0]
     tables = (_words(code).get(table) or section(code, table) for code in LANGUAGES)
-    return tuple(entry + star for each in tables for entry in each[key])
+    return tuple(entry + ending for each in tables for entry in each[key])
 
 
 @cache
