@@ -47,21 +47,6 @@ def phrases_in_all(name: str, key: str) -> Phrases[bool]:
     return Phrases(dict.fromkeys(every, True))
 
 
-@cache
-def names_by_value(name: str, key: str) -> Mapping[str, tuple[str, ...]]:
-    """The names of one list of values, `"0: monday|mon"`, of every language, by their value."""
-    return group_by_value(line for code in LANGUAGES for line in section(code, name)[key])
-
-
-def group_by_value(lines: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The names that stand for one value, together."""
-    found: dict[str, tuple[str, ...]] = {}
-    for line in lines:
-        value, _, names = line.partition(": ")
-        found[value] = (*found.get(value, ()), *names.split("|"))
-    return found
-
-
 def with_values(lines: Iterable[str], value: Callable[[str], T]) -> Phrases[T]:
     """Phrases that stand for values: `"0: monday|mon"`."""
     pairs = (line.partition(": ") for line in lines)

@@ -10,8 +10,7 @@ from remit.verify.written.fresh import FreshnessCheck
 from remit.verify.written.grounded import GroundedCheck
 from remit.verify.written.language import LanguageCheck
 from remit.verify.written.length import LengthCheck
-from remit.verify.written.padding import PaddingCheck
-from remit.verify.written.placeholders import MentionsCheck, PlaceholderCheck
+from remit.verify.written.phrases import MentionsCheck, PaddingCheck, PlaceholderCheck
 from remit.verify.written.request import RequestCheck
 from remit.verify.written.sources import SourcesCheck
 

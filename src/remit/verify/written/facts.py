@@ -17,13 +17,14 @@ from remit.verify.written.figures import (
     PageFigure,
     PhoneFigure,
     TimeFigure,
+    amounts_in,
     figures,
 )
 from remit.verify.written.ground import SourceFigures
 from remit.verify.written.grounded import invented
+from remit.verify.written.times import MINUTES_PER_HOUR
 from remit.verify.written.wording import folded_words, stem
 
-_HOUR: Final = 60
 _NOON: Final = 12
 _WINDOW: Final = 24
 _BEFORE: Final = 3  # words before a figure that may bound it
@@ -100,10 +101,10 @@ def _stands(fact: Figure, told: Sequence[Figure], text: str) -> bool:
     if any(agree(fact, each) for each in told):
         return True
     spelled = numbers.spelled(text)
-    bare = {a for each in told if isinstance(each, AmountFigure) for a in each.number.amounts}
+    bare = amounts_in(told)
     match fact:
         case TimeFigure():
-            hours = {float(m // _HOUR % n) for m in fact.minutes for n in (24, _NOON)}
+            hours = {float(m // MINUTES_PER_HOUR % n) for m in fact.minutes for n in (24, _NOON)}
             named = not times.named_times(text).isdisjoint(fact.minutes)
             stands = named or not hours.isdisjoint(spelled | bare)
         case DateFigure():
@@ -111,7 +112,9 @@ def _stands(fact: Figure, told: Sequence[Figure], text: str) -> bool:
         case AmountFigure():
             stands = not set(fact.number.amounts).isdisjoint(spelled)
         case DurationFigure():
-            stands = not {float(fact.minutes), fact.minutes / _HOUR}.isdisjoint(bare | spelled)
+            stands = not {float(fact.minutes), fact.minutes / MINUTES_PER_HOUR}.isdisjoint(
+                bare | spelled
+            )
         case _:
             stands = False
     return stands

@@ -92,6 +92,12 @@ def figures(text: str) -> list[Figure]:
     return sorted(found, key=lambda each: each.at)
 
 
+def amounts_in(found: Iterable[Figure]) -> set[float]:
+    """All that the numbers among some figures may mean."""
+    numbered = (each.number for each in found if isinstance(each, AmountFigure))
+    return {amount for each in numbered for amount in each.amounts}
+
+
 class _Left:
     """A text, and what of it nobody has claimed yet."""
 

@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterable
 from datetime import date, timedelta
 from fractions import Fraction
-from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -23,10 +22,9 @@ from remit.verify.written.figures import (
     figures,
 )
 from remit.verify.written.numbers import NumberValue
-from remit.verify.written.times import PartialDate, day_of
-from remit.verify.written.vocabulary import any_word, by_value
+from remit.verify.written.times import MINUTES_PER_HOUR, PartialDate, day_of
+from remit.verify.written.vocabulary import pattern, values
 
-_HOUR: Final = 60
 _NOON: Final = 12
 _NEAR: Final = 0.05  # how far "about 1,500" may lie from what it rounds
 _CLOSE: Final = 1e-9
@@ -87,7 +85,7 @@ class SourceFigures:
     ) -> bool:
         match figure:
             case TimeFigure():
-                whole = {m // _HOUR for m in figure.minutes if m % _HOUR == 0}
+                whole = {m // MINUTES_PER_HOUR for m in figure.minutes if m % MINUTES_PER_HOUR == 0}
                 hours = whole | {hour % _NOON for hour in whole}
                 return not self.times.isdisjoint(figure.minutes) or not self.amounts.isdisjoint(
                     hours
@@ -101,7 +99,7 @@ class SourceFigures:
 
     def _is_told(self, minutes: int) -> bool:
         """Whether so many minutes were told as a bare number, or as hours."""
-        return float(minutes) in self.amounts or minutes / _HOUR in self.amounts
+        return float(minutes) in self.amounts or minutes / MINUTES_PER_HOUR in self.amounts
 
     def _add(self, text: str) -> None:
         self.amounts |= numbers.spelled(text)
@@ -127,14 +125,14 @@ class SourceFigures:
                 self.amounts |= _short(figure.said)
             case TimeFigure():
                 self.times |= set(figure.minutes)
-                hours = {m // _HOUR for m in figure.minutes if m % _HOUR == 0}
+                hours = {m // MINUTES_PER_HOUR for m in figure.minutes if m % MINUTES_PER_HOUR == 0}
                 self.amounts |= {float(each) for h in hours for each in (h, h % _NOON or _NOON)}
             case DurationFigure():
                 self.lengths.add(figure.minutes)
                 self.amounts |= {
                     float(figure.minutes),
-                    figure.minutes // _HOUR,
-                    figure.minutes % _HOUR,
+                    figure.minutes // MINUTES_PER_HOUR,
+                    figure.minutes % MINUTES_PER_HOUR,
                 }
             case AmountFigure():
                 self._learn_amount(figure)
@@ -165,7 +163,7 @@ _PARTED: Final = re.compile(r"[,;\t|]")
 def _clock(figure: AmountFigure) -> set[int]:
     """The time that a number may be, of which only the last says so: 8.30 to 16.30 Uhr."""
     found = re.fullmatch(r"([01]?\d|2[0-3])\.([0-5]\d)", figure.said)
-    return {int(found[1]) * _HOUR + int(found[2])} if found else set()
+    return {int(found[1]) * MINUTES_PER_HOUR + int(found[2])} if found else set()
 
 
 def _short(said: str) -> set[float]:
@@ -183,14 +181,11 @@ def _fields(text: str) -> set[float]:
 def _shares(text: str) -> set[float]:
     """Halves and quarters that are told in words, as shares of one and of a hundred."""
     said = fold_text(text)
-    told = [share for share, name in _share_names() if name.search(said)]
+    named = (
+        each for each in values("figures.shares") if pattern(f"figures.shares:{each}").search(said)
+    )
+    told = [float(Fraction(each)) for each in named]
     return {float(each) for share in told for each in (share, share * 100, round(share * 100))}
-
-
-@cache
-def _share_names() -> list[tuple[float, re.Pattern[str]]]:
-    named = by_value("figures.shares").items()
-    return [(float(Fraction(share)), re.compile(any_word(names))) for share, names in named]
 
 
 def _digits(said: str) -> str:

@@ -10,7 +10,6 @@ import asyncio
 import re
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from functools import cache
 from itertools import pairwise
 from typing import Final
 
@@ -24,12 +23,12 @@ from remit.verify.written.figures import (
     DurationFigure,
     Figure,
     TimeFigure,
+    amounts_in,
     figures,
 )
 from remit.verify.written.ground import SourceFigures, later
 from remit.verify.written.times import PartialDate, day_of
-from remit.verify.written.vocabulary import any_word, by_value, pattern
-from remit.verify.written.vocabulary import entries as word_list
+from remit.verify.written.vocabulary import pattern
 from remit.verify.written.wording import entries, rows
 
 _PRICES: Final = 60
@@ -102,13 +101,8 @@ def _hedged(text: str, at: int) -> bool:
 
 def _counts_unit(text: str, end: int, unit: str, *more: str) -> bool:
     """Whether a unit of time follows a figure."""
-    return _unit_name(unit, *more).match(fold_text(text[end : end + _NEXT]).strip()) is not None
-
-
-@cache
-def _unit_name(unit: str, *more: str) -> re.Pattern[str]:
-    extra = (entry for name in more for entry in word_list(name))
-    return re.compile(any_word((*by_value("time.units")[unit], *extra)))
+    after = fold_text(text[end : end + _NEXT]).strip()
+    return pattern(f"time.units:{unit}", *more).match(after) is not None
 
 
 class _Reckoning:
@@ -228,10 +222,7 @@ class _Reckoning:
 
 
 def _numbers(text: str) -> set[float]:
-    amounts = {
-        a for each in figures(text) if isinstance(each, AmountFigure) for a in each.number.amounts
-    }
-    return amounts | numbers.spelled(text)
+    return amounts_in(figures(text)) | numbers.spelled(text)
 
 
 def _tops(text: str) -> tuple[int, ...]:

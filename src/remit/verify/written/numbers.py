@@ -14,7 +14,7 @@ from msgspec import Struct
 from remit.language.numbers import NUMBER_WORDS
 from remit.language.tokens import fold
 from remit.verify.written.times import clear_minutes, ordinal_ends
-from remit.verify.written.vocabulary import any_of, any_word, by_value
+from remit.verify.written.vocabulary import any_of, entries, values
 from remit.verify.written.wording import folded_words
 
 _DIGITS: Final = (
@@ -50,7 +50,7 @@ class Number(Struct, frozen=True):
 @cache
 def number_shape() -> re.Pattern[str]:
     """A number with its scale and its unit, wherever one stands."""
-    money, percent, scales = _money(), _percent(), _scale_names()
+    money, percent, scales = _money(), _percent(), any_of("figures.scales", glued=True)
     blank = r"[\s\u00a0\u202f]"
     return re.compile(
         rf"(?<!\w)(?<!\d[.,])(?<![^\W\d_]-)(?P<before>(?:{money})\s?)?[-\u2212]?(?P<digits>{_DIGITS})"
@@ -64,18 +64,11 @@ def number_shape() -> re.Pattern[str]:
 @cache
 def _scales() -> Mapping[str, tuple[float, ...]]:
     """What a number is multiplied by. A billion may be a thousand millions or a million of them."""
-    named = by_value("figures.scales").items()
     return {
         fold(name).rstrip("."): tuple(map(float, factors.split()))
-        for factors, names in named
-        for name in names
+        for factors in values("figures.scales")
+        for name in entries(f"figures.scales:{factors}")
     }
-
-
-@cache
-def _scale_names() -> str:
-    names = by_value("figures.scales").values()
-    return any_word((each for group in names for each in group), glued=True)
 
 
 @cache
@@ -94,12 +87,12 @@ def read(found: re.Match[str]) -> Number | None:
         return None
     scale = " ".join(fold(found["scale"] or "").rstrip(".").split())
     factors = _scales().get(scale, (1.0,))
-    values = tuple(
+    meant = tuple(
         NumberValue(value.amount * factor, value.grain * factor)
         for value in _values(found["digits"])
         for factor in factors
     )
-    return Number(values, _unit(found["before"] or found["unit"] or ""))
+    return Number(meant, _unit(found["before"] or found["unit"] or ""))
 
 
 def spelled(text: str) -> set[float]:

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 
 from remit.language.tokens import fold_text
-from remit.verify.written.figures import AmountFigure, Figure, figures
+from remit.verify.written.figures import AmountFigure, Figure, amounts_in, figures
 from remit.verify.written.numbers import NumberValue, spelled
 from remit.verify.written.vocabulary import pattern
 from remit.verify.written.wording import folded_words, sentences
@@ -120,8 +120,7 @@ def beside(texts: Iterable[str]) -> list[float]:
 
 def _beside(text: str) -> Iterator[float]:
     for sentence in sentences(text):
-        told = [each for each in figures(sentence) if isinstance(each, AmountFigure)]
-        found = {a for each in told for a in each.number.amounts if a not in _YEARS}
+        found = {each for each in amounts_in(figures(sentence)) if each not in _YEARS}
         amounts = found | spelled(sentence)
         if len(amounts) <= _BESIDE:
             pairs = permutations(amounts, 2)

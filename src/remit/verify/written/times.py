@@ -9,13 +9,14 @@ from typing import Final
 from msgspec import Struct
 
 from remit.language.tokens import fold
-from remit.verify.written.vocabulary import any_of, any_word, by_value, entries
+from remit.verify.written.vocabulary import any_of, any_word, entries, pattern
 
 MINUTES_PER_HOUR: Final = 60
 _HALF_DAY: Final = 12 * 60
 _DAY: Final = 24 * 60
 _LAST_DAY: Final = 31
 _LAST_MONTH: Final = 12
+_MONTH_LISTS: Final = ("time.months", "figures.more_months")
 _YEAR: Final = r"(?P<year>(?:1[5-9]|20)\d\d)"
 
 
@@ -55,8 +56,7 @@ def find_dates(text: str) -> Iterator[tuple[int, int, tuple[PartialDate, ...]]]:
 
 @cache
 def _date_shapes() -> tuple[re.Pattern[str], ...]:
-    month = rf"(?P<name>{any_word(_months())})\.?"
-    glued = rf"(?P<name>{any_word(_months(), glued=True)})\.?"
+    month, glued = (rf"(?P<name>{any_of(*_MONTH_LISTS, glued=each)})\.?" for each in (False, True))
     of = any_of("small.of")
     order = ordinal_ends()
     year = rf"{_YEAR}(?!\d)"
@@ -80,10 +80,9 @@ def ordinal_ends() -> str:
 
 @cache
 def _months() -> Mapping[str, int]:
-    """The names of the months, as they are written and as they are looked up."""
-    lists = (by_value("time.months"), by_value("figures.more_months"))
-    named = ((name, int(month)) for each in lists for month in each for name in each[month])
-    return {spelled: month for name, month in named for spelled in (name, fold(name))}
+    """The names of the months, as they are looked up."""
+    lists = (f"{each}:{month}" for month in range(1, 13) for each in _MONTH_LISTS)
+    return {fold(name): int(each.split(":")[1]) for each in lists for name in entries(each)}
 
 
 def _dates_meant(parts: dict[str, str | None]) -> tuple[PartialDate, ...]:
@@ -141,17 +140,9 @@ def _minutes_meant(minute: int, half: str) -> tuple[int, ...]:
 
 def named_times(text: str) -> set[int]:
     """Noon and midnight, where a text names them."""
-    noon, midnight = _named_times()
-    found = ((noon, _HALF_DAY), (midnight, 0))
+    noon = pattern("time.named:12 0", "figures.noon")
+    found = ((noon, _HALF_DAY), (pattern("time.named:24 0"), 0))
     return {minute for name, minute in found if name.search(text)}
-
-
-@cache
-def _named_times() -> tuple[re.Pattern[str], re.Pattern[str]]:
-    named = by_value("time.named")
-    noon = any_word((*named["12 0"], *entries("figures.noon")))
-    midnight = any_word(named["24 0"])
-    return re.compile(noon, re.IGNORECASE), re.compile(midnight, re.IGNORECASE)
 
 
 def find_lengths(text: str) -> Iterator[tuple[int, int, int]]:
@@ -164,14 +155,13 @@ def find_lengths(text: str) -> Iterator[tuple[int, int, int]]:
 @cache
 def clear_minutes() -> str:
     """The names of minutes behind a number, without those that may mean metres."""
-    names = by_value("time.units")["minute"]
-    return any_word((each for each in names if len(each) > 1), glued=True)
+    names = (each for each in entries("time.units:minute") if len(each) > 1)
+    return any_word(names, glued=True)
 
 
 @cache
 def _length_shape() -> re.Pattern[str]:
-    units = by_value("time.units")
-    hours, minutes = (any_word(units[each], glued=True) for each in ("hour", "minute"))
+    hours, minutes = (any_of(f"time.units:{each}", glued=True) for each in ("hour", "minute"))
     return re.compile(
         rf"(?<![\w.,:])(?P<h>\d{{1,3}})\s?{hours}\.?\s?(?:{any_of('small.and')}\s)?"
         rf"(?P<m>\d{{1,2}})\s?{minutes}\.?|(?<![\w.,:])(?P<only>\d{{1,4}})\s?{clear_minutes()}",

@@ -22,14 +22,13 @@ from remit.verify.written.figures import (
     PhoneFigure,
     TimeFigure,
 )
-from remit.verify.written.vocabulary import any_of, any_word, by_value, pattern
+from remit.verify.written.vocabulary import any_of, pattern
 from remit.verify.written.wording import STOP, folded_words
 
 _UPPER: Final = "[A-ZÄÖÜÁÉÍÓÚÑ]"
 _CAPITAL: Final = rf"{_UPPER}[\w’'-]+"
 _NAME: Final = re.compile(rf"\b({_CAPITAL}) (?:[a-z]{{2,3}} )?({_CAPITAL})")
 _CAMEL: Final = re.compile(r"\b[A-Z][a-z]+[A-Z]\w+")  # how companies call themselves
-_LEAST_MONTH: Final = 4  # letters of a name that is not short for one
 
 
 class MeasuredText(Struct, frozen=True):
@@ -134,11 +133,9 @@ def _numbered_place() -> re.Pattern[str]:
 @cache
 def _at_place() -> re.Pattern[str]:
     """A name behind "in" or "at" that is no day and no month."""
-    months = (name for names in by_value("time.months").values() for name in names)
-    times = any_word(each for each in months if len(each) >= _LEAST_MONTH or each == "mai")
-    days = any_of("requests.weekdays*")
+    times = any_of("requests.weekdays*", "time.months")
     at, the = any_of("small.at", "small.at_name"), any_of("small.the")
-    return re.compile(rf"{at} (?:{the} )?(?!(?i:{days}|{times})){_UPPER}\w+")
+    return re.compile(rf"{at} (?:{the} )?(?!(?i:{times})){_UPPER}\w+")
 
 
 @cache

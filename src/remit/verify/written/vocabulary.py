@@ -5,11 +5,11 @@ is looked up among the lists of `remit.language`. How an entry is written, words
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Final, cast
 
-from remit.language.files import LANGUAGES, group_by_value, read_toml, section
+from remit.language.files import LANGUAGES, read_toml, section
 from remit.language.tokens import fold_text
 
 _SIGNS: Final = (
@@ -24,7 +24,7 @@ _SIGNS: Final = (
     (r"\ ", r"\s+"),
     ("'", "['’]"),
 )
-_KEY: Final = re.compile(r"(\w+)(.*)")  # `weekdays*`
+_NAME: Final = re.compile(r"(\w+)\.(\w+)(?::([^*(]+))?(.*)")
 
 
 @cache
@@ -50,11 +50,21 @@ def any_word(found: Iterable[str], *, glued: bool = False) -> str:
 
 @cache
 def entries(name: str) -> tuple[str, ...]:
-    """One list in every language; what stands behind its name is added to each entry."""
-    table, _, rest = name.partition(".")
-    key, ending = _KEY.findall(rest)[0]
+    """One list in every language.
+
+    `time.units:hour` is what stands for one value of a list of values, `requests.weekdays*` every
+    entry with a star behind it.
+    """
+    table, key, value, ending = _NAME.findall(name)[0]
     tables = (_words(code).get(table) or section(code, table) for code in LANGUAGES)
-    return tuple(entry + ending for each in tables for entry in each[key])
+    return tuple(word + ending for each in tables for word in _with_value(each[key], value))
+
+
+def _with_value(lines: Iterable[str], value: str) -> Iterator[str]:
+    for line in lines:
+        found, colon, names = line.rpartition(": ")
+        if value in ("", found):
+            yield from names.split("|") if colon else (line,)
 
 
 @cache
@@ -64,9 +74,11 @@ def word_set(name: str) -> frozenset[str]:
 
 
 @cache
-def by_value(name: str) -> Mapping[str, tuple[str, ...]]:
-    """The entries of a list of values, by their value."""
-    return group_by_value(entries(name))
+def values(name: str) -> tuple[str, ...]:
+    """The values of a list of values."""
+    table, key = name.split(".")
+    lines = (line for code in LANGUAGES for line in _words(code)[table][key])
+    return tuple(dict.fromkeys(line.partition(": ")[0] for line in lines))
 
 
 @cache
