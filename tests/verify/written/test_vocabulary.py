@@ -23,7 +23,7 @@ def test_every_language_has_every_list(code: str) -> None:
 def test_every_list_is_used_and_finds_its_own_words(name: str) -> None:
     code = "".join(path.read_text() for path in FOLDER.glob("*.py"))
     table, key = name.split(".")
-    plain = [each for each in vocabulary.entries(name) if not set(each) & set("*#~^()-")]
+    plain = [each for each in vocabulary.word_list(name) if not set(each) & set("*#~^()-")]
 
     assert name in code or f"{table}.{{" in code, f"no check reads the list {name}"
     assert all(vocabulary.pattern(name).search(each) for each in plain)

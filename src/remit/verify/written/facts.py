@@ -20,8 +20,8 @@ from remit.verify.written.figures import (
     amounts_in,
     figures,
 )
-from remit.verify.written.ground import SourceFigures
 from remit.verify.written.grounded import invented
+from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.times import MINUTES_PER_HOUR
 from remit.verify.written.wording import folded_words, stem
 

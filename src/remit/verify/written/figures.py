@@ -76,20 +76,22 @@ _SURE_DIGITS: Final = 9
 
 def figures(text: str) -> list[Figure]:
     """Every figure of a text, in order. What numbers its lists and steps is none."""
-    left = _Left(text)
-    found = [
-        *left.claim(_mails(left)),
-        *left.claim(_pages(left)),
-        *left.claim(_dates(left)),
-    ]
+    left = _UnclaimedText(text)
+    mails = places.MAIL.finditer(text)
+    found = left.claim((each.end(), MailFigure(each[0], each.start())) for each in mails)
+    found += left.claim(_pages(left))
+    dates = times.find_dates(left.rest)
+    found += left.claim((end, DateFigure(text[at:end], at, meant)) for at, end, meant in dates)
     for mark in (_MARKER, _NOTE):
         left.blank(each.span() for each in mark.finditer(left.rest))
-    found += left.claim(_codes(left))
-    found += left.claim(_lengths(left))
-    found += left.claim(_times(left))
+    codes = _CODE.finditer(left.rest)
+    found += left.claim((each.end(), CodeFigure(each[0], each.start())) for each in codes)
+    lengths = times.find_lengths(left.rest)
+    found += left.claim((end, DurationFigure(text[at:end], at, each)) for at, end, each in lengths)
+    clock = times.find_times(left.rest)
+    found += left.claim((end, TimeFigure(text[at:end], at, each)) for at, end, each in clock)
     found += left.claim(_phones(left))
-    found += [figure for _, figure in _amounts(left)]
-    return sorted(found, key=lambda each: each.at)
+    return sorted((*found, *_amounts(left)), key=lambda each: each.at)
 
 
 def amounts_in(found: Iterable[Figure]) -> set[float]:
@@ -98,7 +100,7 @@ def amounts_in(found: Iterable[Figure]) -> set[float]:
     return {amount for each in numbered for amount in each.amounts}
 
 
-class _Left:
+class _UnclaimedText:
     """A text, and what of it nobody has claimed yet."""
 
     def __init__(self, text: str) -> None:
@@ -123,12 +125,7 @@ class _Left:
         return fold_text(self.text[max(0, at - 40) : at])
 
 
-def _mails(left: _Left) -> Iterator[_Found]:
-    for found in places.MAIL.finditer(left.rest):
-        yield found.end(), MailFigure(found.group(0), found.start())
-
-
-def _pages(left: _Left) -> Iterator[_Found]:
+def _pages(left: _UnclaimedText) -> Iterator[_Found]:
     done = 0
     for start, end, url in sorted(places.urls(left.rest)):
         if start >= done and "\x00" not in url:
@@ -136,27 +133,7 @@ def _pages(left: _Left) -> Iterator[_Found]:
             done = end
 
 
-def _dates(left: _Left) -> Iterator[_Found]:
-    for start, end, meant in times.find_dates(left.rest):
-        yield end, DateFigure(left.text[start:end], start, meant)
-
-
-def _codes(left: _Left) -> Iterator[_Found]:
-    for found in _CODE.finditer(left.rest):
-        yield found.end(), CodeFigure(found.group(0), found.start())
-
-
-def _lengths(left: _Left) -> Iterator[_Found]:
-    for start, end, minutes in times.find_lengths(left.rest):
-        yield end, DurationFigure(left.text[start:end], start, minutes)
-
-
-def _times(left: _Left) -> Iterator[_Found]:
-    for start, end, minutes in times.find_times(left.rest):
-        yield end, TimeFigure(left.text[start:end], start, minutes)
-
-
-def _phones(left: _Left) -> Iterator[_Found]:
+def _phones(left: _UnclaimedText) -> Iterator[_Found]:
     for start, end, digits in places.phones(left.rest):
         said = left.text[start:end]
         long = len(digits) >= _SURE_DIGITS or re.search(r"\D", said)
@@ -165,17 +142,14 @@ def _phones(left: _Left) -> Iterator[_Found]:
             yield end, PhoneFigure(said, start, digits)
 
 
-def _amounts(left: _Left) -> Iterator[_Found]:
+def _amounts(left: _UnclaimedText) -> Iterator[AmountFigure]:
     for match in numbers.number_shape().finditer(left.rest):
         number = numbers.read(match)
         if number is not None and not _is_label(number, left, match.start()):
-            yield (
-                match.end(),
-                AmountFigure(match.group(0).strip(), match.start(), number, match.end()),
-            )
+            yield AmountFigure(match.group(0).strip(), match.start(), number, match.end())
 
 
-def _is_label(number: Number, left: _Left, at: int) -> bool:
+def _is_label(number: Number, left: _UnclaimedText, at: int) -> bool:
     """Whether a number names a step, or the end of a scale: 7.9 out of 10."""
     whole = number.values[0].amount
     small = not number.unit and whole <= _MOST_LABEL

@@ -7,7 +7,7 @@ from remit.model.contract import Criterion, Evidence, Finding, ReadSource, Resul
 from remit.model.task import Task
 from remit.verify.written import places, times
 from remit.verify.written.figures import AmountFigure, DateFigure, figures
-from remit.verify.written.ground import SourceFigures
+from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.sources import is_named
 from remit.verify.written.times import PartialDate
 from remit.verify.written.vocabulary import pattern

@@ -16,7 +16,7 @@ from typing import Final
 from remit.language.tokens import fold_text
 from remit.model.contract import UNPROVEN, Criterion, Evidence, Finding, Result
 from remit.model.task import Task
-from remit.verify.written import numbers, reckon, times
+from remit.verify.written import arithmetic, numbers, times
 from remit.verify.written.figures import (
     AmountFigure,
     DateFigure,
@@ -26,7 +26,7 @@ from remit.verify.written.figures import (
     amounts_in,
     figures,
 )
-from remit.verify.written.ground import SourceFigures, later
+from remit.verify.written.source_figures import SourceFigures, later
 from remit.verify.written.times import PartialDate, day_of
 from remit.verify.written.vocabulary import pattern
 from remit.verify.written.wording import entries, rows
@@ -111,16 +111,17 @@ class _Reckoning:
     def __init__(self, task: Task, evidence: Evidence, ground: SourceFigures) -> None:
         self._text = text = evidence.text
         asked = {n for each in owner_words(task) for n in _numbers(each)}
-        self._beside = reckon.beside(each.text for each in evidence.read)
-        self._columns = [column for each in evidence.read for column in reckon.columns(each.text)]
+        read = [each.text for each in evidence.read]
+        self._read_results = arithmetic.results_in_sentences(read)
+        self._columns = [column for part in read for column in arithmetic.number_columns(part)]
         self._today = (task.started_at or task.scheduled_for or task.created_at).date()
         self._ground = ground
         self._asked = fold_text(" ".join(owner_words(task)))
-        self._reckons = reckon.is_asked(self._asked)
+        self._reckons = arithmetic.is_asked(self._asked)
         self._counts = frozenset(numbers.spelled(text) | asked)
         # So many as the owner said, at a price that was read.
         if len(ground.amounts) <= _PRICES:
-            self._beside += [n * each for n in asked for each in ground.amounts]
+            self._read_results += [n * each for n in asked for each in ground.amounts]
         self._own = {float(n) for n in (len(entries(text)), rows(text), *_tops(text)) if n}
 
     def left(self, lost: list[Figure], known: list[Figure]) -> list[Figure]:
@@ -134,7 +135,7 @@ class _Reckoning:
 
     def _follows(self, figure: Figure, known: Sequence[Figure]) -> bool:
         told = [each for each in known if isinstance(each, AmountFigure)]
-        return reckon.in_ratio(figure, self._text, told) or self._is_worked_out(figure, known)
+        return arithmetic.in_ratio(figure, self._text, told) or self._is_worked_out(figure, known)
 
     def _is_worked_out(self, figure: Figure, known: Sequence[Figure]) -> bool:
         match figure:
@@ -151,20 +152,20 @@ class _Reckoning:
 
     def _amount(self, figure: AmountFigure, known: Sequence[Figure]) -> bool:
         own = not figure.number.unit and not self._own.isdisjoint(figure.number.amounts)
-        if own or _is_count(figure, self._text) or reckon.is_total(figure, self._columns):
+        if own or _is_count(figure, self._text) or arithmetic.is_total(figure, self._columns):
             return True
         if self._counts_days(figure, known) or self._counts_years(figure):
             return True
         sentence = _sentence(self._text, figure.at, figure.end)
         amounts = [each for each in known if isinstance(each, AmountFigure) and not _is_year(each)]
-        if reckon.is_share(figure, [each for each in amounts if each.said in sentence]):
+        if arithmetic.is_share(figure, [each for each in amounts if each.said in sentence]):
             return True
-        if not (self._reckons or reckon.is_fine(figure) or reckon.is_cued(sentence)):
+        if not (self._reckons or arithmetic.is_fine(figure) or arithmetic.is_cued(sentence)):
             return False
-        told = reckon.stated_figures(amounts, self._text)
-        basis = reckon.ReckoningBasis(told, self._counts, self._columns, self._beside)
+        told = arithmetic.stated_figures(amounts, self._text)
+        basis = arithmetic.ArithmeticBasis(told, self._counts, self._columns, self._read_results)
         hedged = _hedged(self._text, figure.at)
-        return reckon.reckoned(figure, basis, hedged=hedged, hundred="100" in sentence)
+        return arithmetic.follows_from(figure, basis, hedged=hedged, hundred="100" in sentence)
 
     def _counts_years(self, figure: AmountFigure) -> bool:
         """Whether an amount is how many years have passed since one that is told."""

@@ -14,7 +14,7 @@ from msgspec import Struct
 from remit.language.numbers import NUMBER_WORDS
 from remit.language.tokens import fold
 from remit.verify.written.times import clear_minutes, ordinal_ends
-from remit.verify.written.vocabulary import any_of, entries, values
+from remit.verify.written.vocabulary import any_of, values, word_list
 from remit.verify.written.wording import folded_words
 
 _DIGITS: Final = (
@@ -54,7 +54,7 @@ def number_shape() -> re.Pattern[str]:
     blank = r"[\s\u00a0\u202f]"
     return re.compile(
         rf"(?<!\w)(?<!\d[.,])(?<![^\W\d_]-)(?P<before>(?:{money})\s?)?[-\u2212]?(?P<digits>{_DIGITS})"
-        rf"(?:{blank}?(?P<scale>{scales})(?!'))?(?P<order>{ordinal_ends()}|er|°(?!\s?[CF]))?"
+        rf"(?:{blank}?(?P<scale>{scales})(?!'))?(?P<order>{ordinal_ends()}|°(?!\s?[CF]))?"
         rf"(?:(?:{blank}|-)?(?P<unit>{money}|(?:{percent}|{clear_minutes()}|{_UNIT_SIGNS})(?![^\W\d_])))?"
         rf"(?P<stuck>[^\W\d_]*)",
         re.IGNORECASE,
@@ -67,7 +67,7 @@ def _scales() -> Mapping[str, tuple[float, ...]]:
     return {
         fold(name).rstrip("."): tuple(map(float, factors.split()))
         for factors in values("figures.scales")
-        for name in entries(f"figures.scales:{factors}")
+        for name in word_list(f"figures.scales:{factors}")
     }
 
 

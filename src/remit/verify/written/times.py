@@ -9,7 +9,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.language.tokens import fold
-from remit.verify.written.vocabulary import any_of, any_word, entries, pattern
+from remit.verify.written.vocabulary import any_of, any_word, pattern, word_list
 
 MINUTES_PER_HOUR: Final = 60
 _HALF_DAY: Final = 12 * 60
@@ -75,14 +75,15 @@ def _date_shapes() -> tuple[re.Pattern[str], ...]:
 @cache
 def ordinal_ends() -> str:
     """What makes 1 the first, behind its digits; a full stop may end the sentence instead."""
-    return "|".join(each for each in entries("time.ordinal_ends") if each.isalpha())
+    signs = (*word_list("time.ordinal_ends"), *word_list("figures.more_ordinal_ends"))
+    return "|".join(each for each in signs if each.isalpha())
 
 
 @cache
 def _months() -> Mapping[str, int]:
     """The names of the months, as they are looked up."""
     lists = (f"{each}:{month}" for month in range(1, 13) for each in _MONTH_LISTS)
-    return {fold(name): int(each.split(":")[1]) for each in lists for name in entries(each)}
+    return {fold(name): int(each.split(":")[1]) for each in lists for name in word_list(each)}
 
 
 def _dates_meant(parts: dict[str, str | None]) -> tuple[PartialDate, ...]:
@@ -155,7 +156,7 @@ def find_lengths(text: str) -> Iterator[tuple[int, int, int]]:
 @cache
 def clear_minutes() -> str:
     """The names of minutes behind a number, without those that may mean metres."""
-    names = (each for each in entries("time.units:minute") if len(each) > 1)
+    names = (each for each in word_list("time.units:minute") if len(each) > 1)
     return any_word(names, glued=True)
 
 

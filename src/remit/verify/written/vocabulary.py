@@ -37,7 +37,7 @@ def pattern(*names: str, before: str = "", after: str = "", glued: bool = False)
 @cache
 def any_of(*names: str, glued: bool = False) -> str:
     """Any entry of some lists as a whole word, to be built into a pattern."""
-    return any_word((entry for name in names for entry in entries(name)), glued=glued)
+    return any_word((entry for name in names for entry in word_list(name)), glued=glued)
 
 
 def any_word(found: Iterable[str], *, glued: bool = False) -> str:
@@ -49,7 +49,7 @@ def any_word(found: Iterable[str], *, glued: bool = False) -> str:
 
 
 @cache
-def entries(name: str) -> tuple[str, ...]:
+def word_list(name: str) -> tuple[str, ...]:
     """One list in every language.
 
     `time.units:hour` is what stands for one value of a list of values, `requests.weekdays*` every
@@ -70,7 +70,7 @@ def _with_value(lines: Iterable[str], value: str) -> Iterator[str]:
 @cache
 def word_set(name: str) -> frozenset[str]:
     """The single words of one list, as they are looked up."""
-    return frozenset(map(fold_text, entries(name)))
+    return frozenset(map(fold_text, word_list(name)))
 
 
 @cache
