@@ -4,12 +4,12 @@ import re
 
 import pytest
 
+from remit.language.languages import language_names
 from remit.model.plan import Clause, ClauseOutcome
 from remit.plan import items as plan_items
 from remit.plan.items import items
 from remit.plan.spoken import LANGUAGES
 from remit.plan.written import criteria
-from remit.verify.written.language import NAMES
 
 ALWAYS = {"request", "no-placeholder", "no-padding"}
 
@@ -41,7 +41,7 @@ def test_the_language_is_the_one_that_is_asked_for(ask: str, code: str | None) -
 
 
 def test_every_language_that_can_be_asked_for_can_be_checked() -> None:
-    assert dict(LANGUAGES.values()) == dict(NAMES)
+    assert dict(LANGUAGES.values()) == dict(language_names())
 
 
 LENGTH = [

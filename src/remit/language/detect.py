@@ -5,20 +5,11 @@ from functools import cache
 from itertools import chain
 from typing import Final
 
-from remit.language.files import LANGUAGES, language_file
+from remit.language.files import LANGUAGES, language_file, read_toml
 from remit.language.phrases import Phrases
 from remit.language.time.words import time_words
 from remit.language.tokens import Token, TokenKind, fold
 
-# Small words of languages Remit does not read, which share many others with those it does.
-_FOREIGN: Final = """
-je tu nous vous est et le les des du au aux une pour avec dans sur pas qui demain moi
-rappelle envoie-moi rappelle-moi s'il c'est qu'est-ce j'ai quel quelle heures il lo gli che di
-per con sono domani ricordami alle mandami della nel questo perché você não para amanhã às uma
-os com lembre-me mim obrigado obrigada ik je het een niet met voor naar stuur herinner van dat
-mij och att det inte jag på imorgon ikke jeg og til mig przypomnij mi jutro że żeby się nie
-jest do w na z o bana bir ve saat için
-"""
 _ASKS: Final = 2  # votes of a verb that asks, in front: "text bob im late" is not German
 
 
@@ -83,5 +74,6 @@ def _common(code: str) -> frozenset[str]:
 
 @cache
 def _foreign() -> frozenset[str]:
+    """Small words of languages Remit does not read, which share many others with those it does."""
     ours = frozenset().union(*map(_common, LANGUAGES))
-    return frozenset(map(fold, _FOREIGN.split())) - ours
+    return frozenset(map(fold, read_toml("foreign")["words"])) - ours

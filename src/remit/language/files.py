@@ -23,9 +23,9 @@ def language_file(code: str) -> Mapping[str, Mapping[str, list[str]]]:
     return cast("Mapping[str, Mapping[str, list[str]]]", read_toml(code))
 
 
-def read_toml(name: str) -> dict[str, list[str]]:
-    """One data file of this package."""
-    text = (get_data("remit.language", f"{name}.toml") or b"").decode()
+def read_toml(name: str, package: str = "remit.language") -> dict[str, list[str]]:
+    """One data file of a package; it lies beside its modules."""
+    text = (get_data(package, f"{name}.toml") or b"").decode()
     return cast("dict[str, list[str]]", tomllib.loads(text))
 
 

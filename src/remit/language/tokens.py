@@ -96,7 +96,12 @@ def is_sign(text: str) -> bool:
 @lru_cache(maxsize=4096)
 def fold(word: str) -> str:
     """Write a word as it is looked up: small, without accents, one sort of apostrophe."""
-    plain = unicodedata.normalize("NFKD", word.casefold().replace("’", "'"))
+    return fold_text(word)
+
+
+def fold_text(text: str) -> str:
+    """A whole text as words are looked up; it is not kept, for texts are long."""
+    plain = unicodedata.normalize("NFKD", text.casefold().replace("’", "'"))
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from remit.model.contract import Result
 from remit.verify.written.figures import AmountFigure, DateFigure, figures
-from remit.verify.written.ground import SourceFigures
+from remit.verify.written.source_figures import SourceFigures
 from tests.verify.written.desk import look, page
 
 SAME = [

@@ -10,11 +10,9 @@ from remit.verify.written.fresh import FreshnessCheck
 from remit.verify.written.grounded import GroundedCheck
 from remit.verify.written.language import LanguageCheck
 from remit.verify.written.length import LengthCheck
-from remit.verify.written.mentions import MentionsCheck
-from remit.verify.written.padding import PaddingCheck
+from remit.verify.written.phrases import MentionsCheck, PaddingCheck, PlaceholderCheck
 from remit.verify.written.request import RequestCheck
 from remit.verify.written.sources import SourcesCheck
-from remit.verify.written.unfilled import PlaceholderCheck
 
 CHECKS: Final[Mapping[str, Check]] = {
     "answers": AnswersCheck(),

@@ -13,25 +13,18 @@ from typing import Final
 from msgspec import Struct
 
 from remit.language.files import words_in_all
+from remit.language.tokens import fold_text
 from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
 from remit.model.plan import ClauseOutcome
 from remit.model.task import Task
 from remit.verify.written.figures import figures
 from remit.verify.written.language import language_of
-from remit.verify.written.topics import QUESTIONS, SELF, THINGS, MeasuredText, Topic, topics_of
-from remit.verify.written.wording import STOP, entries, fold, plain, says, sentences, stem, words
+from remit.verify.written.topics import MeasuredText, Topic, begins_with, topics_of
+from remit.verify.written.vocabulary import pattern
+from remit.verify.written.wording import STOP, entries, folded_words, plain, says, sentences, stem
 
 _NUMBERED: Final = re.compile(r"\d{1,2}[.)]\s+(?P<item>.+)")
 _STOP: Final = STOP | words_in_all("requests", "asking")
-_OPENER: Final = re.compile(
-    r"^(?:hi|hello|dear|hallo|liebe|hola|buenos|here (?:is|are)|hier (?:ist|sind)|aqui"
-    r"|i (?:looked|found|checked|compared)"
-    r"|ich habe|he (?:buscado|encontrado)|let me know|i hope|hope this|feel free|best|kind|viele"
-    r"|mit freundlichen|un saludo"
-    r"|gern|sag bescheid|avisame|espero|enjoy|viel spass|have a|answers?|sources?|quellen?"
-    r"|fuentes?)\b"
-)
-_WHETHER: Final = re.compile(r"(?:.{0,20}\b)?(?:whether|if|ob|si)\b")
 _FEW: Final = 3  # words of an item that is nothing but a name
 _TWO: Final = 2
 _LEAST_ROOM: Final = 4  # words of a sentence that could be an answer
@@ -49,15 +42,16 @@ class _Item(Struct, frozen=True):
 
         What is asked first is what all is about; later questions name what they want to know.
         """
-        bare = fold(self.text)
-        asks = QUESTIONS.match(bare) if self.number == 1 else None
-        return any((SELF.match(bare), THINGS.match(bare), asks))
+        bare = fold_text(self.text)
+        asked = self.number == 1 and begins_with(bare, "answers.questions")
+        return asked or begins_with(bare, "answers.compose", "answers.seek")
 
     @property
     def plain(self) -> bool:
         """Whether its answer would say its own word: it names a thing, or asks whether."""
-        bare = fold(self.text)
-        return _WHETHER.match(bare) is not None or (len(self.terms) <= _FEW and not self.open)
+        whether = pattern("answers.whether", before=r"(?:.{0,20}\b)?")
+        asks = whether.match(fold_text(self.text)) is not None
+        return asks or (len(self.terms) <= _FEW and not self.open)
 
 
 class AnswersCheck:
@@ -84,8 +78,8 @@ class AnswersCheck:
 def judge(asked: Sequence[str], text: str) -> tuple[list[str], list[str]]:
     """Which items are not answered, and of which nobody can be sure."""
     items = _items(asked)
-    told = MeasuredText(text, fold(text), figures(text))
-    said = frozenset(fold(word) for word in words(text))
+    told = MeasuredText(text, fold_text(text), figures(text))
+    said = frozenset(folded_words(text))
     silent = [each for each in items if not _answered(each, told, said)]
     rest = [each for each in items if each not in silent]
     # Only who calls the other things by their names can be told to have left one out.
@@ -134,13 +128,13 @@ def _items(asked: Sequence[str]) -> list[_Item]:
 
 
 def _terms(item: str) -> list[str]:
-    bare = [fold(word) for word in words(item)]
+    bare = folded_words(item)
     numbers = re.findall(r"\d[\d.,]*\d|\d", item)
     return [stem(word) for word in bare if word not in _STOP and len(word) > 2] + numbers  # noqa: PLR2004
 
 
 def _answered(item: _Item, told: MeasuredText, said: frozenset[str]) -> bool:
-    if SELF.match(fold(item.text)) and not item.topics:
+    if begins_with(fold_text(item.text), "answers.compose") and not item.topics:
         return True
     spoken = _spoken(item, told, said)
     if not item.topics:
@@ -179,14 +173,14 @@ def _telling(text: str) -> list[str]:
         each
         for each in (*told, *whole)
         if len(each.split()) >= _LEAST_ROOM
-        and not _OPENER.match(fold(each))
+        and not pattern("answers.openers").match(fold_text(each))
         and not each.endswith(":")
     ]
 
 
 def _belongs(sentence: str, items: Sequence[_Item]) -> bool:
-    said = frozenset(fold(word) for word in words(sentence))
-    told = MeasuredText(sentence, fold(sentence), figures(sentence))
+    said = frozenset(folded_words(sentence))
+    told = MeasuredText(sentence, fold_text(sentence), figures(sentence))
     return any(
         any(says(term, said) for term in item.terms)
         or any(topic.seen(told) for topic in item.topics)

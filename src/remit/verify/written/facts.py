@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from typing import Final
 
 from remit.language.files import words_in_all
+from remit.language.tokens import fold
 from remit.model.contract import Evidence
 from remit.model.task import Task
-from remit.verify.written import clocks, numbers, places
+from remit.verify.written import numbers, places, times
 from remit.verify.written.figures import (
     AmountFigure,
     DateFigure,
@@ -16,13 +17,14 @@ from remit.verify.written.figures import (
     PageFigure,
     PhoneFigure,
     TimeFigure,
+    amounts_in,
     figures,
 )
-from remit.verify.written.ground import SourceFigures
 from remit.verify.written.grounded import invented
-from remit.verify.written.wording import fold, stem, words
+from remit.verify.written.source_figures import SourceFigures
+from remit.verify.written.times import MINUTES_PER_HOUR
+from remit.verify.written.wording import folded_words, stem
 
-_HOUR: Final = 60
 _NOON: Final = 12
 _WINDOW: Final = 24
 _BEFORE: Final = 3  # words before a figure that may bound it
@@ -84,7 +86,7 @@ def same_kind(one: Figure, other: Figure) -> bool:
 
 def _is_fact(figure: Figure, asked: str) -> bool:
     """Whether a figure of the request is told, not a bound: "under 30 euros" need not be said."""
-    before = [fold(each) for each in words(asked[: figure.at])[-_BEFORE:]]
+    before = folded_words(asked[: figure.at])[-_BEFORE:]
     tails = {" ".join(before[-n:]) for n in range(1, len(before) + 1)}
     return tails.isdisjoint(words_in_all("requests", "limits"))
 
@@ -99,18 +101,20 @@ def _stands(fact: Figure, told: Sequence[Figure], text: str) -> bool:
     if any(agree(fact, each) for each in told):
         return True
     spelled = numbers.spelled(text)
-    bare = {a for each in told if isinstance(each, AmountFigure) for a in each.number.amounts}
+    bare = amounts_in(told)
     match fact:
         case TimeFigure():
-            hours = {float(m // _HOUR % n) for m in fact.minutes for n in (24, _NOON)}
-            named = not clocks.find_words(text).isdisjoint(fact.minutes)
+            hours = {float(m // MINUTES_PER_HOUR % n) for m in fact.minutes for n in (24, _NOON)}
+            named = not times.named_times(text).isdisjoint(fact.minutes)
             stands = named or not hours.isdisjoint(spelled | bare)
         case DateFigure():
             stands = any(each.day in bare | spelled for each in fact.meant)
         case AmountFigure():
             stands = not set(fact.number.amounts).isdisjoint(spelled)
         case DurationFigure():
-            stands = not {float(fact.minutes), fact.minutes / _HOUR}.isdisjoint(bare | spelled)
+            stands = not {float(fact.minutes), fact.minutes / MINUTES_PER_HOUR}.isdisjoint(
+                bare | spelled
+            )
         case _:
             stands = False
     return stands

@@ -6,59 +6,49 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from remit.verify.written import clocks, days, numbers, places
-from remit.verify.written.days import PartialDate
+from remit.language.tokens import fold_text
+from remit.verify.written import numbers, places, times
 from remit.verify.written.numbers import Number
-from remit.verify.written.wording import fold
+from remit.verify.written.times import PartialDate
+from remit.verify.written.vocabulary import pattern
 
 
-class PageFigure(Struct, frozen=True):
+class _Said(Struct, frozen=True):
     said: str
-    at: int
+    at: int  # where it stands in the text
+
+
+class PageFigure(_Said, frozen=True):
     address: str
 
 
-class MailFigure(Struct, frozen=True):
-    said: str
-    at: int
+class MailFigure(_Said, frozen=True):
+    """The address of a letter box."""
 
 
-class PhoneFigure(Struct, frozen=True):
-    said: str
-    at: int
+class PhoneFigure(_Said, frozen=True):
     digits: str
 
 
-class DateFigure(Struct, frozen=True):
-    said: str
-    at: int
+class DateFigure(_Said, frozen=True):
     meant: tuple[PartialDate, ...]
 
 
-class TimeFigure(Struct, frozen=True):
-    said: str
-    at: int
+class TimeFigure(_Said, frozen=True):
     minutes: tuple[int, ...]  # of the day
 
 
-class DurationFigure(Struct, frozen=True):
-    said: str
-    at: int
+class DurationFigure(_Said, frozen=True):
     minutes: int
 
 
-class AmountFigure(Struct, frozen=True):
-    said: str
-    at: int
+class AmountFigure(_Said, frozen=True):
     number: Number
     end: int
 
 
-class CodeFigure(Struct, frozen=True):
+class CodeFigure(_Said, frozen=True):
     """A number in three parts or more, which counts nothing: 4.2.0."""
-
-    said: str
-    at: int
 
 
 Figure: TypeAlias = (
@@ -75,20 +65,10 @@ _Found: TypeAlias = tuple[int, Figure]  # with where it ends
 
 _MARKER: Final = re.compile(r"^[ \t]*(?:#+[ \t]*)?\d{1,3}[.)](?=[ \t]+\S)", re.MULTILINE)
 _NOTE: Final = re.compile(r"\[\^?\d{1,2}\]")
-_LABEL: Final = re.compile(
-    r"(?:\b(?:option|step|day|tip|idea|part|number|no|nr|day|week|question|item|point|schritt|tag"
-    r"|tipp|idee|teil|nummer"
-    r"|woche|frage|punkt|paso|dia|consejo|parte|numero|semana|pregunta|opcion|top|phase"
-    r"|fase)\b\.?|#)[ \t]*$"
-)
-_CALL: Final = re.compile(
-    r"(?:tel|phone|call|ring|fon|telefon\w*|mobil\w*|handy|fax|whatsapp|telefono|movil|llam\w+"
-    r"|\bunter|n[uú]mero)\W{0,3}(?:\w+\W{1,2}){0,2}$"
-)
+_NUMBER_FOLLOWS: Final = r"\W{0,3}(?:\w+\W{1,2}){0,2}\Z"
 _CODE: Final = re.compile(
     r"(?:(?<![\w.])|(?<=\bv))(?!\d{1,3}(?:\.\d{3})+(?!\d))\d+(?:\.\d+){2,}(?!\w)"
 )
-_OUT_OF: Final = re.compile(r"\d\s?(?:out of|of|von|sobre|de|/)\s?$")  # 7.9 out of 10
 _SCALES: Final = (5, 6, 10, 20, 100)
 _MOST_LABEL: Final = 20
 _SURE_DIGITS: Final = 9
@@ -96,23 +76,31 @@ _SURE_DIGITS: Final = 9
 
 def figures(text: str) -> list[Figure]:
     """Every figure of a text, in order. What numbers its lists and steps is none."""
-    left = _Left(text)
-    found = [
-        *left.claim(_mails(left)),
-        *left.claim(_pages(left)),
-        *left.claim(_dates(left)),
-    ]
+    left = _UnclaimedText(text)
+    mails = places.MAIL.finditer(text)
+    found = left.claim((each.end(), MailFigure(each[0], each.start())) for each in mails)
+    found += left.claim(_pages(left))
+    dates = times.find_dates(left.rest)
+    found += left.claim((end, DateFigure(text[at:end], at, meant)) for at, end, meant in dates)
     for mark in (_MARKER, _NOTE):
         left.blank(each.span() for each in mark.finditer(left.rest))
-    found += left.claim(_codes(left))
-    found += left.claim(_lengths(left))
-    found += left.claim(_times(left))
+    codes = _CODE.finditer(left.rest)
+    found += left.claim((each.end(), CodeFigure(each[0], each.start())) for each in codes)
+    lengths = times.find_lengths(left.rest)
+    found += left.claim((end, DurationFigure(text[at:end], at, each)) for at, end, each in lengths)
+    clock = times.find_times(left.rest)
+    found += left.claim((end, TimeFigure(text[at:end], at, each)) for at, end, each in clock)
     found += left.claim(_phones(left))
-    found += [figure for _, figure in _amounts(left)]
-    return sorted(found, key=lambda each: each.at)
+    return sorted((*found, *_amounts(left)), key=lambda each: each.at)
 
 
-class _Left:
+def amounts_in(found: Iterable[Figure]) -> set[float]:
+    """All that the numbers among some figures may mean."""
+    numbered = (each.number for each in found if isinstance(each, AmountFigure))
+    return {amount for each in numbered for amount in each.amounts}
+
+
+class _UnclaimedText:
     """A text, and what of it nobody has claimed yet."""
 
     def __init__(self, text: str) -> None:
@@ -134,15 +122,10 @@ class _Left:
 
     def before(self, at: int) -> str:
         """A few words before a place, folded."""
-        return fold(self.text[max(0, at - 40) : at])
+        return fold_text(self.text[max(0, at - 40) : at])
 
 
-def _mails(left: _Left) -> Iterator[_Found]:
-    for found in places.MAIL.finditer(left.rest):
-        yield found.end(), MailFigure(found.group(0), found.start())
-
-
-def _pages(left: _Left) -> Iterator[_Found]:
+def _pages(left: _UnclaimedText) -> Iterator[_Found]:
     done = 0
     for start, end, url in sorted(places.urls(left.rest)):
         if start >= done and "\x00" not in url:
@@ -150,51 +133,30 @@ def _pages(left: _Left) -> Iterator[_Found]:
             done = end
 
 
-def _dates(left: _Left) -> Iterator[_Found]:
-    for start, end, meant in days.find(left.rest):
-        yield end, DateFigure(left.text[start:end], start, meant)
-
-
-def _codes(left: _Left) -> Iterator[_Found]:
-    for found in _CODE.finditer(left.rest):
-        yield found.end(), CodeFigure(found.group(0), found.start())
-
-
-def _lengths(left: _Left) -> Iterator[_Found]:
-    for start, end, minutes in clocks.find_lengths(left.rest):
-        yield end, DurationFigure(left.text[start:end], start, minutes)
-
-
-def _times(left: _Left) -> Iterator[_Found]:
-    for start, end, minutes in clocks.find(left.rest):
-        yield end, TimeFigure(left.text[start:end], start, minutes)
-
-
-def _phones(left: _Left) -> Iterator[_Found]:
+def _phones(left: _UnclaimedText) -> Iterator[_Found]:
     for start, end, digits in places.phones(left.rest):
         said = left.text[start:end]
         long = len(digits) >= _SURE_DIGITS or re.search(r"\D", said)
         sure = said[0] in "+0(" and long and not places.is_amount(said)
-        if sure or _CALL.search(left.before(start)):
+        if sure or pattern("figures.telephone", after=_NUMBER_FOLLOWS).search(left.before(start)):
             yield end, PhoneFigure(said, start, digits)
 
 
-def _amounts(left: _Left) -> Iterator[_Found]:
-    for match in numbers.NUMBER.finditer(left.rest):
+def _amounts(left: _UnclaimedText) -> Iterator[AmountFigure]:
+    for match in numbers.number_shape().finditer(left.rest):
         number = numbers.read(match)
         if number is not None and not _is_label(number, left, match.start()):
-            yield (
-                match.end(),
-                AmountFigure(match.group(0).strip(), match.start(), number, match.end()),
-            )
+            yield AmountFigure(match.group(0).strip(), match.start(), number, match.end())
 
 
-def _is_label(number: Number, left: _Left, at: int) -> bool:
-    """Whether a number names a step, or the end of a scale."""
+def _is_label(number: Number, left: _UnclaimedText, at: int) -> bool:
+    """Whether a number names a step, or the end of a scale: 7.9 out of 10."""
     whole = number.values[0].amount
     small = not number.unit and whole <= _MOST_LABEL
     if not (small or whole in _SCALES):
         return False
     before = left.before(at)
-    step = small and _LABEL.search(before)
-    return bool(step or (whole in _SCALES and _OUT_OF.search(before)))
+    step = pattern("figures.labels", before="(?:#|", after=r"\.?)[ \t]*\n?\Z")
+    out_of = pattern("figures.out_of", before=r"\d\s?(?:/|", after=r")\s?\Z")
+    labels = small and step.search(before)
+    return bool(labels or (whole in _SCALES and out_of.search(before)))

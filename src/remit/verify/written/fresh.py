@@ -1,23 +1,18 @@
 """What the text stands on is not older than it may be."""
 
-import re
 from datetime import date, timedelta
 from typing import Final
 
 from remit.model.contract import Criterion, Evidence, Finding, ReadSource, Result
 from remit.model.task import Task
-from remit.verify.written import days, places
-from remit.verify.written.days import PartialDate
+from remit.verify.written import places, times
 from remit.verify.written.figures import AmountFigure, DateFigure, figures
-from remit.verify.written.ground import SourceFigures
+from remit.verify.written.source_figures import SourceFigures
 from remit.verify.written.sources import is_named
+from remit.verify.written.times import PartialDate
+from remit.verify.written.vocabulary import pattern
 
-_STAMP: Final = re.compile(
-    r"(?:published|posted|updated|last updated|as of|valid from|dated?|stand|aktualisiert"
-    r"|veröffentlicht|vom|gültig ab"
-    r"|publicad[oa]|actualizad[oa]|fecha|a fecha de|vigente desde)\b[^\n]{0,24}$",
-    re.IGNORECASE,
-)
+_STAMP_FOLLOWS: Final = r"[^\n]{0,24}\Z"
 _TOP: Final = 30  # a date that begins a page is its own
 _SHOWN: Final = 60
 
@@ -53,9 +48,9 @@ class FreshnessCheck:
 def dated_on(source: ReadSource, today: date) -> date | None:
     """How old a source says it is; else the day it was read."""
     head = source.text
-    for start, _, meant in sorted(days.find(head)):
+    for start, _, meant in sorted(times.find_dates(head)):
         before = head[max(0, start - 60) : start]
-        if start <= _TOP or _STAMP.search(before):
+        if start <= _TOP or pattern("sources.dated", after=_STAMP_FOLLOWS).search(before):
             return _day(meant, today)
     read = source.read_at.date() if source.read_at else None
     return _in_address(source.place, today) or read
@@ -80,7 +75,7 @@ def _day(meant: tuple[PartialDate, ...], today: date) -> date | None:
 def _in_address(place: str, today: date) -> date | None:
     if not places.is_page(place):
         return None
-    found = [_day(meant, today) for _, _, meant in days.find(place)]
+    found = [_day(meant, today) for _, _, meant in times.find_dates(place)]
     past = [day for day in found if day and day <= today]
     return past[0] if past else None
 

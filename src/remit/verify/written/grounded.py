@@ -13,52 +13,31 @@ from datetime import date, datetime, timedelta
 from itertools import pairwise
 from typing import Final
 
+from remit.language.tokens import fold_text
 from remit.model.contract import UNPROVEN, Criterion, Evidence, Finding, Result
 from remit.model.task import Task
-from remit.verify.written import clocks, numbers, reckon
-from remit.verify.written.days import PartialDate, day_of
+from remit.verify.written import arithmetic, numbers, times
 from remit.verify.written.figures import (
     AmountFigure,
     DateFigure,
     DurationFigure,
     Figure,
     TimeFigure,
+    amounts_in,
     figures,
 )
-from remit.verify.written.ground import SourceFigures, later
-from remit.verify.written.wording import entries, fold, rows
+from remit.verify.written.source_figures import SourceFigures, later
+from remit.verify.written.times import PartialDate, day_of
+from remit.verify.written.vocabulary import pattern
+from remit.verify.written.wording import entries, rows
 
-_HEDGE: Final = re.compile(
-    r"(?:\b(?:about|around|roughly|approximately|approx|some|nearly|almost|over|under|more than"
-    r"|less than|up to|close to|circa"
-    r"|ca|rund|etwa|ungefahr|knapp|fast|gut|uber|mehr als|weniger als|zirka|unos|unas|cerca de"
-    r"|cerca del|aproximadamente"
-    r"|casi|casi un|alrededor de|alrededor del|mas de|menos de|en torno a|hacia las|hacia)\b"
-    r"|[~≈])\W{0,3}(?:\w{1,3}\W)?$"
-)
-_RELATIVE: Final = re.compile(
-    r"\b(?:today|tomorrow|tonight|yesterday|week|weekend|month|heute|morgen|gestern|woche"
-    r"|wochenende|monat|hoy|manana"
-    r"|ayer|semana|mes|fin de semana"
-    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|diens|donners|frei|sams|sonn)tags?"
-    r"|mittwochs?"
-    r"|lunes|martes|miercoles|jueves|viernes|sabados?|domingos?)\b"
-)
-_SPAN: Final = re.compile(r"\b(?:days?|tagen?|dias?|nights?|nachten?|noches?)\b")
-_WEEKS: Final = re.compile(r"\b(?:weeks?|wochen?|semanas?)\b")
-_YEARS: Final = re.compile(r"(?:years?|jahren?|anos?)\b")
-_TIMES: Final = re.compile(
-    r" (?:(?:working|business|full|ganze|volle) )?(?:hour|day|night|week|month|year|minute|star"
-    r"|degree|percent|euro|stund|tag|nacht"
-    r"|woche|monat|jahr|minut|stern|grad|prozent|uhr|hora|dia|noche|semana|mes|ano|estrella|and"
-    r"|und|bis|von|out)"
-)
 _PRICES: Final = 60
 _A_FEW: Final = 12
 _NEAR_DAYS: Final = 14
 MOST: Final = 100_000  # characters of a text
 _SHOWN: Final = 3
-_WINDOW: Final = 40
+_WINDOW: Final = 40  # characters before a figure
+_NEXT: Final = 14  # characters behind it
 
 
 class GroundedCheck:
@@ -116,7 +95,14 @@ def _todays(task: Task, evidence: Evidence) -> list[date]:
 
 
 def _hedged(text: str, at: int) -> bool:
-    return _HEDGE.search(fold(text[max(0, at - _WINDOW) : at])) is not None
+    hedge = pattern("figures.hedges", before="(?:[~≈]|", after=r")\W{0,3}(?:\w{1,3}\W)?\Z")
+    return hedge.search(fold_text(text[max(0, at - _WINDOW) : at])) is not None
+
+
+def _counts_unit(text: str, end: int, unit: str, *more: str) -> bool:
+    """Whether a unit of time follows a figure."""
+    after = fold_text(text[end : end + _NEXT]).strip()
+    return pattern(f"time.units:{unit}", *more).match(after) is not None
 
 
 class _Reckoning:
@@ -125,16 +111,17 @@ class _Reckoning:
     def __init__(self, task: Task, evidence: Evidence, ground: SourceFigures) -> None:
         self._text = text = evidence.text
         asked = {n for each in owner_words(task) for n in _numbers(each)}
-        self._beside = reckon.beside(each.text for each in evidence.read)
-        self._columns = [column for each in evidence.read for column in reckon.columns(each.text)]
+        read = [each.text for each in evidence.read]
+        self._read_results = arithmetic.results_in_sentences(read)
+        self._columns = [column for part in read for column in arithmetic.number_columns(part)]
         self._today = (task.started_at or task.scheduled_for or task.created_at).date()
         self._ground = ground
-        self._asked = fold(" ".join(owner_words(task)))
-        self._reckons = reckon.is_asked(self._asked)
+        self._asked = fold_text(" ".join(owner_words(task)))
+        self._reckons = arithmetic.is_asked(self._asked)
         self._counts = frozenset(numbers.spelled(text) | asked)
         # So many as the owner said, at a price that was read.
         if len(ground.amounts) <= _PRICES:
-            self._beside += [n * each for n in asked for each in ground.amounts]
+            self._read_results += [n * each for n in asked for each in ground.amounts]
         self._own = {float(n) for n in (len(entries(text)), rows(text), *_tops(text)) if n}
 
     def left(self, lost: list[Figure], known: list[Figure]) -> list[Figure]:
@@ -148,7 +135,7 @@ class _Reckoning:
 
     def _follows(self, figure: Figure, known: Sequence[Figure]) -> bool:
         told = [each for each in known if isinstance(each, AmountFigure)]
-        return reckon.in_ratio(figure, self._text, told) or self._is_worked_out(figure, known)
+        return arithmetic.in_ratio(figure, self._text, told) or self._is_worked_out(figure, known)
 
     def _is_worked_out(self, figure: Figure, known: Sequence[Figure]) -> bool:
         match figure:
@@ -165,25 +152,24 @@ class _Reckoning:
 
     def _amount(self, figure: AmountFigure, known: Sequence[Figure]) -> bool:
         own = not figure.number.unit and not self._own.isdisjoint(figure.number.amounts)
-        if own or _is_count(figure, self._text) or reckon.is_total(figure, self._columns):
+        if own or _is_count(figure, self._text) or arithmetic.is_total(figure, self._columns):
             return True
         if self._counts_days(figure, known) or self._counts_years(figure):
             return True
         sentence = _sentence(self._text, figure.at, figure.end)
         amounts = [each for each in known if isinstance(each, AmountFigure) and not _is_year(each)]
-        if reckon.is_share(figure, [each for each in amounts if each.said in sentence]):
+        if arithmetic.is_share(figure, [each for each in amounts if each.said in sentence]):
             return True
-        if not (self._reckons or reckon.is_fine(figure) or reckon.is_cued(sentence)):
+        if not (self._reckons or arithmetic.is_fine(figure) or arithmetic.is_cued(sentence)):
             return False
-        told = reckon.stated_figures(amounts, self._text)
-        basis = reckon.ReckoningBasis(told, self._counts, self._columns, self._beside)
+        told = arithmetic.stated_figures(amounts, self._text)
+        basis = arithmetic.ArithmeticBasis(told, self._counts, self._columns, self._read_results)
         hedged = _hedged(self._text, figure.at)
-        return reckon.reckoned(figure, basis, hedged=hedged, hundred="100" in sentence)
+        return arithmetic.follows_from(figure, basis, hedged=hedged, hundred="100" in sentence)
 
     def _counts_years(self, figure: AmountFigure) -> bool:
         """Whether an amount is how many years have passed since one that is told."""
-        after = fold(self._text[figure.end : figure.end + 14]).strip()
-        if not _YEARS.match(after):
+        if not _counts_unit(self._text, figure.end, "year"):
             return False
         years = self._ground.years
         gone = {float(self._today.year - year - less) for year in years for less in (0, 1)}
@@ -191,7 +177,7 @@ class _Reckoning:
 
     def _counts_days(self, figure: AmountFigure, known: Sequence[Figure]) -> bool:
         """Whether an amount is how many days lie between two that are told."""
-        if not _SPAN.match(fold(self._text[figure.end : figure.end + 12]).strip()):
+        if not _counts_unit(self._text, figure.end, "day", "figures.nights"):
             return False
         told = [
             self._today,
@@ -206,16 +192,18 @@ class _Reckoning:
     def _day(self, day: PartialDate, known: Sequence[Figure]) -> bool:
         """Whether a day is one that was spoken of as tomorrow or Friday, or so many days later."""
         near = [self._today + timedelta(days=n) for n in range(-_NEAR_DAYS, _NEAR_DAYS + 1)]
-        if _RELATIVE.search(self._asked) and any(day.agrees(day_of(each)) for each in near):
+        relative = pattern("figures.relative_days", "requests.weekdays(s|)").search(self._asked)
+        if relative and any(day.agrees(day_of(each)) for each in near):
             return True
         spans = [n for each in known if isinstance(each, AmountFigure) for n in self._days(each)]
         return any(day.agrees(later(self._today, n)) for n in spans)
 
     def _days(self, figure: AmountFigure) -> list[float]:
-        after = fold(self._text[figure.end : figure.end + 14]).strip()
-        weeks = 7 if _WEEKS.match(after) else 1
         small = [n for n in figure.number.amounts if n <= 366]  # noqa: PLR2004 - a year of days
-        return [n * weeks for n in small] if weeks > 1 or _SPAN.match(after) else []
+        if _counts_unit(self._text, figure.end, "week"):
+            return [n * 7 for n in small]
+        days = _counts_unit(self._text, figure.end, "day", "figures.nights")
+        return small if days else []
 
     def _time(self, figure: TimeFigure, known: Sequence[Figure]) -> bool:
         clock = [m for each in known if isinstance(each, TimeFigure) for m in each.minutes]
@@ -226,22 +214,16 @@ class _Reckoning:
     def _length(self, figure: DurationFigure, known: Sequence[Figure]) -> bool:
         """Whether it lies between two times, or between two lengths, that are told."""
         clock = [each for each in known if isinstance(each, TimeFigure)]
-        gaps = {
-            clocks.between(a, b)
-            for one, other in pairwise(clock)
-            for a in one.minutes
-            for b in other.minutes
-        }
+        gaps = set[int]()
+        for one, other in pairwise(clock):
+            gaps |= times.lengths_between(one.minutes, other.minutes)
         lasts = [each.minutes for each in known if isinstance(each, DurationFigure)]
         gaps |= {abs(a - b) for a in lasts for b in lasts} | {a + b for a in lasts for b in lasts}
         return figure.minutes in gaps
 
 
 def _numbers(text: str) -> set[float]:
-    amounts = {
-        a for each in figures(text) if isinstance(each, AmountFigure) for a in each.number.amounts
-    }
-    return amounts | numbers.spelled(text)
+    return amounts_in(figures(text)) | numbers.spelled(text)
 
 
 def _tops(text: str) -> tuple[int, ...]:
@@ -254,8 +236,9 @@ def _is_count(figure: AmountFigure, text: str) -> bool:
     """Whether an amount is a few of something: 4 tickets. Days and hours are no such things."""
     whole = figure.number.amounts[0]
     few = not figure.number.unit and whole <= _A_FEW and figure.said.isdecimal()
-    after = fold(text[figure.end : figure.end + 24])
-    return few and re.match(r" [^\W\d_]{3,}", after) is not None and not _TIMES.match(after)
+    after = fold_text(text[figure.end : figure.end + 24])
+    measured = pattern("figures.measured", before=" ").match(after)
+    return few and re.match(r" [^\W\d_]{3,}", after) is not None and not measured
 
 
 def _is_year(figure: AmountFigure) -> bool:

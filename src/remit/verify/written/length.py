@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
 from remit.model.task import Task
 from remit.verify.written import places
+from remit.verify.written.vocabulary import pattern
 from remit.verify.written.wording import entries, paragraphs, plain, rows, sentences
 
 _PATTERN: Final = re.compile(
@@ -15,7 +16,6 @@ _PATTERN: Final = re.compile(
 )
 _COUNTED: Final = re.compile(r"\w+(?:[.,:'’/@-]\w+)*")
 _ENDLESS: Final = 10**9
-_INLINE: Final = re.compile(r"[,;]\s+|\s+(?:and|or|und|oder|y|e|o)\s+")
 _HEADING: Final = re.compile(r"^#{1,6}\s+\S", re.MULTILINE)
 _SEVERAL: Final = 3  # things that a sentence can be seen to be short of
 _LIST: Final = 2  # entries that make a list
@@ -78,7 +78,8 @@ def _items(text: str) -> LengthCounts:
     if count := rows(text):
         return LengthCounts((count, *headings))
     lines = [line for line in text.splitlines() if line.strip()]
-    inline = [len(_INLINE.split(each)) for each in sentences(text)]
+    apart = pattern("small.and", "small.or", before=r"[,;]\s+|\s+", after=r"\s+")
+    inline = [len(apart.split(each)) for each in sentences(text)]
     loose = (len(paragraphs(text)), len(lines), len(sentences(text)), *inline, sum(inline))
     counts = (max(loose), *loose, *(count - 1 for count in loose[:3]), *headings)
     return LengthCounts(counts, max(loose))

@@ -7,13 +7,14 @@ from typing import Final
 from msgspec import Struct
 
 from remit.language.files import words_in_all
+from remit.language.tokens import fold
 from remit.verify.written.language import likely_language
-from remit.verify.written.wording import ORDER_VERBS, STOP, fold, sentences, stem, words
+from remit.verify.written.vocabulary import word_set
+from remit.verify.written.wording import ORDER_VERBS, STOP, sentences, stem, words
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*\.?|[^\w\s]")
 _CAMEL: Final = re.compile(r"[a-z][A-Z]")  # of a service, through which it is sent
 _FULL: Final = 2  # words of a full name
-_PLACES: Final = frozenset(["in", "at", "to", "from", "near", "en", "desde", "hacia"])
 
 
 class PersonName(Struct, frozen=True):
@@ -59,12 +60,12 @@ def compare(
 def _replaces(asked: PersonName, told: PersonName, *, capitals: bool) -> bool:
     """Whether a strange name stands where the one of the request should."""
     greeted = told.before in words_in_all("requests", "salutations") or told.titled
-    if greeted and (asked.titled or asked.before not in _PLACES):
+    if greeted and (asked.titled or asked.before not in word_set("small.place")):
         return True
     if not capitals or told.last_line:  # who signs is nobody's business here
         return False
     full = len(asked.words) >= _FULL and len(told.words) >= _FULL
-    return full or (asked.before in _PLACES and told.before == asked.before)
+    return full or (asked.before in word_set("small.place") and told.before == asked.before)
 
 
 def _names(text: str, *, capitals: bool) -> Iterator[PersonName]:

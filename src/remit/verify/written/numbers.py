@@ -6,53 +6,27 @@ So a number has all the values that it may mean.
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Final, NamedTuple
 
 from msgspec import Struct
 
 from remit.language.numbers import NUMBER_WORDS
-from remit.verify.written.wording import fold, words
+from remit.language.tokens import fold
+from remit.verify.written.times import clear_minutes, ordinal_ends
+from remit.verify.written.vocabulary import any_of, values, word_list
+from remit.verify.written.wording import folded_words
 
 _DIGITS: Final = (
     r"\d{1,3}(?:[.,'’\u00a0\u202f]\d{3})+(?:[.,]\d+)?(?!\d)|\d{1,3}(?:\x20\d{3})+(?!\d)"
     r"|\d+(?:[.,]\d+)?"
 )
-_CURRENCY: Final = (
-    r"€|\$|£|¥|₹|eur(?:os?)?|usd|gbp|chf|idr|mxn|dollars?|pounds?|dólares|libras|pesos|rupiah"
-    r"|rupias|franken|cents?|ct|cent|céntimos"
+_MONEY_SIGNS: Final = r"€|\$|£|¥|₹|(?:eur|usd|gbp|chf|idr|mxn|ct)(?![^\W\d_])"
+_UNIT_SIGNS: Final = (
+    r"°\s?[cf]?|km/h|km²|m²|km|kwh|kw|kg|mg|gb|mb|tb|cm|mm|ml|min\.|[gmlhs](?![\w'])"
 )
-_UNIT: Final = (
-    r"%|percent|per\s+cent|prozent|por\s+ciento|°\s?[cf]?|km/h|km²|m²|km|kwh|kw|kg|mg|gb|mb|tb|cm"
-    r"|mm|ml|min(?:\.|utes?|uten?|utos?)?"
-    r"|[gmlhs](?![\w'])"
-)
-_SCALE: Final = (
-    r"mil\s+millones|thousand|tausend|tsd\.?|millionen|millions?|millones|mill[oó]n|mio\.?|mill\."
-    r"|milliarden?|mrd\.?|billion(?:s|en)?|bill[oó]n(?:es)?|trillions?|bn|mn|mil|[kKmMB](?![\w'])"
-)
-NUMBER: Final = re.compile(
-    rf"(?<!\w)(?<!\d[.,])(?<![^\W\d_]-)(?P<before>(?:{_CURRENCY})\s?)?[-\u2212]?(?P<digits>{_DIGITS})"
-    rf"(?:[\s\u00a0\u202f]?(?P<scale>{_SCALE})(?![^\W\d_]))?"
-    rf"(?P<order>st|nd|rd|th|º|ª|er|°(?!\s?[CF]))?"
-    rf"(?:[\s\u00a0\u202f-]?(?P<unit>(?:{_CURRENCY})(?![^\W\d_])|(?:{_UNIT})(?![^\W\d_])))?"
-    rf"(?P<stuck>[^\W\d_]*)",
-    re.IGNORECASE,
-)
-
-_SCALES: Final[Mapping[str, tuple[float, ...]]] = {
-    **dict.fromkeys(("k", "thousand", "tausend", "tsd", "mil"), (1e3,)),
-    **dict.fromkeys(("million", "millions", "millionen", "mio", "mill", "mn"), (1e6,)),
-    **dict.fromkeys(("millon", "millones"), (1e6,)),
-    **dict.fromkeys(("milliarde", "milliarden", "mrd", "bn", "b", "mil millones"), (1e9,)),
-    # A billion is a thousand millions in English and a million of them elsewhere.
-    **dict.fromkeys(("billion", "billions", "billionen", "billon", "billones"), (1e9, 1e12)),
-    **dict.fromkeys(("trillion", "trillions"), (1e12, 1e18)),
-    "m": (1e6, 1.0),
-}
 _MOST_DIGITS: Final = 40
 _GROUP: Final = 3  # digits that stand together in a large number
-_MONEY: Final = re.compile(rf"(?:{_CURRENCY})$", re.IGNORECASE)
-_PERCENT: Final = re.compile(r"%|percent|per\s+cent|prozent|por\s+ciento", re.IGNORECASE)
 
 
 class NumberValue(NamedTuple):
@@ -73,30 +47,65 @@ class Number(Struct, frozen=True):
         return tuple(value.amount for value in self.values)
 
 
+@cache
+def number_shape() -> re.Pattern[str]:
+    """A number with its scale and its unit, wherever one stands."""
+    money, percent, scales = _money(), _percent(), any_of("figures.scales", glued=True)
+    blank = r"[\s\u00a0\u202f]"
+    return re.compile(
+        rf"(?<!\w)(?<!\d[.,])(?<![^\W\d_]-)(?P<before>(?:{money})\s?)?[-\u2212]?(?P<digits>{_DIGITS})"
+        rf"(?:{blank}?(?P<scale>{scales})(?!'))?(?P<order>{ordinal_ends()}|°(?!\s?[CF]))?"
+        rf"(?:(?:{blank}|-)?(?P<unit>{money}|(?:{percent}|{clear_minutes()}|{_UNIT_SIGNS})(?![^\W\d_])))?"
+        rf"(?P<stuck>[^\W\d_]*)",
+        re.IGNORECASE,
+    )
+
+
+@cache
+def _scales() -> Mapping[str, tuple[float, ...]]:
+    """What a number is multiplied by. A billion may be a thousand millions or a million of them."""
+    return {
+        fold(name).rstrip("."): tuple(map(float, factors.split()))
+        for factors in values("figures.scales")
+        for name in word_list(f"figures.scales:{factors}")
+    }
+
+
+@cache
+def _money() -> str:
+    return f"{_MONEY_SIGNS}|{any_of('figures.currencies', glued=True)}"
+
+
+@cache
+def _percent() -> str:
+    return f"%|{any_of('figures.percent', glued=True)}"
+
+
 def read(found: re.Match[str]) -> Number | None:
-    """What a match of NUMBER means; None if it is part of a name like 4B or 1000XM5."""
+    """What a match of the shape means; None if it is part of a name like 4B or 1000XM5."""
     if found["stuck"] or len(found["digits"]) > _MOST_DIGITS:
         return None
-    scale = fold(found["scale"] or "").rstrip(".")
-    factors = _SCALES.get(scale, (1.0,))
-    values = tuple(
+    scale = " ".join(fold(found["scale"] or "").rstrip(".").split())
+    factors = _scales().get(scale, (1.0,))
+    meant = tuple(
         NumberValue(value.amount * factor, value.grain * factor)
         for value in _values(found["digits"])
         for factor in factors
     )
-    return Number(values, _unit(found["before"] or found["unit"] or ""))
+    return Number(meant, _unit(found["before"] or found["unit"] or ""))
 
 
 def spelled(text: str) -> set[float]:
     """The numbers that a text writes out in words."""
-    return {float(NUMBER_WORDS[key]) for word in words(text) if (key := fold(word)) in NUMBER_WORDS}
+    return {float(NUMBER_WORDS[key]) for key in folded_words(text) if key in NUMBER_WORDS}
 
 
 def _unit(sign: str) -> str:
     bare = sign.strip()
-    if _MONEY.fullmatch(bare):
+    if re.fullmatch(_money(), bare, re.IGNORECASE):
         return "money"
-    return "%" if _PERCENT.fullmatch(bare) else fold(bare).rstrip(".").replace(" ", "")
+    percent = re.fullmatch(_percent(), bare, re.IGNORECASE)
+    return "%" if percent else fold(bare).rstrip(".").replace(" ", "")
 
 
 def _values(digits: str) -> tuple[NumberValue, ...]:

@@ -5,31 +5,24 @@ from collections.abc import Iterator
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
+from remit.language.files import read_toml
+
 URL: Final = re.compile(r"(?:https?://|www\.)[^\s<>\"'“”„«»`|]+", re.IGNORECASE)
 MAIL: Final = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,6}")
 PHONE: Final = re.compile(
     r"(?<![\w.,/-])(?:\+|\(\+?)?\d+\)?(?:(?:[ \u00a0/.-]|\)[ ]?|[ ]?\("
     r"|[ ][/-][ ])\d+\)?){0,9}(?![\w%€$£])"
 )
+_KNOWN: Final = read_toml("places", "remit.verify.written")
 FILE: Final = re.compile(
-    r"(?<![\w/@.])[\w][\w./-]*\.(?:pdf|docx?|xlsx?|csv|tsv|md|txt|json|ya?ml|html?|py|odt|pptx?"
-    r"|eml|ics|log)\b",
-    re.IGNORECASE,
+    rf"(?<![\w/@.])[\w][\w./-]*\.(?:{'|'.join(_KNOWN['file_endings'])})\b", re.IGNORECASE
 )
 _DOMAIN: Final = re.compile(
     r"(?<![\w@./-])(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+"
-    r"(?:com|org|net|edu|gov|info|eu|de|at|ch|es|fr|it|uk|nl|pl|us|io|ai|dev|app|tv|mx|ar|cl|co"
-    r"|pt|be|dk|se|no|fi|ie"
-    r"|int|news|blog|shop|online|example|test)\b(?!@)(?:/[^\s<>\"'“”|]*)?",
+    rf"(?:{'|'.join(_KNOWN['top_domains'])})\b(?!@)(?:/[^\s<>\"'“”|]*)?",
     re.IGNORECASE,
 )
-# Under these, sites of different people lie; the name of the site is one label longer.
-_SUFFIXES: Final = """
-    co.uk org.uk ac.uk gov.uk com.au org.au net.au co.nz co.jp com.br com.mx com.ar com.co co.in
-    co.za com.tr com.es org.es gob.es com.cn com.sg com.hk co.kr com.pl co.at or.at github.io
-    gitlab.io blogspot.com wordpress.com substack.com medium.com tumblr.com netlify.app pages.dev
-"""
-_SHARED: Final = frozenset(_SUFFIXES.split())
+_SHARED: Final = frozenset(_KNOWN["shared_domains"])
 _TRAILING: Final = ".,;:!?)]}'\"*_>…"
 _FEW_DIGITS: Final = 7
 _MOST_DIGITS: Final = 15

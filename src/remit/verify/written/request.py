@@ -4,21 +4,36 @@ What contradicts the request fails. What code cannot decide is not verified: a c
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from remit.language.files import words_in_all
+from remit.language.numbers import NUMBER_WORDS
 from remit.model.contract import NOT_DECIDED, Criterion, Evidence, Finding, Result
 from remit.model.plan import ClauseOutcome
 from remit.model.task import Task
-from remit.verify.written import facts, names, subject, swaps
+from remit.verify.written import facts, names, swaps
+from remit.verify.written.figures import figures
 from remit.verify.written.grounded import MOST, ground_of, owner_words
-from remit.verify.written.wording import fold, plain, words
+from remit.verify.written.language import likely_language
+from remit.verify.written.wording import (
+    ORDER_VERBS,
+    STOP,
+    entries,
+    folded_words,
+    plain,
+    rows,
+    says,
+    stem,
+)
 
 _ABOUT_SENDING: Final = frozenset({ClauseOutcome.TIME, ClauseOutcome.CONSTRAINT})
 _SHOWN: Final = 3
+_ENOUGH: Final = 3  # words of a request that leave no doubt what it is about
+_SHORT: Final = 12  # words of a text too short to judge
+_LIST: Final = 2
 
 
 class Comparison(Struct, frozen=True):
@@ -33,22 +48,21 @@ class Comparison(Struct, frozen=True):
     @property
     def composes(self) -> bool:
         """Whether the owner dictates a message: what he tells must stand in it."""
-        said = f" {' '.join(fold(each) for each in words(self.request))} "
+        said = f" {' '.join(folded_words(self.request))} "
         dictates = any(f" {each} " in said for each in words_in_all("requests", "dictating"))
         ordered = dictates or any(_dictates(*each) for each in self._openers())
         return ordered and not self.invents
 
     @property
     def invents(self) -> bool:
-        asked = frozenset(fold(each) for each in words(self.request))
-        return not asked.isdisjoint(words_in_all("requests", "inventions"))
+        return not words_in_all("requests", "inventions").isdisjoint(folded_words(self.request))
 
     def _openers(self) -> Iterator[tuple[str, str]]:
         """The first two words of the request and of each of its clauses."""
         clauses = self.task.request.clauses if self.task.request else ()
         for at in (0, *(each.start for each in clauses)):
-            first, second = ([*words(self.request[at:])[:2], "", ""])[:2]
-            yield fold(first), fold(second)
+            first, second = ([*folded_words(self.request[at:])[:2], "", ""])[:2]
+            yield first, second
 
 
 def _dictates(verb: str, after: str) -> bool:
@@ -81,19 +95,17 @@ def compare(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
     pair = Comparison(request, about, plain(evidence.text), evidence, task)
     wrong: list[str] = []
     doubts: list[str] = []
-    known = [*owner_words(task), *(each.text for each in evidence.read)]
+    read = [each.text for each in evidence.read]
     ground = ground_of(task, evidence)
     for found, unsure in (
         facts.compare(pair.facts, evidence, task, composes=pair.composes, ground=ground),
-        names.compare(pair.request, pair.text, known, composes=pair.composes),
-        (swaps.find([pair.facts, *known[len(owner_words(task)) :]], pair.text), []),
+        names.compare(pair.request, pair.text, [*owner_words(task), *read], composes=pair.composes),
+        (swaps.find([pair.facts, *read], pair.text), []),
+        _compare_subject(pair, read),
     ):
         wrong += found
         doubts += unsure
-    lost, unsure = subject.compare(
-        pair.facts, pair.text, known[len(owner_words(task)) :], pair.invents
-    )
-    return [*wrong, *lost], [*doubts, *unsure]
+    return wrong, doubts
 
 
 def _without_sending(task: Task) -> str:
@@ -104,3 +116,34 @@ def _without_sending(task: Task) -> str:
         if each.became in _ABOUT_SENDING:
             text = text[: each.start] + " " * (each.end - each.start) + text[each.end :]
     return text
+
+
+def _compare_subject(pair: Comparison, read: Sequence[str]) -> tuple[list[str], list[str]]:
+    """A text is about what was asked: it shares words with the request, or with what was read.
+
+    Fails a text that shares nothing; in doubt for a list, an invention or another language.
+    """
+    told = frozenset(folded_words(pair.text))
+    terms = content(pair.facts)
+    if not terms or any(says(each, told) for each in terms) or _shares_figure(pair):
+        return [], []
+    if any(says(each, told) for part in read for each in content(part)):
+        return [], []
+    languages = likely_language(pair.facts), likely_language(pair.text)
+    sure = None not in languages and languages[0] == languages[1]
+    free = pair.invents or len(entries(pair.text)) >= _LIST or rows(pair.text) >= _LIST
+    if sure and not free and len(terms) >= _ENOUGH and len(told) >= _SHORT:
+        return ["it shares no word with the request"], []
+    return [], ["no word of the request occurs in it"]
+
+
+def content(text: str) -> list[str]:
+    """The stems of the words that carry a text."""
+    lists = (words_in_all("requests", key) for key in ("asking", "orders", "measures"))
+    empty = STOP.union(ORDER_VERBS, NUMBER_WORDS, *lists)
+    return [stem(each) for each in folded_words(text) if len(each) > _LIST and each not in empty]
+
+
+def _shares_figure(pair: Comparison) -> bool:
+    told = figures(pair.text)
+    return any(facts.agree(mine, yours) for mine in figures(pair.facts) for yours in told)

@@ -4,22 +4,15 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from remit.language.tokens import fold, fold_text
 from remit.model.contract import Criterion, Evidence, Finding, ReadSource, Result
 from remit.model.task import Task
 from remit.verify.written import places
 from remit.verify.written.grounded import owner_words
-from remit.verify.written.wording import STOP, fold, plain, stem, words
+from remit.verify.written.vocabulary import pattern, word_set
+from remit.verify.written.wording import STOP, folded_words, plain, stem
 
-_HEAD: Final = re.compile(
-    r"^[\W_]*(?:sources?|references?|further reading|quellen?|quellenangaben?|belege?|nachweise?"
-    r"|fuentes?|referencias?)"
-    r"(?:[\W_]*:[ \t]*|[\W_]*$|\s+(?=https?://))",
-    re.IGNORECASE | re.MULTILINE,
-)
-_INLINE: Final = re.compile(
-    r"\b(?:source|sources|quelle|quellen|fuente|fuentes)[*_]*:[ \t]*(?P<what>[^\n]+)", re.IGNORECASE
-)
-_APART: Final = re.compile(r"[,;]\s+|\n+|\s+(?:and|und|y|&)\s+")
+_BEHIND_HEADING: Final = r"(?:[\W_]*:[ \t]*|[\W_]*$|\s+(?=https?://))"
 _CALL: Final = re.compile(r"^[\w.-]+\(")
 _LEAST_LABEL: Final = 4
 _OPENING: Final = 600  # characters of a page in which its title stands
@@ -56,10 +49,11 @@ def is_named(source: ReadSource, text: str) -> bool:
         named = {places.site(url) for _, _, url in places.urls(text)}
         return places.site(source.place) in named or _label(source.place) in _joined(text)
     if call := _CALL.match(source.place):
-        return any(fold(part) in fold(text) for part in re.split(r"\W+", call.group(0)) if part)
+        parts = re.split(r"\W+", fold(call.group(0)))
+        return any(part in fold_text(text) for part in parts if part)
     name = source.place.rsplit("/", 1)[-1]
     stem_of_file = name.rsplit(".", 1)[0]
-    return fold(name) in fold(text) or _joined(stem_of_file) in _joined(text)
+    return fold(name) in fold_text(text) or _joined(stem_of_file) in _joined(text)
 
 
 def unread(task: Task, evidence: Evidence) -> list[str]:
@@ -80,13 +74,12 @@ def unread(task: Task, evidence: Evidence) -> list[str]:
 
 def _cited(text: str) -> Iterable[str]:
     """What stands under `SourcesCheck`, piece by piece; and after `Source:` in a line."""
-    for found in _INLINE.finditer(text):
+    for found in pattern("sources.inline", after=r"[*_]*:[ \t]*(?P<what>[^\n]+)").finditer(text):
         yield from _pieces(found["what"])
-    for head in _HEAD.finditer(text):
-        if head.group(0).rstrip().endswith(":") and text[head.end() : head.end() + 1] not in (
-            "",
-            "\n",
-        ):
+    heads = pattern("sources.headings(_|)", before=r"^[\W_]*", after=_BEHIND_HEADING, glued=True)
+    for head in heads.finditer(text):
+        line_ends = text[head.end() : head.end() + 1] in ("", "\n")
+        if head.group(0).rstrip().endswith(":") and not line_ends:
             continue
         yield from _pieces(_until_blank(text[head.end() :]))
 
@@ -96,7 +89,8 @@ def _until_blank(text: str) -> str:
 
 
 def _pieces(text: str) -> Iterable[str]:
-    for each in _APART.split(text):
+    apart = pattern("small.and", before=r"[,;]\s+|\n+|\s+(?:&|", after=r")\s+")
+    for each in apart.split(text):
         bare = plain(each).strip(' \t-•.()[]"“”„')
         if bare:
             yield bare
@@ -106,25 +100,15 @@ def _known(name: str, evidence: Evidence) -> bool:
     """Whether a name without an address is one of what was read, as far as can be told."""
     if any(is_named(each, name) for each in evidence.read):
         return True
-    told = [stem(word) for word in words(name) if fold(word) not in _STOP]
+    empty = STOP | word_set("sources.pages")
+    told = [stem(word) for word in folded_words(name) if word not in empty]
     return not told or any(_speaks(told, each) for each in evidence.read)
 
 
 def _speaks(told: Sequence[str], source: ReadSource) -> bool:
     """Whether a page calls itself so: half of the words stand in its address or at its top."""
-    opening = fold(f"{source.place} {source.text[:_OPENING]}")
+    opening = fold_text(f"{source.place} {source.text[:_OPENING]}")
     return 2 * sum(each in opening for each in told) >= len(told)
-
-
-_STOP: Final = STOP | {
-    "page",
-    "website",
-    "site",
-    "seite",
-    "webseite",
-    "pagina",
-    "web",
-}
 
 
 def _label(url: str) -> str:
@@ -134,4 +118,4 @@ def _label(url: str) -> str:
 
 
 def _joined(text: str) -> str:
-    return re.sub(r"[\W_]+", "", fold(text))
+    return re.sub(r"[\W_]+", "", fold_text(text))

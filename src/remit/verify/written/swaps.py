@@ -7,10 +7,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.language.files import words_in_all
+from remit.language.tokens import fold
 from remit.verify.written.facts import agree, same_kind
 from remit.verify.written.figures import AmountFigure, DateFigure, Figure, TimeFigure, figures
-from remit.verify.written.wording import STOP, fold, sentences, stem
+from remit.verify.written.vocabulary import pattern
+from remit.verify.written.wording import STOP, sentences, stem
 
 _LABEL: Final = re.compile(r"[^\W\d_]+")
 _MOST_KNOWN: Final = 1_000  # figures of all sources
@@ -79,8 +80,7 @@ def _placed(text: str) -> Iterator[LabelledFigure]:
 
 
 def _clauses(text: str) -> Iterator[str]:
-    joins = "|".join(sorted(words_in_all("requests", "joins")))
-    apart = re.compile(rf"[;,]\s+|:\s+(?=[^\W\d_])|\s+(?:{joins})\s+", re.IGNORECASE)
+    apart = pattern("requests.joins", before=r"[;,]\s+|:\s+(?=[^\W\d_])|\s+", after=r"\s+")
     for sentence in sentences(text):
         yield from apart.split(sentence)
 

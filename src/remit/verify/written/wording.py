@@ -1,13 +1,15 @@
 """Words, sentences and lists of a text, as far as checks need them: English, German, Spanish."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
 
 from remit.language.files import words_in_all
+from remit.language.tokens import fold
+from remit.verify.written.vocabulary import word_set
 
 _WORD: Final = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*")
 _SENTENCE: Final = re.compile(
@@ -23,12 +25,6 @@ _MARKS: Final = re.compile(r"[*_`#>~]+")
 
 STOP: Final = words_in_all("requests", "stop")  # as they are looked up
 ORDER_VERBS: Final = words_in_all("requests", "compose") | words_in_all("requests", "tell")
-_ALL_ENDINGS: Final = """
-    ungen aciones iciones mente ciones acion icion cion ungs tions ation tion ings ing ung ness
-    ment idos idas ados adas ieren iert ied ies edly ed ern ens est ido ida ado ada ar er ir en em
-    es as os et te e s n t a o y
-"""
-_ENDINGS: Final = _ALL_ENDINGS.split()
 _LEAST_STEM: Final = 4
 
 
@@ -40,26 +36,39 @@ class ListEntry(Struct, frozen=True):
     text: str
 
 
-def fold(text: str) -> str:
-    """The text in small letters without accents: `Öffnet` and `offnet` are one."""
-    parts = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(each for each in parts if not unicodedata.combining(each))
-
-
 def words(text: str) -> list[str]:
     """The words of a text, as they are written; numbers are none."""
     return _WORD.findall(text)
 
 
+def folded_words(text: str) -> list[str]:
+    """The words of a text, as they are looked up."""
+    return [fold(each) for each in words(text)]
+
+
 def stem(word: str) -> str:
     """What forms of a word have in common, roughly; both `opens` and `opening` give `open`."""
     bare = fold(word)
-    if bare.startswith("ge") and bare.endswith(("t", "en")) and len(bare) > _LEAST_STEM + 3:
-        bare = bare[2:]
-    for ending in _ENDINGS:
+    for prefix, ending in _around():
+        if bare.startswith(prefix) and bare.endswith(ending) and len(bare) > _LEAST_STEM + 3:
+            bare = bare[len(prefix) :]
+            break
+    for ending in _endings():
         if bare.endswith(ending) and len(bare) - len(ending) >= _LEAST_STEM:
             return bare[: -len(ending)]
     return bare
+
+
+@cache
+def _endings() -> list[str]:
+    return sorted(word_set("endings.all"), key=len, reverse=True)
+
+
+@cache
+def _around() -> list[tuple[str, str]]:
+    """What a past form begins and ends with."""
+    pairs = (each.partition("-") for each in word_set("endings.around"))
+    return [(prefix, ending) for prefix, _, ending in pairs]
 
 
 def says(stemmed: str, said: frozenset[str]) -> bool:
@@ -67,7 +76,7 @@ def says(stemmed: str, said: frozenset[str]) -> bool:
     if stemmed in said:
         return True
     if len(stemmed) < _LEAST_STEM:
-        return any(each in (stemmed + "s", stemmed + "e", stemmed + "es") for each in said)
+        return any(stemmed + ending in said for ending in word_set("endings.plural"))
     within = len(stemmed) > _LEAST_STEM
     return any(each.startswith(stemmed) or (within and stemmed in each) for each in said)
 

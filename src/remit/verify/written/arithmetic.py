@@ -11,56 +11,29 @@ from typing import Final, NamedTuple
 
 from msgspec import Struct
 
-from remit.verify.written.figures import AmountFigure, Figure, figures
+from remit.language.tokens import fold_text
+from remit.verify.written.figures import AmountFigure, Figure, amounts_in, figures
 from remit.verify.written.numbers import NumberValue, spelled
-from remit.verify.written.wording import fold, sentences, words
+from remit.verify.written.vocabulary import pattern
+from remit.verify.written.wording import folded_words, sentences
 
-_STEMS: Final = (
-    r"total|together|altogether|overall|combined|differen|cheaper|dearer|increas|decreas|averag"
-    r"|annual|yearly|lighter|heavier|longer|shorter|faster|slower|remain|double|change|runway"
-    r"|insgesamt|zusammen|summe|gesamt|differenz|gunstig|billig|teurer|spar|erspar|gestiegen|stieg"
-    r"|gesunken|zuwachs|ruckgang|durchschnitt|bleib|leichter|schwerer|langer|kurzer|punkte|doppelt"
-    r"|ausgegeben|bezahlt|kostet|diferencia|ahorr|subi|bajad|crec|aument|promedio|gastad|pagad"
-    r"|cuesta|barat|puntos|tocan|quedan"
-)
-_WHOLE: Final = (
-    r"sum|in all|more|less|fewer|extra|saves?|saving|rises?|rose|fell|falls?|drop(?:ped|s)?|up|down"
-    r"|grew|growth|mean|per|each|a year|a month|left|plus|minus|gap|twice|half|points?|spen[dt]"
-    r"|paid|costs?|so|thus|that is|of which|mehr|weniger|steigt|sank|sinkt|mittel|pro|je|jahre?s?"
-    r"|times|mal|veces|ratio|verhaltnis|proporcion|razon"
-    r"|monate?|ubrig|noch|zu zweit|zu dritt|unter|uber|halfte|also|das sind|davon|suma|juntos|mas"
-    r"|menos|media|cada|anos?|mes|meses|resto|es decir|doble|mitad|gasto|asi que|son"
-)
-_CUE: Final = re.compile(rf"[=×÷*]|\bx\s?\d|\d\s*\([^)]*%|\b(?:{_STEMS})|\b(?:{_WHOLE})\b")
-_ASKED: Final = re.compile(
-    r"\b(?:calculat|add up|work out|reckon|total|sum\b|averag|percent|how much (?:would|will"
-    r"|do i)|per year"
-    r"|rechne|berechne|summe|prozent|durchschnitt|zusammenrechn|wie viel|calcula|suma\b|porcentaje"
-    r"|promedio|cuanto ahorr|densit|dichte|densidad)"
-)
-_FACTORS: Final = (
-    12.0,
-    4.0,
-    7.0,
-    52.0,
-    365.0,
-    30.0,
-    2.0,
-)  # months, quarters, days, weeks, both ways
+_SIGNS: Final = re.compile(r"[=×÷*]|\bx\s?\d|\d\s*\([^)]*%")
+# Months, quarters, days, weeks, both ways.
+_FACTORS: Final = (12.0, 4.0, 7.0, 52.0, 365.0, 30.0, 2.0)
 _SMALLER: Final = {"g": 1000.0, "m": 1000.0, "ml": 1000.0, "mb": 1000.0, "ct": 100.0, "min": 60.0}
-_MOST: Final = 40  # figures that are combined
-_HEDGE: Final = 0.025
-_CLOSE: Final = 1e-9
+_MOST_COMBINED: Final = 40  # figures that are combined
+_HEDGED_SHARE: Final = 0.025
+_ROUNDING: Final = 1e-9
 _CENT: Final = 0.011
 _EXACT: Final = 0.001
-_ROUGH: Final = 2  # digits
-_BESIDE: Final = 8
-_MOST_BESIDE: Final = 3000
+_ROUGH_DIGITS: Final = 2  # digits
+_MOST_PER_SENTENCE: Final = 8
+_MOST_RESULTS: Final = 3000
 _MOST_ROWS: Final = 200
 _YEARS: Final = range(1900, 2101)
 _RATIO: Final = re.compile(r"(?<![\d:.,])(\d{1,4})\s?:\s?(\d{1,4})(?![\d:])")
 _BEFORE_RATIO: Final = 12  # characters
-_SLACK: Final = 0.005
+_RATIO_SLACK: Final = 0.005
 
 
 class StatedFigure(NamedTuple):
@@ -76,17 +49,18 @@ class FigureRow(NamedTuple):
 
 def is_cued(sentence: str) -> bool:
     """Whether a sentence says that it reckons."""
-    return _CUE.search(fold(sentence)) is not None
+    said = fold_text(sentence)
+    return bool(_SIGNS.search(said) or pattern("reckoning.cues").search(said))
 
 
 def is_asked(words: str) -> bool:
     """Whether the owner asks for something to be reckoned; then every sentence may."""
-    return _ASKED.search(fold(words)) is not None
+    return pattern("reckoning.orders").search(fold_text(words)) is not None
 
 
 def is_share(wanted: AmountFigure, parts: Sequence[AmountFigure]) -> bool:
     """Whether an amount is the share of two that stand beside it; that needs no saying."""
-    amounts = [amount for each in parts[-_MOST:] for amount in each.number.amounts]
+    amounts = [amount for each in parts[-_MOST_COMBINED:] for amount in each.number.amounts]
     made = [a / b * 100 for a in amounts for b in amounts if b]
     values = wanted.number.values if wanted.number.unit == "%" else ()
     return any(_near(value, each, None, hedged=False) for value in values for each in made)
@@ -97,11 +71,13 @@ def in_ratio(figure: Figure, text: str, known: Sequence[AmountFigure]) -> bool:
     line = text[max(0, figure.at - _BEFORE_RATIO) : figure.at + _BEFORE_RATIO]
     at = min(figure.at, _BEFORE_RATIO)
     here = (each for each in _RATIO.finditer(line) if each.start() <= at < each.end())
-    amounts = [amount for each in known[-_MOST:] for amount in each.number.amounts if amount]
+    amounts = [
+        amount for each in known[-_MOST_COMBINED:] for amount in each.number.amounts if amount
+    ]
     quotients = [a / b for a in amounts for b in amounts]
     for each in here:
         one, other = int(each[1]), int(each[2])
-        if other and any(abs(one / other - made) <= made * _SLACK for made in quotients):
+        if other and any(abs(one / other - made) <= made * _RATIO_SLACK for made in quotients):
             return True
     return False
 
@@ -110,46 +86,45 @@ def stated_figures(amounts: Sequence[AmountFigure], text: str) -> list[StatedFig
     """What can be reckoned with; the last ones, if there are too many."""
     return [
         StatedFigure(amount, each.number.unit, text.count("\n", 0, each.at))
-        for each in amounts[-_MOST:]
+        for each in amounts[-_MOST_COMBINED:]
         for amount in each.number.amounts
     ]
 
 
-class ReckoningBasis(Struct, frozen=True):
+class ArithmeticBasis(Struct, frozen=True):
     """What can be reckoned with: what the text tells, how many of something, and what was read."""
 
     known: Sequence[StatedFigure]
     counts: frozenset[float]
     columns: Sequence[Sequence[FigureRow]] = ()
-    beside: Sequence[float] = ()  # what figures come to that were read beside each other
+    read_results: Sequence[float] = ()  # what figures come to that were read beside each other
 
 
-def columns(text: str) -> Iterator[list[FigureRow]]:
+def number_columns(text: str) -> Iterator[list[FigureRow]]:
     """What a text that was read lists: in each of its lines the last number, with its words."""
     found: list[FigureRow] = []
     for line in text.splitlines():
         told = [each for each in figures(line) if isinstance(each, AmountFigure)]
         if told:
-            found.append(FigureRow(told[-1].number.amounts[-1], frozenset(map(fold, words(line)))))
+            found.append(FigureRow(told[-1].number.amounts[-1], frozenset(folded_words(line))))
     if 1 < len(found) <= _MOST_ROWS:
         yield found
 
 
-def beside(texts: Iterable[str]) -> list[float]:
+def results_in_sentences(texts: Iterable[str]) -> list[float]:
     """Sums, differences and products of figures that stand in one sentence of what was read.
 
     Of a long reading there are so many that any number would be among them; then there are none.
     """
-    made = list(islice((each for text in texts for each in _beside(text)), _MOST_BESIDE + 1))
-    return made if len(made) <= _MOST_BESIDE else []
+    made = list(islice((each for text in texts for each in _results_in(text)), _MOST_RESULTS + 1))
+    return made if len(made) <= _MOST_RESULTS else []
 
 
-def _beside(text: str) -> Iterator[float]:
+def _results_in(text: str) -> Iterator[float]:
     for sentence in sentences(text):
-        told = [each for each in figures(sentence) if isinstance(each, AmountFigure)]
-        found = {a for each in told for a in each.number.amounts if a not in _YEARS}
+        found = {each for each in amounts_in(figures(sentence)) if each not in _YEARS}
         amounts = found | spelled(sentence)
-        if len(amounts) <= _BESIDE:
+        if len(amounts) <= _MOST_PER_SENTENCE:
             pairs = permutations(amounts, 2)
             yield from (made for a, b in pairs for made in _both(a, b))
 
@@ -164,7 +139,9 @@ def is_total(wanted: AmountFigure, columns: Sequence[Sequence[FigureRow]]) -> bo
     return any(abs(amount - each) <= _CENT for amount in wanted.number.amounts for each in sums)
 
 
-def reckoned(wanted: AmountFigure, basis: ReckoningBasis, *, hedged: bool, hundred: bool) -> bool:
+def follows_from(
+    wanted: AmountFigure, basis: ArithmeticBasis, *, hedged: bool, hundred: bool
+) -> bool:
     """Whether an amount follows from those that are told, and from how many of something."""
     unit = wanted.number.unit
     factor = _SMALLER.get(unit, 1.0)
@@ -173,7 +150,7 @@ def reckoned(wanted: AmountFigure, basis: ReckoningBasis, *, hedged: bool, hundr
         values += [NumberValue(each.amount / factor, each.grain / factor) for each in values]
     made = [*_made(unit, basis.known, basis.counts)]
     made += [total for column in basis.columns for total in _totals(column)]
-    made += basis.beside
+    made += basis.read_results
     if unit == "%" or hundred:
         made += _shares([each.amount for each in basis.known])
     # Money is reckoned to the cent, or said to be about so much.
@@ -183,7 +160,7 @@ def reckoned(wanted: AmountFigure, basis: ReckoningBasis, *, hedged: bool, hundr
 
 def is_fine(wanted: AmountFigure) -> bool:
     """Whether an amount is told so finely that to hit it by chance is unlikely."""
-    return len(re.sub(r"\D", "", wanted.said).strip("0")) > _ROUGH
+    return len(re.sub(r"\D", "", wanted.said).strip("0")) > _ROUGH_DIGITS
 
 
 def _totals(column: Sequence[FigureRow]) -> Iterator[float]:
@@ -199,8 +176,8 @@ def _totals(column: Sequence[FigureRow]) -> Iterator[float]:
 
 def _near(value: NumberValue, made: float, most: float | None, *, hedged: bool) -> bool:
     within = value.grain / 2 if most is None else most
-    within = max(within, value.amount * _HEDGE if hedged else 0.0)
-    return abs(value.amount - abs(made)) <= within + _CLOSE
+    within = max(within, value.amount * _HEDGED_SHARE if hedged else 0.0)
+    return abs(value.amount - abs(made)) <= within + _ROUNDING
 
 
 def _made(unit: str, known: Sequence[StatedFigure], counts: frozenset[float]) -> Iterator[float]:

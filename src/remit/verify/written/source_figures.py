@@ -3,11 +3,12 @@
 import re
 from collections.abc import Iterable
 from datetime import date, timedelta
+from fractions import Fraction
 from itertools import pairwise
 from typing import Final
 
-from remit.verify.written import clocks, numbers, places
-from remit.verify.written.days import PartialDate, day_of
+from remit.language.tokens import fold, fold_text
+from remit.verify.written import numbers, places, times
 from remit.verify.written.figures import (
     AmountFigure,
     CodeFigure,
@@ -21,9 +22,9 @@ from remit.verify.written.figures import (
     figures,
 )
 from remit.verify.written.numbers import NumberValue
-from remit.verify.written.wording import fold
+from remit.verify.written.times import MINUTES_PER_HOUR, PartialDate, day_of
+from remit.verify.written.vocabulary import pattern, values
 
-_HOUR: Final = 60
 _NOON: Final = 12
 _NEAR: Final = 0.05  # how far "about 1,500" may lie from what it rounds
 _CLOSE: Final = 1e-9
@@ -84,7 +85,7 @@ class SourceFigures:
     ) -> bool:
         match figure:
             case TimeFigure():
-                whole = {m // _HOUR for m in figure.minutes if m % _HOUR == 0}
+                whole = {m // MINUTES_PER_HOUR for m in figure.minutes if m % MINUTES_PER_HOUR == 0}
                 hours = whole | {hour % _NOON for hour in whole}
                 return not self.times.isdisjoint(figure.minutes) or not self.amounts.isdisjoint(
                     hours
@@ -98,18 +99,18 @@ class SourceFigures:
 
     def _is_told(self, minutes: int) -> bool:
         """Whether so many minutes were told as a bare number, or as hours."""
-        return float(minutes) in self.amounts or minutes / _HOUR in self.amounts
+        return float(minutes) in self.amounts or minutes / MINUTES_PER_HOUR in self.amounts
 
     def _add(self, text: str) -> None:
         self.amounts |= numbers.spelled(text)
-        self.times |= clocks.find_words(text)
+        self.times |= times.named_times(text)
         told = figures(text)
         for figure in told:
             self._learn(figure)
         self.amounts |= _fields(text) | _shares(text)
         clock = [each for each in told if isinstance(each, TimeFigure)]
         for first, second in pairwise(clock):
-            self.lengths |= {clocks.between(a, b) for a in first.minutes for b in second.minutes}
+            self.lengths |= times.lengths_between(first.minutes, second.minutes)
 
     def _learn(self, figure: Figure) -> None:
         match figure:
@@ -124,14 +125,14 @@ class SourceFigures:
                 self.amounts |= _short(figure.said)
             case TimeFigure():
                 self.times |= set(figure.minutes)
-                hours = {m // _HOUR for m in figure.minutes if m % _HOUR == 0}
+                hours = {m // MINUTES_PER_HOUR for m in figure.minutes if m % MINUTES_PER_HOUR == 0}
                 self.amounts |= {float(each) for h in hours for each in (h, h % _NOON or _NOON)}
             case DurationFigure():
                 self.lengths.add(figure.minutes)
                 self.amounts |= {
                     float(figure.minutes),
-                    figure.minutes // _HOUR,
-                    figure.minutes % _HOUR,
+                    figure.minutes // MINUTES_PER_HOUR,
+                    figure.minutes % MINUTES_PER_HOUR,
                 }
             case AmountFigure():
                 self._learn_amount(figure)
@@ -156,19 +157,13 @@ class SourceFigures:
 
 _YEARS: Final = range(1500, 2101)
 _PHONE: Final = 7
-_PARTS: Final = {
-    1 / 2: re.compile(r"\b(?:half|halb\w*|halft\w*|medi[oa]|mitad)\b"),
-    1 / 3: re.compile(r"\b(?:a third|one third|drittel|tercio)\b"),
-    1 / 4: re.compile(r"\b(?:quarter|viertel|cuarto|cuarta parte)\b"),
-    3 / 4: re.compile(r"\b(?:three quarters|dreiviertel|tres cuartos)\b"),
-}
 _PARTED: Final = re.compile(r"[,;\t|]")
 
 
 def _clock(figure: AmountFigure) -> set[int]:
     """The time that a number may be, of which only the last says so: 8.30 to 16.30 Uhr."""
     found = re.fullmatch(r"([01]?\d|2[0-3])\.([0-5]\d)", figure.said)
-    return {int(found[1]) * _HOUR + int(found[2])} if found else set()
+    return {int(found[1]) * MINUTES_PER_HOUR + int(found[2])} if found else set()
 
 
 def _short(said: str) -> set[float]:
@@ -185,8 +180,11 @@ def _fields(text: str) -> set[float]:
 
 def _shares(text: str) -> set[float]:
     """Halves and quarters that are told in words, as shares of one and of a hundred."""
-    said = fold(text)
-    told = [share for share, words in _PARTS.items() if words.search(said)]
+    said = fold_text(text)
+    named = (
+        each for each in values("figures.shares") if pattern(f"figures.shares:{each}").search(said)
+    )
+    told = [float(Fraction(each)) for each in named]
     return {float(each) for share in told for each in (share, share * 100, round(share * 100))}
 
 

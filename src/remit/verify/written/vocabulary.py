@@ -1,0 +1,94 @@
+"""The words that the checks know, made into patterns: data in `words_*.toml`, one file a language.
+
+A list is named by its table and its key, `figures.hedges`; what the checks do not have themselves
+is looked up among the lists of `remit.language`. How an entry is written, words_en.toml says.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
+from typing import Final, cast
+
+from remit.language.files import LANGUAGES, read_toml, section
+from remit.language.tokens import fold_text
+
+_SIGNS: Final = (
+    (r"\ \~\ ", r"\s+(?:\w+\s+){0,4}"),
+    (r"\#\ ", r"\d(?:[\d.,]*\d)? ?"),
+    (r"\ \#", r" ?\d(?:[\d.,]*\d)?"),
+    (r"\*", r"\w*"),
+    (r"\^", r"\A"),
+    (r"\(", "(?:"),
+    (r"\)", ")"),
+    (r"\|", "|"),
+    (r"\ ", r"\s+"),
+    ("'", "['’]"),
+)
+_NAME: Final = re.compile(r"(\w+)\.(\w+)(?::([^*(]+))?(.*)")
+
+
+@cache
+def pattern(*names: str, before: str = "", after: str = "", glued: bool = False) -> re.Pattern[str]:
+    """Any entry of some lists, and what else must stand before and behind it."""
+    whole = before + any_of(*names, glued=glued) + after
+    return re.compile(whole, re.IGNORECASE | re.MULTILINE)
+
+
+@cache
+def any_of(*names: str, glued: bool = False) -> str:
+    """Any entry of some lists as a whole word, to be built into a pattern."""
+    return any_word((entry for name in names for entry in word_list(name)), glued=glued)
+
+
+def any_word(found: Iterable[str], *, glued: bool = False) -> str:
+    """Any of some entries, with and without its accents; glued, it may follow anything."""
+    spelled = {each for entry in found for each in (entry, fold_text(entry))}
+    longest_first = sorted(spelled, key=lambda each: (-len(each), each))
+    start = "" if glued else r"(?<!\w)"
+    return rf"{start}(?:{'|'.join(map(_to_regex, longest_first))})(?!\w)"
+
+
+@cache
+def word_list(name: str) -> tuple[str, ...]:
+    """One list in every language.
+
+    `time.units:hour` is what stands for one value of a list of values, `requests.weekdays*` every
+    entry with a star behind it.
+    """
+    table, key, value, ending = _NAME.findall(name)[0]
+    tables = (_words(code).get(table) or section(code, table) for code in LANGUAGES)
+    return tuple(word + ending for each in tables for word in _with_value(each[key], value))
+
+
+def _with_value(lines: Iterable[str], value: str) -> Iterator[str]:
+    for line in lines:
+        found, colon, names = line.rpartition(": ")
+        if value in ("", found):
+            yield from names.split("|") if colon else (line,)
+
+
+@cache
+def word_set(name: str) -> frozenset[str]:
+    """The single words of one list, as they are looked up."""
+    return frozenset(map(fold_text, word_list(name)))
+
+
+@cache
+def values(name: str) -> tuple[str, ...]:
+    """The values of a list of values."""
+    table, key = name.split(".")
+    lines = (line for code in LANGUAGES for line in _words(code)[table][key])
+    return tuple(dict.fromkeys(line.partition(": ")[0] for line in lines))
+
+
+@cache
+def _words(code: str) -> Mapping[str, Mapping[str, list[str]]]:
+    read = read_toml(f"words_{code}", "remit.verify.written")
+    return cast("Mapping[str, Mapping[str, list[str]]]", read)
+
+
+def _to_regex(entry: str) -> str:
+    escaped = re.escape(entry)
+    for sign, meaning in _SIGNS:
+        escaped = escaped.replace(sign, meaning)
+    return escaped
