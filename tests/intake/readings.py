@@ -65,14 +65,16 @@ def _send(message: LabelledMessage, send: LabelledSend) -> ReadSend:
 
 
 def _named(text: str, name: str) -> Iterator[str]:
-    """The words of a message that name somebody, perhaps in another case."""
+    """The words of a message that name somebody, perhaps in another case or without accents."""
+    plain = str.maketrans("áéíóúÁÉÍÓÚ", "aeiouAEIOU")
     known = next(each for each in exam_book().contacts if each.name == name)
     for call in sorted((known.name, *known.aliases), key=len, reverse=True):
         loose = r"\s+".join(
-            rf"{re.escape(word[: max(3, len(word) - 1)])}\w{{0,3}}" for word in call.split()
+            rf"{re.escape(word[: max(3, len(word) - 1)])}\w{{0,3}}"
+            for word in call.translate(plain).split()
         )
-        if found := re.search(rf"(?<!\w){loose}(?!\w)", text, re.IGNORECASE):
-            yield found.group()
+        if found := re.search(rf"(?<!\w){loose}(?!\w)", text.translate(plain), re.IGNORECASE):
+            yield text[found.start() : found.end()]
 
 
 def qualify(home: Path, model: str) -> None:
