@@ -72,8 +72,8 @@ async def test_a_conversation_is_named_after_the_first_thing_said_in_it(tmp_path
 async def test_a_task_that_asks_and_one_that_fails_say_so_in_the_talk(tmp_path: Path) -> None:
     async with world(tmp_path) as house:
         talk = await began(house)
-        await say(house, talk, "Research the passport rules")
         await say(house, talk, "Research the hopeless case")
+        await say(house, talk, "Research the passport rules")
         await house.run()
 
         said = await told(house, talk)
@@ -151,12 +151,12 @@ async def test_the_brains_question_is_answered_in_the_talk_and_the_task_goes_on(
         await house.run()
         await say(house, talk, "the blue one")
 
-        (decided,) = [
+        (decided,) = [  # the task goes on, and this brain asks the same once more
             each.decision
             for task in await house.house.db.read(conversations.tasks_in, talk)
             for each in await house.house.inbox.of_task(task.id)
+            if each.decision is not None
         ]
-        assert decided is not None
         assert (decided.answer, decided.text) == (ReviewAnswer.ANSWER, "the blue one")
 
 
@@ -182,10 +182,11 @@ async def test_what_was_asked_about_can_be_the_answer_too(tmp_path: Path) -> Non
         talk = await began(house)
         await say(house, talk, "Research the passport rules")
         await house.run()
+        (asked,) = await house.waiting()
         await say(house, talk, "Find two parks")
         await say(house, talk, "answer")
 
-        assert await house.waiting() == []
+        assert asked.id not in {each.id for each in await house.waiting()}
         assert await every(house) == 1
 
 
