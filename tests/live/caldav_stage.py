@@ -101,10 +101,10 @@ class Stage:
                 await self.world.run()
                 return
 
-    async def restart(self) -> None:
-        """Stop the house and open it again on the same files."""
+    async def restart(self, after: timedelta = timedelta()) -> None:
+        """Stop the house and open it again on the same files, perhaps after a while."""
         await self.watch.close()
-        await self.world.restart()
+        await self.world.restart(after)
         self.watch = self._made()
 
     async def tasks(self, uid: str | None = None) -> list[Task]:

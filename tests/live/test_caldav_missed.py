@@ -47,9 +47,7 @@ async def away(stage: Stage, phone: Phone, span: timedelta) -> list[str]:
     await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
     await phone.write("b", event("b", NINE + HOUR, "Call Anna"))
     await stage.look()
-    await stage.watch.close()
-    stage.world.clock.advance(span)
-    await stage.restart()
+    await stage.restart(span)
     await stage.live(HOUR)
     fired = await stage.fired()
     assert set(fired.values()) <= {1}

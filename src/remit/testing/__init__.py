@@ -246,9 +246,10 @@ class World:
         await self.house.leftovers.settle()
         await self.house.talk.settled()
 
-    async def restart(self) -> None:
-        """Stop in good order and start again on the same files."""
+    async def restart(self, after: timedelta = timedelta()) -> None:
+        """Stop in good order and start again on the same files, perhaps after a while."""
         await self._stack.aclose()
+        self.clock.advance(after)
         await self.__aenter__()
 
     async def get(self, task_id: TaskId) -> Task:
