@@ -21,7 +21,7 @@ from remit.intake.model_reader import ModelReader, prompt
 from remit.intake.plain_reader import PlainReader, read_plainly
 from remit.intake.reading_form import Reading
 from remit.intake.veto import find_veto, held_back, reaches_others
-from tests.intake.readings import MALICIOUS, SLOPPY, Answers, perfect
+from tests.intake.readings import MALICIOUS, SLOPPY, Answers, faithful, perfect
 
 DATA: Final = Path(__file__).parents[1] / "data" / "reading"
 KEPT_ASIDE: Final = [
@@ -134,6 +134,15 @@ async def test_a_message_that_is_denied_held_or_taken_back_reaches_nobody(
             reading = perfect(replace(each, text=text))
             assert not acts_on_others(by_code(text), text), text
             assert not acts_on_others(await by_model(text, reading), text), text
+
+
+async def test_a_model_may_not_take_somebody_elses_words_for_the_owners() -> None:
+    """It takes what stands before a colon for work, and what stands behind it for an order."""
+    text = "The letter from school reads: please email Dr. Alba for the vaccination form."
+    read = await by_model(text, faithful(by_code(text)))
+
+    assert reaches_others([send for draft in read.tasks for send in draft.deliveries])
+    assert not acts_on_others(read, text)
 
 
 def test_a_message_cannot_end_itself() -> None:
