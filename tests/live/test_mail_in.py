@@ -298,7 +298,7 @@ async def test_what_a_contact_is_sent_day_by_day_keeps_its_subject_and_its_threa
     ):
         door = watch(world)
         await door.look()
-        text = "Every day at 8:00 write Anna by post one line on how the garden stands."
+        text = "Every day at 8:00 research how the garden stands and send it to Anna by post."
         raw = mail_from(OWNER, text, Subject="The garden", **{"Message-ID": "<g@home.example>"})
         await asyncio.to_thread(server.put, "INBOX", raw)
         await door.look()

@@ -4,15 +4,14 @@ A text is read word by word: each word leads to the few phrases that begin with 
 grows with the text and not with the number of phrases.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files as packaged
-from typing import Final, TypeAlias
+from typing import Final, TypeAlias, cast
 
 from remit.gate.eye import fold, words
+from remit.language.files import read_toml
 
-_FILE: Final = "machine_talk.toml"
+_FILE: Final = "machine_talk"
 _GAP: Final = ".."
 _MOST_SKIPPED: Final = 3  # words that a gap stands for
 
@@ -88,10 +87,5 @@ def _plain(text: str) -> str:
 
 
 def _entries(kind: str) -> Iterable[str]:
-    return [entry for language in load_languages().values() for entry in language[kind]]
-
-
-@cache
-def load_languages() -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Read all phrases, once."""
-    return tomllib.loads(packaged("remit.gate").joinpath(_FILE).read_text(encoding="utf-8"))
+    languages = cast("Mapping[str, Mapping[str, Sequence[str]]]", read_toml(_FILE, "remit.gate"))
+    return [entry for language in languages.values() for entry in language[kind]]

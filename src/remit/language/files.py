@@ -23,6 +23,7 @@ def language_file(code: str) -> Mapping[str, Mapping[str, list[str]]]:
     return cast("Mapping[str, Mapping[str, list[str]]]", read_toml(code))
 
 
+@cache
 def read_toml(name: str, package: str = "remit.language") -> dict[str, list[str]]:
     """One data file of a package; it lies beside its modules."""
     text = (get_data(package, f"{name}.toml") or b"").decode()

@@ -7,10 +7,11 @@ holds another version: what runs must need neither.
 import importlib
 import pkgutil
 from contextlib import suppress
+from importlib.resources import files
 from typing import Final
 
 import remit
-from remit.gate import talk
+from remit.language.files import read_toml
 from remit.plan import activities, priority
 from remit.store.database import statements
 from remit.verify import rubric
@@ -40,7 +41,6 @@ def preload() -> None:
     priority.default()
     activities.default()
     rubric.packaged()
-    talk.load_languages()
     _import(remit.__path__, "remit.")
 
 
@@ -51,3 +51,11 @@ def _import(path: list[str], prefix: str) -> None:
                 module = importlib.import_module(found.name)
                 if found.ispkg:
                     _import(list(module.__path__), f"{found.name}.")
+                    _read_data(found.name)
+
+
+def _read_data(package: str) -> None:
+    for found in files(package).iterdir():
+        name, _, suffix = found.name.rpartition(".")
+        if suffix == "toml":
+            read_toml(name, package)
