@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.command import MOST_KEPT, MOST_TOLD, OUTPUT, CommandTool, turn
+from remit.brain.command import MAX_OUTPUT_BYTES, MAX_REPLY_CHARACTERS, OUTPUT, CommandTool, turn
 from remit.brain.tools import Toolbox
 from remit.errors import BadInput, Permanent
 from remit.model.delivery import Delivery
@@ -111,11 +111,11 @@ async def test_much_output_is_told_by_its_end_and_says_so(tmp_path: Path) -> Non
 
     result = await used(tmp_path, CommandSettings(python(code)))
 
-    assert len(result.text) < MOST_TOLD + 100
+    assert len(result.text) < MAX_REPLY_CHARACTERS + 100
     assert "the rest is in output.txt" in result.text.splitlines()[1]
     assert result.text.splitlines()[2].startswith("line ")
     assert result.text.endswith("line 0199999")
-    assert (tmp_path / TASK.id / OUTPUT).stat().st_size == MOST_KEPT
+    assert (tmp_path / TASK.id / OUTPUT).stat().st_size == MAX_OUTPUT_BYTES
 
 
 async def test_bytes_that_are_no_text_do_no_harm(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ async def test_one_that_takes_too_long_is_ended_with_all_its_children(
 ) -> None:
     file = tmp_path / "child"
     argv = ("/bin/sh", "-c", 'sleep 600 & echo $! > "$0"; wait', str(file))
-    up = time_is_up_on_call(monkeypatch, "remit.brain.command.timeout")
+    up = time_is_up_on_call(monkeypatch, "remit.system.process.timeout")
     running = asyncio.create_task(used(tmp_path, CommandSettings(argv, timeout=600), limit=1.5))
     await until(lambda: born(file))
     up()

@@ -159,9 +159,9 @@ def test_only_text_goes_in_and_comes_out(tmp_path: Path) -> None:
 def test_a_file_a_folder_and_their_number_have_limits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(workspace, "MOST_BYTES", 100)
-    monkeypatch.setattr(workspace, "MOST_BYTES_IN_ALL", 250)
-    monkeypatch.setattr(workspace, "MOST_FILES", 4)
+    monkeypatch.setattr(workspace, "MAX_FILE_BYTES", 100)
+    monkeypatch.setattr(workspace, "MAX_TOTAL_BYTES", 250)
+    monkeypatch.setattr(workspace, "MAX_FILES", 4)
     files = place(tmp_path)
     with pytest.raises(BadInput, match="at most 100"):
         files.write("big", "ü" * 51)

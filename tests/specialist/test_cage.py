@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from remit.bubblewrap import find
 from remit.errors import BadInput
 from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.settings import Settings
@@ -20,6 +19,7 @@ from remit.specialist.abstract_sockets import can_hide
 from remit.specialist.command import CommandSpecialist
 from remit.specialist.process import SpecialistProgram, environ_of
 from remit.specialist.program_sandbox import ProgramSandbox, SandboxPermissions, home_for
+from remit.system.sandbox import find
 from remit.verify.toolchain import Toolchain
 from remit.wiring.workers import _leave
 from tests.engine.rig import until

@@ -105,7 +105,7 @@ async def test_of_much_output_the_end_is_kept(tmp_path: Path) -> None:
 
     claim = await worked(tmp_path, python(code))
 
-    assert len(claim.text) <= process.MOST_KEPT
+    assert len(claim.text) <= process.MAX_OUTPUT_BYTES
     assert claim.text.endswith("the end")
 
 
@@ -126,7 +126,7 @@ os.rename("pid.half", "pid")
 async def test_one_that_takes_too_long_is_ended_with_all_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    up = time_is_up_on_call(monkeypatch, "remit.specialist.command.timeout")
+    up = time_is_up_on_call(monkeypatch, "remit.system.process.timeout")
     argv = python(f"print('half', flush=True)\n{_DAEMON}time.sleep(600)")
     working = asyncio.create_task(worked(tmp_path, argv, limit=2))
     await until((tmp_path / "pid").exists)

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from remit.errors import Permanent, Transient
-from remit.specialist.git import Git, GitLocation
 from remit.specialist.merge import MergedWork, merge
+from remit.system.git import Git, GitLocation
 from tests.specialist.repository import TASK, THEN, commit, git, repository, worktrees
 
 HOOKS = (

@@ -213,16 +213,12 @@ class _Nothing:
 
 # What may run for long without one, because it belongs to something that ends and is waited for.
 WAITED_FOR = {
-    "brain/command.py:_read": "the output of a process",
-    "brain/mcp/process.py:_note": "the output of a process",
     "brain/mcp/process.py:_read": "the output of a process",
     "converse/talk.py:_answer": "one turn, which stays owed until it is answered",
     "delivery/notice_sender.py:catch_up": "a test notice",
     "engine/local.py:_leg": "one run of one task",
     "server/live_connection.py:_hear": "a socket",
     "server/live_connection.py:_speak": "a socket",
-    "verify/sandbox.py:_read_first": "the output of a process",
-    "verify/sandbox.py:_read_last": "the output of a process",
 }
 
 

@@ -7,11 +7,7 @@ the tasks that were made for it and denied to all others, so no model can call i
 """
 
 import asyncio
-import os
-import signal
-from asyncio import timeout
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -20,12 +16,20 @@ from remit.model.plan import Plan
 from remit.model.reply import Exchange, Policy, Reply, Tool, ToolCall, ToolResult
 from remit.model.task import Creator, Taint, Task
 from remit.settings import CommandSettings
+from remit.system.files import write_atomic
+from remit.system.process import (
+    describe_exit,
+    end_group,
+    exit_code_within,
+    finish_reading,
+    pipe,
+    read_last,
+)
 
 PREFIX: Final = "command:"
 OUTPUT: Final = "output.txt"  # in the task's workspace
-MOST_KEPT: Final = 1_000_000  # bytes
-MOST_TOLD: Final = 4_000  # characters
-_GRACE: Final = 2.0  # seconds to end in good order, and for what is still in a pipe
+MAX_OUTPUT_BYTES: Final = 1_000_000  # bytes
+MAX_REPLY_CHARACTERS: Final = 4_000  # characters
 _ALWAYS: Final = ("PATH", "HOME", "LANG")
 _WENT_WELL: Final = "exit 0"
 _LAST_LINES: Final = 5
@@ -86,7 +90,7 @@ class CommandTool:
         try:
             workspace.mkdir(parents=True, exist_ok=True, mode=0o700)
             code, output = await self._run(self._command.cwd or str(workspace))
-            await asyncio.to_thread(_keep, workspace / OUTPUT, output)
+            await asyncio.to_thread(write_atomic, workspace / OUTPUT, output, durable=False)
         except OSError as error:
             sentence = f"{self._name} could not be run: {error.strerror or error}."
             return ToolResult(call.id, sentence, failed=True)
@@ -94,99 +98,56 @@ class CommandTool:
         if code == 0:
             text = f"{_WENT_WELL}\n{_tail(said)}"
             return ToolResult(call.id, text, taint=Taint.PUBLIC, raw=True)
-        sentence = f"{self._name} {self._ended(code)}{_last_words(said)}"
+        sentence = f"{self._name} {describe_exit(code, self._limit)}{_last_words(said)}"
         return ToolResult(call.id, sentence, failed=True, taint=Taint.PUBLIC, raw=True)
 
     async def _run(self, where: str) -> tuple[int | None, bytes]:
         """Its exit code, None if it took too long, and the end of what it said."""
         # A pipe of our own: a child that is left behind may hold it open, and is not waited for.
-        with _pipe() as (mouth, ear):
+        with pipe() as (reader, writer):
             process = await asyncio.create_subprocess_exec(
                 *self._command.argv,
                 stdin=asyncio.subprocess.DEVNULL,
-                stdout=mouth,
+                stdout=writer,
                 stderr=asyncio.subprocess.STDOUT,
                 cwd=where,
                 env=self._environ,
                 start_new_session=True,
             )
-            mouth.close()
-            return await self._heard(process, ear)
+            writer.close()
+            return await self._wait(process, reader)
 
-    async def _heard(
-        self, process: asyncio.subprocess.Process, ear: BinaryIO
+    async def _wait(
+        self, process: asyncio.subprocess.Process, source: BinaryIO
     ) -> tuple[int | None, bytes]:
         output = bytearray()
-        reading = asyncio.create_task(_read(ear, output))
-        code: int | None = None
+        reading = asyncio.create_task(_read(source, output))
         try:
-            with suppress(TimeoutError):
-                async with timeout(self._limit):
-                    code = await process.wait()
-            await _end(process)
-            await asyncio.wait((reading,), timeout=_GRACE)
+            code = await exit_code_within(process, self._limit)
         finally:
-            await _end(process)
-            reading.cancel()
-            await asyncio.gather(reading, return_exceptions=True)
+            await end_group(process)
+            await finish_reading(reading)
         return code, bytes(output)
 
-    def _ended(self, code: int | None) -> str:
-        if code is None:
-            return f"was stopped after {self._limit:g} s"
-        return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
-
-@contextmanager
-def _pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Where a command speaks, and where it is heard."""
-    ear, mouth = os.pipe()
-    with os.fdopen(mouth, "wb", 0) as speaks, os.fdopen(ear, "rb", 0) as hears:
-        yield speaks, hears
-
-
-async def _read(ear: BinaryIO, output: bytearray) -> None:
+async def _read(source: BinaryIO, output: bytearray) -> None:
     stream = asyncio.StreamReader()
     protocol = asyncio.StreamReaderProtocol(stream)
-    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, ear)
+    transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: protocol, source)
     try:
-        while piece := await stream.read(65_536):
-            output += piece
-            del output[:-MOST_KEPT]
+        await read_last(stream, output, MAX_OUTPUT_BYTES)
     finally:
         transport.close()
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """Leave nothing of it behind: the whole group is asked to end, then made to."""
-    try:
-        if process.returncode is None:
-            _signal(process, signal.SIGTERM)
-            with suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), _GRACE)
-    finally:
-        _signal(process, signal.SIGKILL)
-    await process.wait()
-
-
-def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    # It may be gone, or have become another user's.
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, number)
-
-
-def _keep(path: Path, output: bytes) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
-        file.write(output)
 
 
 def _tail(said: str) -> str:
     """The end of what was said, in whole lines; what is left out is named."""
     said = said.rstrip()
-    if len(said) <= MOST_TOLD:
+    if len(said) <= MAX_REPLY_CHARACTERS:
         return said
-    start = said.find("\n", len(said) - MOST_TOLD) + 1 or len(said) - MOST_TOLD
+    start = (
+        said.find("\n", len(said) - MAX_REPLY_CHARACTERS) + 1 or len(said) - MAX_REPLY_CHARACTERS
+    )
     return f"(the end of {len(said)} characters; the rest is in {OUTPUT})\n{said[start:]}"
 
 

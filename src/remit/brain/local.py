@@ -8,7 +8,6 @@ looked.
 import asyncio
 import os
 from collections.abc import Sequence
-from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from sys import executable
@@ -33,6 +32,7 @@ from remit.model.reply import Ask, Prompt, Reply
 from remit.model.status import Reason
 from remit.ports import OnText
 from remit.store.environment_secrets import without_secrets
+from remit.system.process import kill_group
 
 T = TypeVar("T")
 
@@ -127,7 +127,7 @@ class LocalModelConnection:
         lines, self._open = self._open, None
         process, self._process = self._process, None
         if process is not None:
-            await _end(process)
+            await kill_group(process)  # it holds nothing that anyone would miss
         for line in lines or ():
             await line.close()
 
@@ -179,13 +179,6 @@ async def _spawn(arguments: Sequence[str]) -> asyncio.subprocess.Process:
         # Ctrl-C is for us: what it is at may still be wanted while we come to a stop.
         start_new_session=True,
     )
-
-
-async def _end(process: asyncio.subprocess.Process) -> None:
-    """End it at once: it holds nothing that anyone would miss."""
-    with suppress(ProcessLookupError):
-        process.kill()
-    await process.wait()
 
 
 def _connect(model: ModelConfig, address: str, limits: ModelLimits) -> _Lines:

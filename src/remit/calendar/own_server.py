@@ -7,7 +7,6 @@ outlive us: a shell beside it holds a pipe from us, and kills it when the pipe c
 
 import asyncio
 import os
-import signal
 import socket
 import sys
 from contextlib import suppress
@@ -19,13 +18,13 @@ from msgspec import Struct
 from remit.calendar.client import CalDavClient, CalendarLocation, Password
 from remit.errors import Permanent, StepFailed
 from remit.system.files import PRIVATE, write_atomic
+from remit.system.process import end_group
 
 HOST: Final = "127.0.0.1"
 USER: Final = "owner"
 AGENDA: Final = f"/{USER}/agenda/"
 TASKS: Final = f"/{USER}/agent-tasks/"
 _PATIENCE: Final = 300  # tenths of a second that a start may take on a busy machine
-_GRACE: Final = 2.0
 # Its stdin is our pipe. What runs in the background of a shell gets none, so it is kept as 3.
 _LEASH: Final = """
 exec 3<&0
@@ -84,14 +83,7 @@ class RadicaleProcess:
             return
         if running.stdin is not None:
             running.stdin.close()
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            # It may be gone already.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(running.pid, number)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(_GRACE):
-                    await running.wait()
-        await running.wait()
+        await end_group(running)
 
     async def _begin(self) -> None:
         refuse_taken(self._own.port)

@@ -14,6 +14,7 @@ from typing import Final
 from remit.journal.transcript import line
 from remit.model.event import Event
 from remit.model.ids import TaskId, task_id
+from remit.system.files import append_text
 
 _REMEMBERED: Final = 4096
 
@@ -47,9 +48,7 @@ class TaskLogWriter:
             last = mend(path)
         fresh = [event for event in events if event.seq > last]
         if fresh:
-            flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-            with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
-                file.write("".join(map(line, fresh)))
+            append_text(path, "".join(map(line, fresh)))
             last = fresh[-1].seq
         self._last[task] = last
         if len(self._last) > _REMEMBERED:

@@ -23,7 +23,7 @@ from remit.reflect import lines, wording
 from remit.reflect.lines import MOST_TEXT, ReflectionLine, ShownMessage
 from remit.store import reflections, reviews
 from remit.store.database import Database, Tx
-from remit.system.files import write_atomic
+from remit.system.files import append_text, write_atomic
 
 FOLDER: Final = "reflections"
 _MARK: Final = ".written"
@@ -88,7 +88,7 @@ class ReflectionCollector:
             if path not in self._seen:
                 self._seen[path] = _mend(path)
             if each.seq not in self._seen[path]:
-                _append(path, lines.write(each))
+                append_text(path, lines.write(each))
                 self._seen[path].add(each.seq)
                 written += 1
         # The mark may lag behind the lines, never run ahead of them.
@@ -182,9 +182,3 @@ def _mend(path: Path) -> set[int]:
         os.truncate(path, len(kept))
     found = (lines.read(line) for line in kept.decode("utf-8", "replace").splitlines())
     return {each.seq for each in found if each}
-
-
-def _append(path: Path, line: str) -> None:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW
-    with open(os.open(path, flags, 0o600), "w", encoding="utf-8") as file:  # noqa: PTH123
-        file.write(line)

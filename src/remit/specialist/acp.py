@@ -23,9 +23,10 @@ from pydantic import ValidationError
 
 from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText, Permit
-from remit.specialist import failures, process
+from remit.specialist import failures
 from remit.specialist.acp_client import AcpClient
-from remit.specialist.process import SpecialistProgram
+from remit.specialist.process import MAX_OUTPUT_BYTES, SpecialistProgram
+from remit.system.process import describe_exit, end_group, finish_reading, read_last
 
 _GRACE: Final = 5.0  # seconds for a turn that is cancelled to end
 _SIGN_IN: Final = -32000  # the protocol's number for one who must sign in
@@ -55,17 +56,17 @@ class AcpSpecialist:
             return running
         assert running.stderr is not None  # noqa: S101 - it is a pipe
         err = bytearray()
-        grumbling = asyncio.create_task(process.hear(running.stderr, err))
+        grumbling = asyncio.create_task(read_last(running.stderr, err, MAX_OUTPUT_BYTES))
         try:
             return await self._within(running, client, job)
         except ConnectionError:
-            await process.end(running)
-            await process.drained(grumbling)
+            await end_group(running)
+            await finish_reading(grumbling)
             said = bytes(err).decode("utf-8", "replace")
-            return self._failed(client, said, process.ended(running.returncode, job.time_limit))
+            return self._failed(client, said, describe_exit(running.returncode, job.time_limit))
         finally:
-            await process.end(running)
-            await process.drained(grumbling)
+            await end_group(running)
+            await finish_reading(grumbling)
 
     async def _within(
         self, running: asyncio.subprocess.Process, client: AcpClient, job: SpecialistJob
@@ -76,7 +77,7 @@ class AcpSpecialist:
             async with timeout(job.time_limit):
                 return await self._talk(line, client, job)
         except TimeoutError:
-            why = f"{self.name} {process.ended(None, job.time_limit)}."
+            why = f"{self.name} {describe_exit(None, job.time_limit)}."
             return client.claim(AttemptOutcome.TIMEOUT, why)
         except RequestError as error:
             return self._refused(client, error)

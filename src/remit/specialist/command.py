@@ -6,16 +6,22 @@ with the prompt; without it the prompt comes on stdin. `{workspace}` is the fold
 
 import asyncio
 import tempfile
-from asyncio import timeout
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText, Permit
-from remit.specialist import failures, process
-from remit.specialist.process import SpecialistProgram
+from remit.specialist import failures
+from remit.specialist.process import MAX_OUTPUT_BYTES, SpecialistProgram, feed
+from remit.system.process import (
+    describe_exit,
+    end_group,
+    exit_code_within,
+    finish_reading,
+    read_last,
+)
 
 PROMPT_FILE: Final = "{prompt_file}"
 WORKSPACE: Final = "{workspace}"
@@ -42,17 +48,14 @@ class CommandSpecialist:
         assert running.stdout is not None  # noqa: S101 - they are pipes
         assert running.stderr is not None  # noqa: S101
         out, err = bytearray(), bytearray()
-        saying = asyncio.create_task(process.feed(running, stdin))
-        telling = asyncio.create_task(process.hear(running.stdout, out, emit))
-        grumbling = asyncio.create_task(process.hear(running.stderr, err))
-        code: int | None = None
+        saying = asyncio.create_task(feed(running, stdin))
+        telling = asyncio.create_task(read_last(running.stdout, out, MAX_OUTPUT_BYTES, emit))
+        grumbling = asyncio.create_task(read_last(running.stderr, err, MAX_OUTPUT_BYTES))
         try:
-            with suppress(TimeoutError):
-                async with timeout(job.time_limit):
-                    code = await process.gone(running)
+            code = await exit_code_within(running, job.time_limit)
         finally:
-            await process.end(running)
-            await process.drained(saying, telling, grumbling)
+            await end_group(running)
+            await finish_reading(saying, telling, grumbling)
         return self._claim(code, _text(out), _text(err), job.time_limit)
 
     def _claim(self, code: int | None, out: str, err: str, limit: float) -> SpecialistClaim:
@@ -61,7 +64,7 @@ class CommandSpecialist:
         said = f"{out}\n{err}"
         outcome = AttemptOutcome.TIMEOUT if code is None else failures.sort(said)
         words = failures.last_words(err) or failures.last_words(out)
-        ending = process.ended(code, limit)
+        ending = describe_exit(code, limit)
         return SpecialistClaim(
             out, outcome, error=f"{self.name} {ending}{f': {words}' if words else '.'}"
         )

@@ -11,9 +11,9 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from remit.specialist.git import GitLocation
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
+from remit.system.git import GitLocation
 
 _CONFLICT: Final = 1  # how `git merge-tree` ends when two sides do not fit
 _MOST_NAMED: Final = 5

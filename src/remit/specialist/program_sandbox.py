@@ -18,11 +18,11 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.bubblewrap import PLACES, find, is_root, system
 from remit.errors import Permanent
 from remit.specialist.abstract_sockets import launcher
 from remit.specialist.saved_work import REPOSITORY
 from remit.specialist.tree import aside
+from remit.system.sandbox import PLACES, find, is_root, system
 
 _MB: Final = 1024 * 1024
 _SCRATCH: Final = 1024 * _MB  # for temporary files, in memory

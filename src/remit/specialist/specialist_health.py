@@ -8,11 +8,11 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.bubblewrap import find
 from remit.settings.projects import ProjectSettings
 from remit.settings.specialists import SpecialistKind, SpecialistSettings
 from remit.specialist.abstract_sockets import can_hide
 from remit.specialist.chain import NOBODY
+from remit.system.sandbox import find
 
 OWN: Final = "brain"  # a specialist even if nobody named it
 

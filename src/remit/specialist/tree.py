@@ -11,9 +11,9 @@ from msgspec import Struct
 
 from remit.errors import BadInput, Permanent
 from remit.model.ids import TaskId, task_id
-from remit.specialist.git import GitLocation
 from remit.specialist.saved_work import REPOSITORY
 from remit.system.files import write_atomic
+from remit.system.git import GitLocation
 from remit.system.installed import UNTRACKED
 
 SHA: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")

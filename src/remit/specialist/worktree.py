@@ -24,9 +24,9 @@ from remit.model.ids import TaskId, task_id
 from remit.specialist import changes
 from remit.specialist import tree as disk
 from remit.specialist.changes import Snapshot
-from remit.specialist.git import Git, GitLocation
 from remit.specialist.saved_work import REPOSITORY
 from remit.specialist.tree import SHA, Worktree
+from remit.system.git import Git, GitLocation
 from remit.system.locks import LocksByKey
 
 MOST_BYTES: Final = 200_000_000  # of all files that changed

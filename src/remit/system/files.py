@@ -1,14 +1,19 @@
-"""Files that are replaced whole, and changed by one program at a time."""
+"""Files that are replaced whole, changed by one program at a time, and opened without a link."""
 
 import fcntl
 import os
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 PRIVATE: Final = 0o600
+FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_NEW: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+_APPEND: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+_HALF_WRITTEN: Final = ".remit-half-written"
 
 
 def write_atomic(
@@ -62,3 +67,64 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(opened)
+
+
+def append_text(path: Path, text: str) -> None:
+    """Add text at the end of a private file; a link is refused."""
+    with open(os.open(path, _APPEND, PRIVATE), "w", encoding="utf-8") as file:  # noqa: PTH123
+        file.write(text)
+
+
+# Below a folder in which somebody else may write --------------------------------------------------
+
+
+@contextmanager
+def open_below(
+    root: Path | str, names: Sequence[str], flags: int = FOLDER, *, make: int | None = None
+) -> Iterator[int]:
+    """Open a file or folder below a root, each name from the folder before it, following no link.
+
+    So it does not matter who puts what there, or when. With `make`, folders that are missing are
+    made with this mode.
+    """
+    with ExitStack() as stack:
+        opened = os.open(root, FOLDER)
+        stack.callback(os.close, opened)
+        for n, name in enumerate(names, 1):
+            if make is not None:
+                with suppress(FileExistsError):
+                    os.mkdir(name, make, dir_fd=opened)
+            opened = os.open(name, flags if n == len(names) else FOLDER, dir_fd=opened)
+            stack.callback(os.close, opened)
+        yield opened
+
+
+def replace_in(folder: int, name: str, content: bytes, mode: int = PRIVATE) -> None:
+    """Replace a file of an open folder at one stroke, durably; a link is replaced, not followed."""
+    with suppress(FileNotFoundError):
+        os.unlink(_HALF_WRITTEN, dir_fd=folder)
+    with os.fdopen(os.open(_HALF_WRITTEN, _NEW, PRIVATE, dir_fd=folder), "wb") as file:
+        file.write(content)
+        os.fchmod(file.fileno(), mode)
+        file.flush()
+        os.fsync(file.fileno())
+    os.rename(_HALF_WRITTEN, name, src_dir_fd=folder, dst_dir_fd=folder)
+    os.fsync(folder)
+
+
+def walk_below(
+    folder: int, skip: Callable[[str], bool], max_depth: int, above: str = ""
+) -> Iterator[tuple[str, int]]:
+    """Every plain file below an open folder with its size, sorted; no link is followed."""
+    with os.scandir(folder) as found:
+        entries = sorted(found, key=lambda entry: entry.name)
+    for entry in entries:
+        if skip(entry.name):
+            continue
+        if entry.is_file(follow_symlinks=False):
+            yield f"{above}{entry.name}", entry.stat(follow_symlinks=False).st_size
+        elif entry.is_dir(follow_symlinks=False) and max_depth:
+            with suppress(OSError), ExitStack() as stack:
+                inner = os.open(entry.name, FOLDER, dir_fd=folder)
+                stack.callback(os.close, inner)
+                yield from walk_below(inner, skip, max_depth - 1, f"{above}{entry.name}/")

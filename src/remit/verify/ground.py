@@ -10,16 +10,18 @@ import os
 import stat
 import tarfile
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from remit.errors import BadInput
+from remit.system.files import READ, open_below
 from remit.verify import repository
 from remit.verify.limits import MB
 
 INSTALLED: Final = (".venv", "venv", "node_modules", "vendor/bundle")
 _NEVER: Final = frozenset({".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
-_KEPT: Final = 0o755  # no setuid, nothing that only an owner may read
+_MODE_BITS: Final = 0o755  # no setuid, nothing that only an owner may read
 
 
 def pack(
@@ -29,7 +31,7 @@ def pack(
 
     `instead` has the files that get another content, or none; `room` is how many MB there are.
     """
-    left = room * MB
+    left, workspace = room * MB, workspace.resolve()
     with tarfile.open(fileobj=into, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted({*names(workspace), *instead}):
             if name in instead:
@@ -75,36 +77,22 @@ def _add(archive: tarfile.TarFile, name: str, content: bytes | None) -> int:
 def _copy(archive: tarfile.TarFile, workspace: Path, name: str) -> int:
     """A file with its content, a link as a link; what is neither is left out."""
     path, entry = workspace / name, tarfile.TarInfo(name)
-    try:
-        # A folder on the way may have become a link since git listed it; then it is outside.
-        handle = _open_within(workspace, name)
-    except PermissionError:
-        raise  # a test that cannot be read would be a test that is not run
-    except OSError:
-        if path.is_symlink():
-            entry.type, entry.linkname = tarfile.SYMTYPE, str(path.readlink())
-            archive.addfile(entry)
-        return 0
-    with os.fdopen(handle, "rb") as file:
+    with ExitStack() as stack:
+        try:
+            # A folder on the way may have become a link since git listed it; then it is outside.
+            handle = stack.enter_context(open_below(workspace, Path(name).parts, READ))
+        except PermissionError:
+            raise  # a test that cannot be read would be a test that is not run
+        except OSError:
+            if path.is_symlink():
+                entry.type, entry.linkname = tarfile.SYMTYPE, str(path.readlink())
+                archive.addfile(entry)
+            return 0
+        file = stack.enter_context(os.fdopen(handle, "rb", closefd=False))
         seen = os.fstat(handle)
         if not stat.S_ISREG(seen.st_mode):
             return 0
-        entry.size, entry.mode = seen.st_size, 0o644 | (seen.st_mode & _KEPT)
+        entry.size, entry.mode = seen.st_size, 0o644 | (seen.st_mode & _MODE_BITS)
         entry.mtime = seen.st_mtime
         archive.addfile(entry, file)
     return seen.st_size
-
-
-def _open_within(workspace: Path, name: str) -> int:
-    """Open a file without following a link on any part of the way."""
-    *folders, last = Path(name).parts
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
-    at = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        for folder in folders:
-            below = os.open(folder, flags | os.O_DIRECTORY, dir_fd=at)
-            os.close(at)
-            at = below
-        return os.open(last, flags, dir_fd=at)
-    finally:
-        os.close(at)

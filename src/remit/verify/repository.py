@@ -13,20 +13,12 @@ from pathlib import Path
 from typing import Final
 
 from remit.errors import BadInput
+from remit.system.git import safe_environ
 from remit.system.installed import UNTRACKED
 
 MOST: Final = 16 * 1024 * 1024  # bytes of a file that are compared
-_SECONDS: Final = 60
-_SAFE: Final = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
-_ENVIRON: Final = {
-    "PATH": "/usr/local/bin:/usr/bin:/bin",
-    "LC_ALL": "C",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-}
+_GIT_TIMEOUT_SECONDS: Final = 60
+_PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 _MODULE: Final = "160000"
 
 
@@ -110,12 +102,12 @@ def _names(said: bytes) -> Iterator[str]:
 def _git(workspace: Path, *words: str) -> bytes:
     try:
         done = subprocess.run(  # noqa: S603 - words of our own
-            ("git", *_SAFE, *words),  # noqa: S607 - found by a PATH of our own
+            ("git", *words),  # noqa: S607 - found by a PATH of our own
             cwd=workspace,
-            env=_ENVIRON,
+            env=safe_environ(_PATH),
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            timeout=_SECONDS,
+            timeout=_GIT_TIMEOUT_SECONDS,
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -14,23 +14,30 @@ the next check. Where no sandbox can be had the answer is `SandboxRefusal`, neve
 import asyncio
 import json
 import os
-import signal
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from msgspec import Struct, field
 
-from remit.bubblewrap import PLACES, find, is_root, system
+from remit.system.process import (
+    exit_code_within,
+    finish_reading,
+    kill_group,
+    pipe,
+    read_first,
+    read_last,
+)
+from remit.system.sandbox import PLACES, find, is_root, system
 from remit.verify.limits import MB, SandboxLimits
 
 REPORT: Final = "/tmp/report"  # noqa: S108 - inside, where nobody else is
 HOME: Final = "/tmp/home"  # noqa: S108 - as above
 NOBODY: Final = 65534
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
-_GRACE: Final = 5.0  # seconds for what is still in a pipe once everything has ended
+_GRACE_SECONDS: Final = 5.0  # for the last process to go
 _NO_FILES: Final = bytes(10_240)  # an archive that ends at once
 _READY: Final = b"ready\n"
 # The second stream is ours alone: first a word that the ground is laid, then the report. What the
@@ -123,43 +130,38 @@ class Sandbox:
         return _Tools(**{name: str(path) for name, path in found.items()})
 
     async def _run(self, words: Sequence[str], files: BinaryIO) -> SandboxResult | SandboxRefusal:
-        with _pipe() as (ear, mouth):
+        with pipe() as (reader, writer):
             process = await asyncio.create_subprocess_exec(
-                *(words[0], "--info-fd", str(mouth.fileno()), *words[1:]),
+                *(words[0], "--info-fd", str(writer.fileno()), *words[1:]),
                 stdin=files,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
                 env={},  # the first process inside keeps what it was started with for all to read
                 cwd="/",
                 start_new_session=True,
-                pass_fds=(mouth.fileno(),),
+                pass_fds=(writer.fileno(),),
             )
-            mouth.close()
-            first = asyncio.create_task(asyncio.to_thread(_first, ear))
-            return await self._heard(process, first)
+            writer.close()
+            first = asyncio.create_task(asyncio.to_thread(_first_process, reader))
+            return await self._wait(process, first)
 
-    async def _heard(
+    async def _wait(
         self, process: asyncio.subprocess.Process, first: asyncio.Task[int | None]
     ) -> SandboxResult | SandboxRefusal:
         assert process.stdout is not None  # noqa: S101 - a pipe was asked for
         assert process.stderr is not None  # noqa: S101 - as above
         said, aside = bytearray(), bytearray()
         readers = (
-            asyncio.create_task(_read_last(process.stdout, said, self.limits.output * MB)),
-            asyncio.create_task(_read_first(process.stderr, aside, self.limits.report * MB)),
+            asyncio.create_task(read_last(process.stdout, said, self.limits.output * MB)),
+            asyncio.create_task(read_first(process.stderr, aside.extend, self.limits.report * MB)),
         )
-        code: int | None = None
         try:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(self.limits.seconds):
-                    code = await process.wait()
+            code = await exit_code_within(process, self.limits.seconds)
         finally:
-            _kill(process)
-            await process.wait()
-            await _gone(await first)
-            await asyncio.wait(readers, timeout=_GRACE)
-            for reader in readers:
-                reader.cancel()
+            # With the first process all that it started goes, whatever session it put itself in.
+            await kill_group(process)
+            await _wait_for_end(await first)
+            await finish_reading(*readers)
         return _ended(code, bytes(said), bytes(aside))
 
 
@@ -268,33 +270,15 @@ def _ended(code: int | None, said: bytes, aside: bytes) -> SandboxResult | Sandb
     return SandboxResult(code, said.decode("utf-8", "replace"), report)
 
 
-async def _read_last(stream: asyncio.StreamReader, into: bytearray, most: int) -> None:
-    while piece := await stream.read(65_536):
-        into += piece
-        del into[:-most]
-
-
-async def _read_first(stream: asyncio.StreamReader, into: bytearray, most: int) -> None:
-    while piece := await stream.read(65_536):
-        into += piece[: max(most - len(into), 0)]
-
-
-@contextmanager
-def _pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    ear, mouth = os.pipe()
-    with os.fdopen(ear, "rb") as hears, os.fdopen(mouth, "wb", 0) as speaks:
-        yield hears, speaks
-
-
-def _first(ear: BinaryIO) -> int | None:
+def _first_process(source: BinaryIO) -> int | None:
     """A handle on the first process inside, which is the last to go; None if there was none."""
     try:
-        return os.pidfd_open(int(json.loads(ear.read())["child-pid"]))
+        return os.pidfd_open(int(json.loads(source.read())["child-pid"]))
     except (ValueError, KeyError, OSError):
         return None
 
 
-async def _gone(first: int | None) -> None:
+async def _wait_for_end(first: int | None) -> None:
     """Wait until the first process has ended: the kernel lets it go when no other is left."""
     if first is None:
         return
@@ -302,13 +286,7 @@ async def _gone(first: int | None) -> None:
     loop.add_reader(first, ended.set)
     try:
         with suppress(TimeoutError):
-            await asyncio.wait_for(ended.wait(), _GRACE)
+            await asyncio.wait_for(ended.wait(), _GRACE_SECONDS)
     finally:
         loop.remove_reader(first)
         os.close(first)
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    # With the first process all that it started goes, whatever session it put itself in.
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)

@@ -16,10 +16,16 @@ from typing import Final
 from remit.brain.mcp import wire
 from remit.brain.mcp.wire import McpLimits, McpTrouble
 from remit.model.codec import JsonMap
+from remit.system.process import (
+    GRACE_SECONDS,
+    end_group,
+    exit_code_within,
+    read_first,
+    signal_group,
+)
 
-MOST_STDERR: Final = 1_000_000  # bytes
-_MOST_UNASKED: Final = 10_000  # messages that answer nothing, one after the other
-_GRACE: Final = 2.0  # seconds to end in good order
+MAX_STDERR_BYTES: Final = 1_000_000  # bytes
+_MAX_UNASKED_MESSAGES: Final = 10_000  # messages that answer nothing, one after the other
 
 
 class McpProcess:
@@ -35,7 +41,7 @@ class McpProcess:
         self._broken = ""  # why nothing comes from it any more
         self._unasked = 0
         self._reading = asyncio.create_task(self._read())
-        self._noting = asyncio.create_task(_note(running, log))
+        self._logging = asyncio.create_task(_log_stderr(running, log))
 
     @property
     def alive(self) -> bool:
@@ -67,22 +73,18 @@ class McpProcess:
         if stdin is not None:
             stdin.close()
         try:
-            await _ended(self._running)
-            if self._running.returncode is None:
-                _signal(self._running, signal.SIGTERM)
-                await _ended(self._running)
+            await exit_code_within(self._running, GRACE_SECONDS)
         finally:
-            _signal(self._running, signal.SIGKILL)
+            await end_group(self._running)
             self._reading.cancel()
-            self._noting.cancel()
-        await self._running.wait()
-        await asyncio.gather(self._reading, self._noting, return_exceptions=True)
+            self._logging.cancel()
+        await asyncio.gather(self._reading, self._logging, return_exceptions=True)
 
     async def _forget(self, number: int) -> None:
         """Nobody waits for this answer any more; say so, but do not wait for that either."""
         gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
         with suppress(McpTrouble, TimeoutError):
-            async with asyncio.timeout(_GRACE):
+            async with asyncio.timeout(GRACE_SECONDS):
                 await self.tell("notifications/cancelled", gone)
 
     async def _write(self, message: JsonMap) -> None:
@@ -102,7 +104,7 @@ class McpProcess:
             while line := await stdout.readline():
                 for message in wire.unpacked(line):
                     await self._take(message)
-                if self._unasked > _MOST_UNASKED:
+                if self._unasked > _MAX_UNASKED_MESSAGES:
                     why = "talks without being asked"
                     break
         except ValueError:
@@ -131,7 +133,7 @@ class McpProcess:
             if not waiting.done():
                 waiting.set_exception(McpTrouble(why, sent=True))
         if self._running.returncode is None:
-            _signal(self._running, signal.SIGKILL)
+            signal_group(self._running, signal.SIGKILL)
 
 
 async def start(
@@ -156,24 +158,9 @@ async def start(
     return McpProcess(running, limits, folder / f"{limits.name}.log")
 
 
-async def _note(running: asyncio.subprocess.Process, log: Path) -> None:
+async def _log_stderr(running: asyncio.subprocess.Process, log: Path) -> None:
     """Keep what it says on stderr, from this start on, and go on reading when there is no room."""
     assert running.stderr is not None  # noqa: S101 - it is a pipe
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    room = MOST_STDERR
     with os.fdopen(os.open(log, flags, 0o600), "wb", buffering=0) as file:
-        while piece := await running.stderr.read(65_536):
-            file.write(piece[:room])
-            room -= len(piece[:room])
-
-
-async def _ended(running: asyncio.subprocess.Process) -> None:
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_GRACE):
-            await running.wait()
-
-
-def _signal(running: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    # It may be gone, or have become another user's.
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(running.pid, number)
+        await read_first(running.stderr, file.write, MAX_STDERR_BYTES)

@@ -7,23 +7,20 @@ it does not matter who puts what there, or when. Only plain text goes in and com
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 from remit.errors import BadInput, Conflict
 from remit.model.ids import TaskId, task_id
+from remit.system.files import READ, open_below, replace_in, walk_below
 
-MOST_BYTES: Final = 1_000_000
-MOST_BYTES_IN_ALL: Final = 20_000_000
-MOST_FILES: Final = 200
-MOST_DEPTH: Final = 8
-_MOST_NAME: Final = 120
-_MOST_PATH: Final = 500
-_FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-_WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_HALF: Final = ".half-written"  # no name may begin with a dot, so nobody asks for it
+MAX_FILE_BYTES: Final = 1_000_000
+MAX_TOTAL_BYTES: Final = 20_000_000
+MAX_FILES: Final = 200
+MAX_DEPTH: Final = 8
+_MAX_NAME_BYTES: Final = 120
+_MAX_PATH_CHARACTERS: Final = 500
 
 
 class Workspace:
@@ -35,45 +32,42 @@ class Workspace:
 
     def files(self) -> list[tuple[str, int]]:
         """Every file with its size, sorted by path."""
-        with ExitStack() as stack:
-            return sorted(_walk(self._folder(stack), stack, "", 0))
+        with self._folder([]) as folder:
+            return sorted(walk_below(folder, _is_hidden, MAX_DEPTH))
 
     def read(self, path: str) -> str:
-        *folders, name = parts(path)
-        with ExitStack() as stack:
-            return _text(_opened(name, _READ, self._folder(stack, folders), path), path)
+        with self._folder([]), _explained(path):
+            way = (self._task, *parts(path))
+            with open_below(self._root, way, READ) as opened:
+                return _text(opened, path)
 
     def write(self, path: str, text: str) -> int:
         """Write a whole file, or nothing of it; return how many bytes it has."""
         *folders, name = parts(path)
         content = _content(text, path)
-        with ExitStack() as stack:
-            self._check_room(path, len(content))
-            folder = self._folder(stack, folders, make=True)
+        self._check_room(path, len(content))
+        with self._folder(folders) as folder:
             _check_target(folder, name, path)
-            _replace(folder, name, content)
+            try:
+                replace_in(folder, name, content)
+            except OSError as error:
+                raise Conflict(f"{name!r:.60} cannot be written: {error.strerror}.") from None
         return len(content)
 
-    def _folder(
-        self, stack: ExitStack, names: list[str] | None = None, *, make: bool = False
-    ) -> int:
-        """The innermost of some folders, opened one after the other."""
+    @contextmanager
+    def _folder(self, names: list[str]) -> Iterator[int]:
+        """A folder of this task, open; what is missing of it is made."""
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
-        folder = _held(stack, os.open(self._root, _FOLDER))
-        _made(folder, self._task)
-        folder = _held(stack, _opened(self._task, _FOLDER, folder, self._task))
-        for name in names or ():
-            if make:
-                _made(folder, name)
-            folder = _held(stack, _opened(name, _FOLDER, folder, name))
-        return folder
+        way = (self._task, *names)
+        with _explained("/".join(names)), open_below(self._root, way, make=0o700) as folder:
+            yield folder
 
     def _check_room(self, path: str, size: int) -> None:
         others = [had for name, had in self.files() if name != "/".join(parts(path))]
-        if len(others) >= MOST_FILES:
-            raise Conflict(f"A task keeps at most {MOST_FILES} files; write into one of those.")
-        if sum(others) + size > MOST_BYTES_IN_ALL:
-            most = MOST_BYTES_IN_ALL // 1_000_000
+        if len(others) >= MAX_FILES:
+            raise Conflict(f"A task keeps at most {MAX_FILES} files; write into one of those.")
+        if sum(others) + size > MAX_TOTAL_BYTES:
+            most = MAX_TOTAL_BYTES // 1_000_000
             raise Conflict(f"A task keeps at most {most} MB of files; {path!r:.60} is too much.")
 
 
@@ -83,8 +77,10 @@ def parts(path: str) -> list[str]:
         sentence = f"{path!r:.60} begins with a slash; paths begin in the task's own folder."
         raise BadInput(sentence, field="path")
     names = path.split("/")
-    if len(path) > _MOST_PATH or len(names) > MOST_DEPTH:
-        sentence = f"The path has more than {_MOST_PATH} characters, or {MOST_DEPTH} names."
+    if len(path) > _MAX_PATH_CHARACTERS or len(names) > MAX_DEPTH:
+        sentence = (
+            f"The path has more than {_MAX_PATH_CHARACTERS} characters, or {MAX_DEPTH} names."
+        )
         raise BadInput(sentence, field="path")
     for name in names:
         _check_name(name)
@@ -100,27 +96,19 @@ def _check_name(name: str) -> None:
         raise BadInput(sentence, field="path")
     if not name.isprintable() or "\\" in name:
         raise BadInput(f"{name!r:.60} holds characters that no name may hold.", field="path")
-    if len(name.encode()) > _MOST_NAME:
-        raise BadInput(f"{name!r:.60} is longer than {_MOST_NAME} bytes.", field="path")
+    if len(name.encode()) > _MAX_NAME_BYTES:
+        raise BadInput(f"{name!r:.60} is longer than {_MAX_NAME_BYTES} bytes.", field="path")
 
 
-def _held(stack: ExitStack, opened: int) -> int:
-    stack.callback(os.close, opened)
-    return opened
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".")
 
 
-def _made(folder: int, name: str) -> None:
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """Turn what the system says about a path into a sentence."""
     try:
-        os.mkdir(name, 0o700, dir_fd=folder)
-    except FileExistsError:
-        return
-    except OSError as error:
-        raise Conflict(f"{name!r:.60} cannot be made: {error.strerror}.") from None
-
-
-def _opened(name: str, flags: int, folder: int, path: str) -> int:
-    try:
-        return os.open(name, flags, dir_fd=folder)
+        yield
     except FileNotFoundError:
         raise BadInput(f"There is no file {path!r:.60}; list_files says which are.") from None
     except OSError as error:
@@ -128,31 +116,16 @@ def _opened(name: str, flags: int, folder: int, path: str) -> int:
         raise BadInput(f"{path!r:.60} cannot be opened: {error.strerror}.") from None
 
 
-def _walk(folder: int, stack: ExitStack, before: str, depth: int) -> Iterator[tuple[str, int]]:
-    with os.scandir(folder) as entries:
-        found = sorted(entries, key=lambda entry: entry.name)
-    for entry in found:
-        if entry.name.startswith("."):
-            continue
-        if entry.is_dir(follow_symlinks=False) and depth < MOST_DEPTH:
-            inner = _held(stack, _opened(entry.name, _FOLDER, folder, entry.name))
-            yield from _walk(inner, stack, f"{before}{entry.name}/", depth + 1)
-        elif entry.is_file(follow_symlinks=False):
-            size = os.stat(entry.name, dir_fd=folder, follow_symlinks=False).st_size
-            yield f"{before}{entry.name}", size
-
-
 def _text(opened: int, path: str) -> str:
     found = os.fstat(opened)
     # A second name of a file may lie anywhere.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
-        os.close(opened)
         raise BadInput(f"{path!r:.60} is no file of this task.")
-    with os.fdopen(opened, "rb") as file:
-        if found.st_size > MOST_BYTES:
-            sentence = f"{path!r:.60} has {found.st_size} bytes; at most {MOST_BYTES} are read."
+    with os.fdopen(opened, "rb", closefd=False) as file:
+        if found.st_size > MAX_FILE_BYTES:
+            sentence = f"{path!r:.60} has {found.st_size} bytes; at most {MAX_FILE_BYTES} are read."
             raise BadInput(sentence)
-        content = file.read(MOST_BYTES)
+        content = file.read(MAX_FILE_BYTES)
     try:
         text = content.decode()
     except UnicodeDecodeError:
@@ -169,9 +142,9 @@ def _content(text: str, path: str) -> bytes:
         content = b"\0"
     if b"\0" in content:
         raise BadInput(f"What is to stand in {path!r:.60} is not text; only such is written.")
-    if len(content) > MOST_BYTES:
+    if len(content) > MAX_FILE_BYTES:
         sentence = (
-            f"{path!r:.60} would have {len(content)} bytes; at most {MOST_BYTES} are written."
+            f"{path!r:.60} would have {len(content)} bytes; at most {MAX_FILE_BYTES} are written."
         )
         raise BadInput(sentence)
     return content
@@ -184,18 +157,3 @@ def _check_target(folder: int, name: str, path: str) -> None:
         return
     if not stat.S_ISREG(found.st_mode):
         raise BadInput(f"{path!r:.60} is there and is no file; take another name.")
-
-
-def _replace(folder: int, name: str, content: bytes) -> None:
-    """Write beside and put in place, so that nobody ever reads half of it."""
-    try:
-        with suppress(FileNotFoundError):
-            os.unlink(_HALF, dir_fd=folder)
-        with os.fdopen(os.open(_HALF, _WRITE, 0o600, dir_fd=folder), "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.rename(_HALF, name, src_dir_fd=folder, dst_dir_fd=folder)
-        os.fsync(folder)
-    except OSError as error:
-        raise Conflict(f"{name!r:.60} cannot be written: {error.strerror}.") from None

@@ -33,6 +33,7 @@ from remit.model.delivery import (
 )
 from remit.system import http_client
 from remit.system.http_client import Token
+from remit.system.process import kill_group
 
 PATIENCE: Final = 60.0
 MOST: Final = 2000  # what most services take; the worker knows better and refuses what is over
@@ -184,7 +185,12 @@ async def _work(worker: Sequence[str], order: bytes, seconds: float) -> AppriseR
     pipe, none = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
-            *worker, stdin=pipe, stdout=pipe, stderr=none, env={"NO_PROXY": "*"}
+            *worker,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=none,
+            env={"NO_PROXY": "*"},
+            start_new_session=True,
         )
     except OSError as error:
         return AppriseReport(began=False, ended=f"it could not be started: {type(error).__name__}")
@@ -196,9 +202,7 @@ async def _work(worker: Sequence[str], order: bytes, seconds: float) -> AppriseR
     except TimeoutError:
         return _read(bytes(told), f"no answer within {seconds:g} s")
     finally:
-        with suppress(ProcessLookupError):
-            process.kill()
-        await process.wait()
+        await kill_group(process)
     return _read(bytes(told), "it broke off")
 
 

@@ -9,14 +9,13 @@ the owner's own repository also those that only its configuration can name.
 import asyncio
 import os
 import re
-import signal
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Final
 
 from msgspec import Struct
 
 from remit.errors import Permanent, Transient
+from remit.system.process import kill_group
 
 _LIMIT: Final = 600.0  # seconds for one call
 _NOTHING: Final = "/dev/null"
@@ -136,8 +135,7 @@ class Git:
         also: Mapping[str, str] | None = None,
     ) -> GitResult:
         """Run git; whatever code it ends with is told."""
-        config = (*_OVERRULED.items(), *where.overruled)
-        environ = _ENVIRON | {"PATH": self._path} | where.environ | _as_environ(config)
+        environ = safe_environ(self._path, where.overruled) | where.environ
         try:
             process = await asyncio.create_subprocess_exec(
                 "git",
@@ -188,16 +186,15 @@ class Git:
             raise Transient(f"git {word} took longer than {self._limit:g} s.") from None
         finally:
             # Also after a cancel: nothing of it may go on and hold a lock.
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
-            if process.returncode is None:
-                await process.wait()
+            await kill_group(process)
         return GitResult(process.returncode or 0, out, err.decode("utf-8", "replace"))
 
 
-def _as_environ(config: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Settings in a form in which neither a name nor a value can be read as more than it is."""
-    found = {"GIT_CONFIG_COUNT": str(len(config))}
+def safe_environ(path: str, overruled: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
+    """The whole environment for git: no program and no setting of a repository gets through."""
+    # As variables neither the name nor the value of a setting can be read as more than it is.
+    config = (*_OVERRULED.items(), *overruled)
+    environ = _ENVIRON | {"PATH": path, "GIT_CONFIG_COUNT": str(len(config))}
     for n, (key, value) in enumerate(config):
-        found |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
-    return found
+        environ |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}
+    return environ

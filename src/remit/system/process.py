@@ -1,0 +1,107 @@
+"""Programs that Remit starts: each in a process group of its own, read up to a limit, ended whole.
+
+Start one with `start_new_session=True`, so that ending it also ends what it started.
+"""
+
+import asyncio
+import os
+import signal
+from asyncio import timeout
+from asyncio.subprocess import Process
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO, Final
+
+GRACE_SECONDS: Final = 2.0  # to end in good order, and for what is still in a pipe
+_POLL_SECONDS: Final = 0.02
+_PIECE_BYTES: Final = 65_536
+
+
+def signal_group(process: Process, number: signal.Signals) -> None:
+    """Send a signal to a program and to everything that it started."""
+    # It may be gone, or have become another user's.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
+
+
+async def wait_for_exit(process: Process) -> int:
+    """The exit code of a program when it has ended, whoever still holds its pipes."""
+    # Not `process.wait`: in some versions of Python that also waits for the pipes, and a child of
+    # the program may keep these open for ever.
+    while process.returncode is None:  # noqa: ASYNC110 - nothing else rings at its end alone
+        await asyncio.sleep(_POLL_SECONDS)
+    return process.returncode
+
+
+async def exit_code_within(process: Process, seconds: float) -> int | None:
+    """The exit code of a program, or None if it has not ended after so many seconds."""
+    with suppress(TimeoutError):
+        async with timeout(seconds):
+            return await wait_for_exit(process)
+    return None
+
+
+async def end_group(process: Process) -> None:
+    """Leave nothing of a program behind: the whole group is asked to end, then killed."""
+    try:
+        if process.returncode is None:
+            signal_group(process, signal.SIGTERM)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(wait_for_exit(process), GRACE_SECONDS)
+    finally:
+        await kill_group(process)
+
+
+async def kill_group(process: Process) -> None:
+    """Kill a program and everything that it started, without asking first."""
+    signal_group(process, signal.SIGKILL)
+    await wait_for_exit(process)
+
+
+def describe_exit(code: int | None, limit_seconds: float) -> str:
+    """How a program ended; None stands for one that was stopped because it took too long."""
+    if code is None:
+        return f"was stopped after {limit_seconds:g} s"
+    return f"was ended by signal {-code}" if code < 0 else f"ended with exit code {code}"
+
+
+# Output -------------------------------------------------------------------------------------------
+
+
+async def read_last(
+    stream: asyncio.StreamReader,
+    into: bytearray,
+    limit_bytes: int,
+    emit: Callable[[str], Awaitable[None]] | None = None,
+) -> None:
+    """Read a stream to its end and keep the last bytes; `emit` gets each piece as it comes."""
+    while piece := await stream.read(_PIECE_BYTES):
+        into += piece
+        del into[:-limit_bytes]
+        if emit is not None:
+            await emit(piece.decode("utf-8", "replace"))
+
+
+async def read_first(
+    stream: asyncio.StreamReader, write: Callable[[bytes], object], limit_bytes: int
+) -> None:
+    """Read a stream to its end and write the first bytes somewhere; the rest is dropped."""
+    while piece := await stream.read(_PIECE_BYTES):
+        write(piece[:limit_bytes])
+        limit_bytes -= len(piece[:limit_bytes])
+
+
+async def finish_reading(*readers: "asyncio.Task[None]") -> None:
+    """Let readers take what is still in the pipes; a child that holds one open is not awaited."""
+    await asyncio.wait(readers, timeout=GRACE_SECONDS)
+    for reader in readers:
+        reader.cancel()
+    await asyncio.gather(*readers, return_exceptions=True)
+
+
+@contextmanager
+def pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
+    """Both ends of a new pipe, to read from and to write to; closed at the end of the block."""
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb", 0) as reading, os.fdopen(writer, "wb", 0) as writing:
+        yield reading, writing
