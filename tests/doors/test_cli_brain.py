@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.brain import local, weights
-from remit.cli.brain import Kind, with_kind
+from remit.cli.brain import Kind
 from remit.cli.main import run
-from remit.settings import DEFAULT_FILE
+from remit.formats import toml_edit
 from tests.brain.shelf import WHOLE, Shelf, stocked
 from tests.doors.terminal import Terminal
 
@@ -128,25 +128,6 @@ def test_a_remit_that_runs_goes_on_as_it_was(tmp_path: Path) -> None:
     assert "start it again" in said.err
 
 
-def test_settings_that_are_laid_out_too_freely_are_left_alone(tmp_path: Path) -> None:
-    seat = Terminal(tmp_path)
-    freely = 'brain = { kind = "scripted" }\n'
-    (seat.home / "settings.toml").write_text(freely)
-
-    said = seat.run("brain", "use", "none")
-
-    assert said.code == 2
-    assert 'write kind = "none" there' in said.err
-    assert (seat.home / "settings.toml").read_text() == freely
-
-
-def test_the_settings_keep_every_line_but_one() -> None:
-    changed = with_kind(DEFAULT_FILE, "local")
-
-    assert changed.replace('kind = "local"\n', "", 1) == DEFAULT_FILE
-    assert with_kind(changed, "none") == changed.replace('"local"', '"none"', 1)
-
-
 @given(st.lists(LINES, max_size=8), st.sampled_from(["local", "auto", "none"]))
 def test_whatever_the_settings_look_like_nothing_else_changes(lines: list[str], kind: Kind) -> None:
     text = "\n".join(lines)
@@ -154,6 +135,6 @@ def test_whatever_the_settings_look_like_nothing_else_changes(lines: list[str], 
         before = tomllib.loads(text)
     except tomllib.TOMLDecodeError:
         return
-    after = tomllib.loads(with_kind(text, kind))
+    after = tomllib.loads(toml_edit.set_values(text, {"brain": {"kind": kind}}))
 
     assert after == {**before, "brain": {**before.get("brain", {}), "kind": kind}}

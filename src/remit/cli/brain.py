@@ -1,9 +1,6 @@
 """`remit brain`: what thinks now, and `remit brain use` to have something else think."""
 
 import os
-import re
-import tomllib
-from pathlib import Path
 from typing import Annotated, Final, Literal, TypeAlias
 
 from cyclopts import App
@@ -27,9 +24,6 @@ The local model thinks from now on, and no key is needed. It is small: expect mi
 little knowledge. Every deliverable asks you first, even if it is for you alone. It takes about 2 GB
 of memory while it works; nothing that it is told leaves this machine."""
 _NONE: Final = "Nothing thinks: what needs a language model waits for you."
-_HEADER: Final = re.compile(r"^\s*\[")
-_BRAIN: Final = re.compile(r"^\s*\[\s*brain\s*\]")
-_KIND: Final = re.compile(r"""^(\s*kind\s*=\s*)("[^"]*"|'[^']*')""")
 
 app = App(name="brain")
 
@@ -81,7 +75,7 @@ def use(
     if kind == "local":
         _fetch(settings)
     path = settings.home / "settings.toml"
-    edit.rewrite(path, lambda text: _changed(text, path, kind))
+    edit.set_values(path, {"brain": {"kind": kind}})
     settings = house_settings.load()
     if settings.brain.kind != kind:
         raise BadInput(
@@ -116,40 +110,6 @@ def choice(settings: Settings) -> ModelChoice:
             return ModelChoice({}, dict.fromkeys(ModelRole, _NONE))
         case _:
             return choose.found(os.environ, settings.brain)
-
-
-def with_kind(text: str, kind: Kind) -> str:
-    """The settings with another kind of brain, and not a letter else changed."""
-    lines = text.splitlines(keepends=True)
-    header = next((n for n, line in enumerate(lines) if _BRAIN.match(line)), None)
-    if header is None:
-        gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-        return f'{text}{gap}[brain]\nkind = "{kind}"\n'
-    for n, line in enumerate(lines[header + 1 :], header + 1):
-        if _HEADER.match(line):
-            break
-        if _KIND.match(line):
-            lines[n] = _KIND.sub(rf'\g<1>"{kind}"', line)
-            return "".join(lines)
-    head = lines[header] if lines[header].endswith("\n") else f"{lines[header]}\n"
-    return "".join([*lines[:header], head, f'kind = "{kind}"\n', *lines[header + 1 :]])
-
-
-def _changed(old: str, path: Path, kind: Kind) -> str:
-    """The settings with another kind, if they say what is meant and nothing else."""
-    text = with_kind(old, kind)
-    if not _says(text, old, kind):
-        raise BadInput(f'{path} is laid out too freely to be edited; write kind = "{kind}" there.')
-    return text
-
-
-def _says(text: str, old: str, kind: Kind) -> bool:
-    wanted = tomllib.loads(old)
-    wanted["brain"] = {**wanted.get("brain", {}), "kind": kind}
-    try:
-        return tomllib.loads(text) == wanted
-    except tomllib.TOMLDecodeError:
-        return False
 
 
 def _fetch(settings: Settings) -> None:

@@ -1,9 +1,6 @@
 """`remit calendar`: which calendars start work, how they stand, and how a phone reaches them."""
 
 import asyncio
-import json as notation
-import tomllib
-from pathlib import Path
 from typing import Annotated, Final
 
 from cyclopts import App
@@ -76,14 +73,13 @@ def add(
         )
     secret = f"{name}_calendar" if user else ""
     table: JsonMap = {"url": url, "user": user, "password": secret, "trusted": trusted}
-    lines = [f"{key} = {notation.dumps(value)}" for key, value in table.items() if value]
-    block = "\n".join([f"\n[calendars.{name}]", *lines, ""])
+    account = {f"calendars.{name}": {key: value for key, value in table.items() if value}}
     remit_client.furnish(settings)
     path = settings.home / "settings.toml"
-    _with_account(path.read_text(encoding="utf-8"), block, path)  # before a password is asked for
+    edit.with_values(path.read_text(encoding="utf-8"), account, path)  # before a password is asked
     if user:
         kept_in(settings).put(secret, value_of(f"Password of {user}"))
-    edit.rewrite(path, lambda text: _with_account(text, block, path))
+    edit.set_values(path, account)
     found = sorted(asyncio.run(_found(house_settings.load(), name)), key=lambda each: each.name)
     return _show_found(name, found, as_json=json)
 
@@ -194,16 +190,6 @@ def _secret(word: str, name: str, *, rotate: bool, as_json: bool) -> int:
     if rotate:
         out.say("It counts from the next start on.")
     return codes.DONE
-
-
-def _with_account(text: str, block: str, path: Path) -> str:
-    """The settings with one more account; refuse what could not be read afterwards."""
-    try:
-        tree = tomllib.loads(text + block)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise BadInput(f"{path} cannot take another account: {error}.") from None
-    house_settings.check_calendars(tree.get("calendars"), str(path))
-    return text + block
 
 
 async def _found(settings: Settings, name: str) -> list[client.RemoteCalendar]:

@@ -1,10 +1,6 @@
 """`remit hooks`: what programs may call to start work, each with a secret of its own."""
 
-import json as notation
-import re
 import secrets as chance
-import tomllib
-from pathlib import Path
 from typing import Annotated, Final
 
 from cyclopts import App
@@ -69,14 +65,13 @@ def add(
     said: JsonMap = {"secret": f"hook_{name}", "text": text.strip(), "title": title}
     table = {key: value for key, value in said.items() if value}
     check_hooks({name: table}, "this command")
-    lines = [f"{key} = {notation.dumps(each, ensure_ascii=False)}" for key, each in table.items()]
     remit_client.furnish(settings)
     path = settings.home / "settings.toml"
-    block = "\n".join(["", f"[hooks.{name}]", *lines, ""])
-    _with_block(path.read_text(encoding="utf-8"), block, path)  # before a secret is made
+    hook = {f"hooks.{name}": table}
+    edit.with_values(path.read_text(encoding="utf-8"), hook, path)  # before a secret is made
     value = receiving.made(chance.token_bytes(_BYTES))
     _kept(settings).put(f"hook_{name}", value)
-    edit.rewrite(path, lambda text: _with_block(text, block, path))
+    edit.set_values(path, hook)
     return _show(settings, name, value, as_json=json)
 
 
@@ -101,7 +96,7 @@ def remove(name: Name, /, *, json: AsJson = False) -> int:
     settings = house_settings.load()
     found = _found(settings, name)
     path = settings.home / "settings.toml"
-    edit.rewrite(path, lambda text: _without(text, name, path))
+    edit.remove_table(path, f"hooks.{name}")
     kept = _kept(settings)
     if found.secret in kept.names():
         kept.drop(found.secret)
@@ -110,22 +105,6 @@ def remove(name: Name, /, *, json: AsJson = False) -> int:
     else:
         out.say(f"{name} is gone, and its secret opens nothing any more.")
     return codes.DONE
-
-
-def _with_block(text: str, block: str, path: Path) -> str:
-    changed = f"{text.rstrip()}\n{block}"
-    _check(changed, str(path))
-    return changed
-
-
-def _without(text: str, name: str, path: Path) -> str:
-    block = re.compile(rf"\n*^\[hooks\.{name}\][^\n]*\n(?:(?!\s*\[)[^\n]*(?:\n|\Z))*", re.MULTILINE)
-    changed = block.sub("\n", text, count=1)
-    _check(changed, str(path))
-    if name in tomllib.loads(changed).get("hooks", {}):
-        sentence = f"settings.toml is written so that [hooks.{name}] cannot be taken out from here;"
-        raise BadInput(f"{sentence} do it there.", field="name")
-    return changed
 
 
 def _show(settings: Settings, name: str, value: str, *, as_json: bool) -> int:
@@ -148,16 +127,6 @@ def _found(settings: Settings, name: str) -> HookSettings:
         there = ", ".join(settings.hooks) or "none"
         raise NotFound("hook", f"{name!r:.60}; there is {there}")
     return settings.hooks[name]
-
-
-def _check(text: str, where: str) -> None:
-    """Refuse what the settings could not be read with, before it is written."""
-    try:
-        tree = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        sentence = f"{where} cannot be changed from here: {error}. Write it there yourself."
-        raise BadInput(sentence) from None
-    check_hooks(tree.get("hooks", {}), where)
 
 
 def _address(settings: Settings, name: str) -> str:

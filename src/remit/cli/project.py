@@ -1,10 +1,8 @@
 """`remit project`: set a project up, with what its own files say, and list those there are."""
 
-import json as notation
 import os
 import re
 import sys
-import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Final
@@ -89,7 +87,7 @@ def add(
     chosen = plan if yes or _agrees("Write this down?") else _Plan(plan.name, place, {}, (), ())
     remit_client.furnish(settings)
     path = settings.home / "settings.toml"
-    edit.rewrite(path, lambda text: _with_project(text, chosen, settings))
+    edit.set_values(path, _tables(chosen, settings))
     out.line(f'{plan.name} is set up in {path}. `remit add "…" --project {plan.name}` uses it.')
     if json:
         out.emit({"name": plan.name, "path": str(place)})
@@ -172,22 +170,25 @@ def _agrees(question: str) -> bool:
     return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
-def _with_project(text: str, plan: _Plan, settings: Settings) -> str:
-    """The settings with one more project; refuse what could not be read afterwards."""
-    agents = [each.name for each in plan.agents]
-    lines = [f"\n[projects.{plan.name}]", f"path = {notation.dumps(str(plan.place))}"]
-    lines += [f"specialists = {notation.dumps(agents)}"] if agents else []
+def _tables(plan: _Plan, settings: Settings) -> Mapping[str, Mapping[str, object]]:
+    """What is written down of a project, and of agents that are new."""
+    project: dict[str, object] = {"path": str(plan.place)}
+    if plan.agents:
+        project["specialists"] = [each.name for each in plan.agents]
+    commands: dict[str, object] = {}
     for activity in dict.fromkeys(each.activity for each in plan.commands):
         every = [list(each.argv) for each in plan.commands if each.activity == activity]
-        lines += [f"commands.{activity} = {notation.dumps(every if every[1:] else every[0])}"]
+        commands[activity] = every if every[1:] else every[0]
+    if commands:
+        project["commands"] = commands
+    tables: dict[str, Mapping[str, object]] = {f"projects.{plan.name}": project}
     for agent in (each for each in plan.agents if each.name not in settings.specialists):
-        lines += [f"\n[specialists.{agent.name}]", f'kind = "{agent.kind}"', "network = true"]
-        lines += [f"argv = {notation.dumps(list(agent.argv))}"]
-        lines += [f"env = {notation.dumps(list(agent.env))}"] if agent.env else []
-        lines += [f"writes = {notation.dumps(list(agent.writes))}"] if agent.writes else []
-    changed = text.rstrip("\n") + "\n" + "\n".join(lines) + "\n"
-    try:
-        tomllib.loads(changed)
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(f"settings.toml cannot take another project: {error}.") from None
-    return changed
+        table = {"env": list(agent.env), "writes": list(agent.writes)}
+        given = {key: value for key, value in table.items() if value}
+        tables[f"specialists.{agent.name}"] = {
+            "kind": agent.kind,
+            "network": True,
+            "argv": list(agent.argv),
+            **given,
+        }
+    return tables

@@ -75,7 +75,7 @@ def off(*, json: AsJson = False) -> int:
     settings = house_settings.load()
     with remit_client.opened(settings) as way:
         state = way.turn_recall_off()
-    edit.put(settings.home / "settings.toml", "recall", {"store": "off"}, DEFAULT_FILE)
+    edit.set_values(settings.home / "settings.toml", {"recall": {"store": "off"}}, DEFAULT_FILE)
     _show(settings, state, serves=True, json=json)
     return codes.DONE
 
@@ -85,7 +85,9 @@ def on(*, json: AsJson = False) -> int:
     """Keep an index in this process again."""
     settings = house_settings.load()
     if settings.recall.is_off:
-        edit.put(settings.home / "settings.toml", "recall", {"store": "embedded"}, DEFAULT_FILE)
+        edit.set_values(
+            settings.home / "settings.toml", {"recall": {"store": "embedded"}}, DEFAULT_FILE
+        )
         settings = house_settings.load()
     if json:
         out.emit({"store": settings.recall.store})

@@ -71,7 +71,7 @@ __all__ = [
     "ServerSettings",
     "Settings",
     "ToolSettings",
-    "check_calendars",
+    "check_text",
     "home_of",
     "load",
 ]
@@ -137,7 +137,7 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     settings = Settings(home=home_of(environ))
     path = settings.home / "settings.toml"
     if path.exists():
-        settings = _apply(settings, _parse(path), str(path))
+        settings = _apply(settings, _parse(path.read_bytes(), path), str(path))
     settings = _apply(settings, _from_environment(environ), "the environment")
     check_notices(settings.notices, settings.channels)
     check_recall(settings.recall)
@@ -148,11 +148,17 @@ def load(environ: Mapping[str, str] = os.environ) -> Settings:
     return settings
 
 
-def _parse(path: Path) -> dict[str, object]:
+def check_text(text: str, path: Path) -> str:
+    """The text, if a settings file may say this; else what is wrong with it is raised."""
+    _apply(Settings(home=path.parent), _parse(text.encode(), path), str(path))
+    return text
+
+
+def _parse(content: bytes, path: Path) -> dict[str, object]:
     import tomllib  # noqa: PLC0415 - who only asks where everything lies need not wait for it
 
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         sentence = f"{path} is not valid TOML: {error}. Mend that line."
         raise BadInput(sentence) from None

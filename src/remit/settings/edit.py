@@ -1,81 +1,36 @@
-"""A few lines of settings.toml changed in place: its remarks and everything else stay."""
+"""Changes of settings.toml in place, at one stroke: its comments and everything else stay."""
 
-import re
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Final, TypeAlias
 
-from remit.errors import BadInput
+from remit.settings import check_text
 from remit.system.files import locked, write_atomic
 
-Value: TypeAlias = str | tuple[str, ...]
 
-_TABLE: Final = re.compile(r"\s*\[")
+def set_values(path: Path, tables: Mapping[str, Mapping[str, object]], default: str = "") -> None:
+    """Write values of some tables, by their dotted names; what could not be read is refused."""
+    rewrite(path, lambda text: with_values(text, tables, path), default)
 
 
-def put(path: Path, table: str, values: Mapping[str, Value], default: str = "") -> None:
-    """Write values of one table; a file that cannot be changed so is left as it is."""
-    rewrite(path, lambda text: written(text, table, values), default)
+def with_values(text: str, tables: Mapping[str, Mapping[str, object]], path: Path) -> str:
+    """What `set_values` would write."""
+    from remit.formats import toml_edit  # noqa: PLC0415 - only who writes waits for tomlkit
+
+    return check_text(toml_edit.set_values(text, tables), path)
+
+
+def remove_table(path: Path, name: str) -> None:
+    """Take a table out, by its dotted name."""
+    from remit.formats import toml_edit  # noqa: PLC0415 - as above
+
+    rewrite(path, lambda text: check_text(toml_edit.remove_table(text, name), path))
 
 
 def rewrite(path: Path, change: Callable[[str], str], default: str = "") -> None:
-    """Replace the file by what `change` makes of its text, at one stroke.
+    """Replace the file by what `change` makes of its text.
 
     No other command of ours changes it meanwhile. What `change` raises leaves it as it was.
     """
     with locked(path.parent):
         text = path.read_text(encoding="utf-8") if path.exists() else default
         write_atomic(path.resolve(), change(text))
-
-
-def written(text: str, table: str, values: Mapping[str, Value]) -> str:
-    """The text with these values in it, and read back to be sure of it."""
-    lines = text.splitlines()
-    head = re.compile(rf"\s*\[{re.escape(table)}\]\s*(#.*)?")
-    at = next((n for n, line in enumerate(lines) if head.fullmatch(line)), None)
-    if at is None:
-        lines += ["", f"[{table}]"]
-        at = len(lines) - 1
-    for key, value in values.items():
-        _set(lines, at, key, _literal(value))
-    changed = "\n".join(lines) + "\n"
-    _check(text, changed, table, values)
-    return changed
-
-
-def _set(lines: list[str], head: int, key: str, literal: str) -> None:
-    """In the line that says it now, or the one that shows the default, or a new one."""
-    after = (n for n in range(head + 1, len(lines)) if _TABLE.match(lines[n]))
-    end = next(after, len(lines))
-    for mark in ("", r"#\s*"):
-        line = re.compile(rf"\s*{mark}{re.escape(key)}\s*=[^#]*(?P<remark>#.*)?")
-        for n in range(head + 1, end):
-            if found := line.fullmatch(lines[n]):
-                lines[n] = f"{key} = {literal}  {found['remark'] or ''}".rstrip()
-                return
-    lines.insert(head + 1, f"{key} = {literal}")
-
-
-def _literal(value: Value) -> str:
-    if isinstance(value, tuple):
-        return f"[{', '.join(map(_literal, value))}]"
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"'
-
-
-def _check(text: str, changed: str, table: str, values: Mapping[str, Value]) -> None:
-    """Nothing but these values may be different."""
-    wanted = {
-        key: list(value) if isinstance(value, tuple) else value for key, value in values.items()
-    }
-    try:
-        before, after = tomllib.loads(text), tomllib.loads(changed)
-        fits = after == {**before, table: {**before.get(table, {}), **wanted}}
-    except (tomllib.TOMLDecodeError, RecursionError):
-        fits = False
-    if not fits:
-        sentence = (
-            f"settings.toml is written so that [{table}] cannot be changed from here; do it there."
-        )
-        raise BadInput(sentence, field=table)

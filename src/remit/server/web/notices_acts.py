@@ -56,7 +56,7 @@ async def save(call: Call) -> CallResult:
     try:
         check_hour(wanted.digest_at, "the form")
         check(wanted, house.settings.channels)
-        await asyncio.to_thread(edit.put, path, "notices", told, DEFAULT_FILE)
+        await asyncio.to_thread(edit.set_values, path, {"notices": told}, DEFAULT_FILE)
         holds = await asyncio.to_thread(_holding, call)
     except BadInput as bad:
         return await settings.section(call, "notices", {"wrong": str(bad)}, 422)

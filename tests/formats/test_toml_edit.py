@@ -1,0 +1,61 @@
+import tomllib
+
+import pytest
+
+from remit.errors import BadInput
+from remit.formats.toml_edit import remove_table, set_values
+from remit.settings import DEFAULT_FILE
+
+NOTICES = {"notices": {"done": ["conversation"]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "changed"),
+    [
+        ("", '[notices]\ndone = ["conversation"]\n'),
+        ('a = 1  # why\n\n[b]\nc = "d"\n', None),
+        (
+            'notices = { done = ["push"], b = 1 }\n',
+            'notices = { done = ["conversation"], b = 1 }\n',
+        ),
+        ('[notices]\ndone = [\n  "push",\n]  # x\n', '[notices]\ndone = ["conversation"]  # x\n'),
+        ("notices.done = []\na = 1\n", 'notices.done = ["conversation"]\na = 1\n'),
+        (
+            '[notices]\n# done = ["push"]   # x\n# failed = []\n\n[b]\n',
+            '[notices]\ndone = ["conversation"]   # x\n# failed = []\n\n[b]\n',
+        ),
+        (
+            "[notices]\n# done = whatever\nb = 1\n",
+            None,
+        ),
+        ('[notices]\ndone = ["conversation"]\n', '[notices]\ndone = ["conversation"]\n'),
+    ],
+)
+def test_one_value_changes_and_the_rest_stays(text: str, changed: str | None) -> None:
+    result = set_values(text, NOTICES)
+
+    before = tomllib.loads(text)
+    expected = {**before, "notices": {**before.get("notices", {}), **NOTICES["notices"]}}
+    assert tomllib.loads(result) == expected
+    assert result == changed or changed is None
+    assert all(line in result for line in text.splitlines() if line.startswith("# failed"))
+
+
+def test_a_table_is_added_at_the_end_and_taken_out_without_a_trace() -> None:
+    tables = {
+        "hooks.shop": {"secret": "hook_shop", "text": 'Say "yes"\nor no'},
+        "projects.a-b": {"path": "/x", "commands": {"tests": [["make", "test"], ["tox"]]}},
+    }
+    text = set_values(DEFAULT_FILE, tables)
+    added = tomllib.loads(text)
+
+    assert text.startswith(DEFAULT_FILE)
+    assert added["hooks"] == {"shop": tables["hooks.shop"]}
+    assert added["projects"] == {"a-b": tables["projects.a-b"]}
+    assert remove_table(remove_table(text, "projects.a-b"), "hooks.shop") == DEFAULT_FILE
+
+
+@pytest.mark.parametrize("text", ["[notices\n", "notices = 3\n", "notices = []\n", "[[notices]]\n"])
+def test_what_cannot_be_changed_safely_is_refused(text: str) -> None:
+    with pytest.raises(BadInput):
+        set_values(text, NOTICES)
