@@ -27,8 +27,8 @@ from zoneinfo import ZoneInfo
 
 import remit.cli
 from remit import failpoint
+from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.plain_reader import read_plainly
-from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.intake.standing_wish import find_standing_wish
 from remit.testing import START
 from tests.forks import END, HEAD

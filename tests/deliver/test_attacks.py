@@ -18,8 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from remit.channels.mail import bounce
+from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake import extract
-from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.model.delivery import DeliveryStatus
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status

@@ -8,8 +8,8 @@ from typing import cast
 
 import pytest
 
-from remit.intake import entries
-from remit.intake.book import ContactEntry
+from remit.contacts import edit
+from remit.contacts.book import ContactEntry
 from remit.model.codec import Json, JsonMap, stamp
 from tests.doors.served import TOKEN, Served
 
@@ -294,10 +294,10 @@ def test_edits_of_the_book_from_many_places_at_once_are_all_kept(own: Served) ->
         assert own.ask("POST", "/api/contacts", {"name": f"Api {n}"}).is_success
 
     def by_command(n: int) -> None:
-        entries.put(path, ContactEntry(f"Command {n}"))
+        edit.put(path, ContactEntry(f"Command {n}"))
 
     def same(n: int) -> None:
-        entries.put(path, ContactEntry("Zoe", aliases=(f"z{n}",)))
+        edit.put(path, ContactEntry("Zoe", aliases=(f"z{n}",)))
 
     with ThreadPoolExecutor(12) as pool:
         done = [

@@ -26,8 +26,8 @@ from remit.channels.webhook.sending import WebhookChannel, WebhookTarget
 from remit.channels.whatsapp import message_text
 from remit.channels.whatsapp import sending as whatsapp_
 from remit.channels.whatsapp.sending import WhatsAppChannel, WhatsAppNumber
-from remit.intake import entries
-from remit.intake.book import ContactAddress, ContactEntry
+from remit.contacts import edit
+from remit.contacts.book import ContactAddress, ContactEntry
 from remit.model.delivery import Delivery, DeliveryReport, DeliveryStatus, Parcel, ProviderReport
 from remit.model.reply import Policy
 from remit.model.status import Status
@@ -161,7 +161,7 @@ async def befriend(house: App, kind: str) -> None:
     if book.exists():
         return
     for name, address_ in zip(PEOPLE, ADDRESSES[kind == "email"], strict=True):
-        entries.put(book, ContactEntry(name, (), None, {"line": ContactAddress(address_)}))
+        edit.put(book, ContactEntry(name, (), None, {"line": ContactAddress(address_)}))
         await house.permits.permit(name, "line", Policy.ALLOW)
 
 

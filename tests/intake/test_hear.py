@@ -6,13 +6,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from remit.contacts.book import Contacts
+from remit.contacts.people import ContactBook
 from remit.errors import BadInput, KeyReused, Permanent, Transient
 from remit.intake import hear
-from remit.intake.book import Contacts
 from remit.intake.extraction import Extraction
 from remit.intake.hear import MessageReader
 from remit.intake.heard import OwnerMessage, message_result_to_json
-from remit.intake.recipients import ContactBook
 from remit.language.order_words import SmallTalk
 from remit.model.plan import ClauseOutcome
 from remit.model.series import Repeats

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.intake.book import Contacts
+from remit.contacts.book import Contacts
 from remit.intake.calendar_intake import CalendarIntake, EventReading, words_of
 from remit.model.plan import ClauseOutcome
 from remit.model.task import Cue, Source, SourceKind

@@ -2,15 +2,8 @@
 
 import pytest
 
-from remit.intake.recipients import (
-    ChannelName,
-    Contact,
-    ContactBook,
-    Question,
-    QuestionTopic,
-    channel_for,
-    resolve,
-)
+from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.intake.recipients import Question, QuestionTopic, channel_for, resolve
 from tests.intake.labelled import BOOK
 
 

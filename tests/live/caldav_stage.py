@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 from remit.calendar.client import CalDavClient, CalendarLocation
 from remit.calendar.expand import CalendarReader
 from remit.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPorts
-from remit.intake.book import Contacts
+from remit.contacts.book import Contacts
 from remit.intake.calendar_intake import CalendarIntake
 from remit.model.ids import TaskId
 from remit.model.task import SourceKind, Task

@@ -9,10 +9,10 @@ from typing import Final
 import pytest
 
 from remit.brain.choose import ModelRole
+from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.extract import extract
 from remit.intake.heard import MessageResult, OwnerMessage
 from remit.intake.model_reader import RULES
-from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.intake.zone import owners
 from remit.model.event import EventKind
 from remit.model.plan import ItemStatus

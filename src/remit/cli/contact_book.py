@@ -1,7 +1,7 @@
 """The contact book of this home, as a command reads it."""
 
-from remit.intake.book import FILE, Contacts
-from remit.intake.recipients import ChannelName
+from remit.contacts.book import FILE, Contacts
+from remit.contacts.people import ChannelName
 from remit.settings import Settings
 from remit.settings.channels import kind_of
 

@@ -15,9 +15,9 @@ from remit.cli import codes, out, remit_client
 from remit.cli.contact_book import contacts_of
 from remit.cli.options import AsJson, flag
 from remit.cli.out import Piece, StyledText
+from remit.contacts import edit, permits
+from remit.contacts.book import FILE, ContactAddress, ContactEntry
 from remit.errors import BadInput, NotFound
-from remit.intake import entries, permits
-from remit.intake.book import FILE, ContactAddress, ContactEntry
 from remit.model.codec import Json, JsonMap
 from remit.model.permit import Permission
 from remit.model.reply import Policy
@@ -104,7 +104,7 @@ def add(
     for known in sorted(ids.keys() - addresses.keys()):
         raise BadInput(f"--id names {known}, and --channel gives no address on it.", field="id")
     lines = {each: ContactAddress(address, ids.get(each)) for each, address in addresses.items()}
-    kept = entries.put(settings.home / FILE, ContactEntry(_text(name), tuple(alias), role, lines))
+    kept = edit.put(settings.home / FILE, ContactEntry(_text(name), tuple(alias), role, lines))
     return _told(kept.name, f"{kept.name} is in {FILE}.", json=json)
 
 
@@ -120,10 +120,10 @@ def remove(
     """Take someone out of the book; what is meant for them asks you from then on."""
     settings = house_settings.load()
     if channel or alias:
-        less = partial(entries.without, ways=channel, aliases=alias)
-        kept = entries.change(settings.home / FILE, name, less)
+        less = partial(edit.without, ways=channel, aliases=alias)
+        kept = edit.change(settings.home / FILE, name, less)
         return _told(kept.name, f"{kept.name} is in {FILE} without it.", json=json)
-    gone = entries.drop(settings.home / FILE, name)
+    gone = edit.drop(settings.home / FILE, name)
     return _told(gone.name, f"{gone.name} is not in {FILE} any more.", json=json)
 
 

@@ -225,7 +225,7 @@ def _zone(settings: Settings) -> DoctorFinding:
 
 
 def _contacts(settings: Settings) -> DoctorFinding:
-    from remit.intake import book  # noqa: PLC0415 - as above
+    from remit.contacts import book  # noqa: PLC0415 - as above
 
     path = settings.home / book.FILE
     if not path.exists():

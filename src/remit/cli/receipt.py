@@ -8,9 +8,9 @@ from zoneinfo import ZoneInfo
 from remit.cli import clock, find, out, words
 from remit.cli.contact_book import contacts_of
 from remit.cli.out import Piece, StyledText
+from remit.contacts.permits import asks_first
 from remit.intake import zone as zones
 from remit.intake.card import CardTask, make_card, sentences
-from remit.intake.permits import asks_first
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer

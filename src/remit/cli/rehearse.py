@@ -16,15 +16,15 @@ from remit.cli.out import StyledText
 from remit.cli.rehearse_calendar import calendar
 from remit.cli.rehearse_contract import contract
 from remit.cli.rehearse_priority import priority
+from remit.contacts.book import FILE, Contacts
+from remit.contacts.people import ContactBook
 from remit.errors import BadInput
 from remit.intake import zone as zones
 from remit.intake.admit import check_text
-from remit.intake.book import FILE, Contacts
 from remit.intake.conditions import find_conditions
 from remit.intake.hear import limited, planned
 from remit.intake.heard import rehearsed
 from remit.intake.plain_reader import read_plainly
-from remit.intake.recipients import ContactBook
 from remit.intake.veto import held_back
 from remit.model.codec import JsonMap, moment
 from remit.model.reply import Hold, Reply

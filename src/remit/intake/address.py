@@ -2,7 +2,7 @@
 
 import re
 
-from remit.intake.recipients import ContactBook
+from remit.contacts.people import ContactBook
 from remit.language.files import words_in_all
 from remit.language.tokens import fold, keys_of, tokenize
 

@@ -8,7 +8,8 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.intake.recipients import Contact, ContactBook, Question, QuestionTopic, way_to
+from remit.contacts.people import Contact, ContactBook
+from remit.intake.recipients import Question, QuestionTopic, way_to
 from remit.model.delivery import Delivery
 from remit.model.plan import Clause, ClauseOutcome, Gap, OwnerRequest
 from remit.model.settled_task import SettledTask

@@ -12,16 +12,9 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.message_words import MessageWords, message_words
-from remit.intake.recipients import (
-    ELSEWHERE,
-    ChannelName,
-    Contact,
-    ContactBook,
-    Question,
-    channel_for,
-    resolve,
-)
+from remit.intake.recipients import ELSEWHERE, Question, channel_for, resolve
 from remit.language.detect import language_of
 from remit.language.files import LANGUAGES, section
 from remit.language.files import LANGUAGES as TONGUES

@@ -12,9 +12,10 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.contacts.book import Contacts
+from remit.contacts.people import ContactBook
 from remit.errors import BadInput
 from remit.intake import admit
-from remit.intake.book import Contacts
 from remit.intake.card_answer import CardAnswerContext, open_card
 from remit.intake.command_words import assigned
 from remit.intake.conditions import find_conditions
@@ -22,7 +23,7 @@ from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import TaskLedger, ledgers, planned
 from remit.intake.plain_reader import doubts_of
-from remit.intake.recipients import ContactBook, Question, QuestionTopic
+from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.contacts.people import ContactBook
 from remit.intake import answers
 from remit.intake.card import (
     card_lines,
@@ -26,7 +27,7 @@ from remit.intake.card import (
     numbered,
     sentences,
 )
-from remit.intake.recipients import ContactBook, QuestionTopic
+from remit.intake.recipients import QuestionTopic
 from remit.intake.settle import settle
 from remit.model.codec import from_json
 from remit.model.condition import ConditionKind

@@ -5,9 +5,9 @@ Only what was listed can be named, and the words that say so stand in the messag
 
 from typing import Final
 
+from remit.contacts.people import ContactBook
 from remit.intake.message_words import MessageWords
 from remit.intake.reading_form import TurnReading
-from remit.intake.recipients import ContactBook
 from remit.intake.veto import find_veto
 from remit.model.conversation import OrderKind, TalkContext, TurnOrder
 from remit.model.ids import ReviewId, TaskId

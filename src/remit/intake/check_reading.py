@@ -12,21 +12,13 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.check_time import CheckedTime, check_time
 from remit.intake.extraction import Draft, Extraction, headed
 from remit.intake.message_words import MessageWords, Span, message_words
 from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.reading_ledger import MarkedSpan, write_ledger
-from remit.intake.recipients import (
-    ChannelName,
-    Contact,
-    ContactBook,
-    Question,
-    QuestionTopic,
-    channel_for,
-    resolve,
-    way_to,
-)
+from remit.intake.recipients import Question, QuestionTopic, channel_for, resolve, way_to
 from remit.intake.veto import find_veto
 from remit.language.order_words import SmallTalk
 from remit.language.time.resolve import Moment, Recurrence

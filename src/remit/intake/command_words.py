@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
+from remit.contacts.people import ContactBook
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import RequestReader, TurnReader
-from remit.intake.recipients import ContactBook
 from remit.model.conversation import TalkContext, TurnOrder
 
 _EN: Final = ("run", "start", "execute", "launch", "trigger", "kick off")

@@ -8,10 +8,10 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
+from remit.contacts.people import ContactBook
 from remit.intake import answers
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words
-from remit.intake.recipients import ContactBook
 from remit.intake.veto import find_veto
 from remit.language.files import LANGUAGES, section, words_in_all
 from remit.language.phrases import Phrases

@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.contacts.people import ContactBook
 from remit.intake.address import without_address
 from remit.intake.extraction import Draft, Extraction, connectives_between, headed
 from remit.intake.message_words import MessageWords, message_words
@@ -20,7 +21,7 @@ from remit.intake.patterns.deliveries import FoundDeliveries, plan_sends
 from remit.intake.patterns.groups import UnitGroup, group_units
 from remit.intake.patterns.unit import MessageUnit, UnitKind
 from remit.intake.patterns.units import read_units
-from remit.intake.recipients import ContactBook, Question, QuestionTopic
+from remit.intake.recipients import Question, QuestionTopic
 from remit.language.order_words import SmallTalk
 from remit.language.time.clock_time import ClockTime
 from remit.language.time.phrase import TimePhrase, combine

@@ -12,17 +12,18 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.contacts.book import Contacts
+from remit.contacts.people import ContactBook
+from remit.contacts.permits import asks_first
 from remit.errors import BadInput, KeyReused, StepFailed
 from remit.intake import admit
-from remit.intake.book import Contacts
 from remit.intake.card import RequestCard, make_card, rule_question
 from remit.intake.card_answer import Approve, CardAnswerContext, open_card, settle_card
 from remit.intake.conditions import find_conditions, without_limit_words
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.heard import MessageResult, OwnerMessage, heard_nothing
-from remit.intake.permits import asks_first
 from remit.intake.plain_reader import PlainReader
-from remit.intake.recipients import ContactBook, Question, QuestionTopic
+from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.standing_wish import find_standing_wish
 from remit.intake.veto import held_back
 from remit.language.time.resolve import Recurrence

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from typing import Final
 
-from remit.intake.recipients import ContactBook
+from remit.contacts.people import ContactBook
 from remit.intake.word_lookup import WordLookup
 from remit.language.files import words_in_all
 from remit.language.order_words import VerbKind, order_words

@@ -13,12 +13,12 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
+from remit.contacts.people import ContactBook
 from remit.intake.check_order import checked_order
 from remit.intake.check_reading import checked_reading
 from remit.intake.extraction import Extraction
 from remit.intake.plain_reader import read_plainly
 from remit.intake.reading_form import MAX_MESSAGE_CHARS, Reading, TurnReading
-from remit.intake.recipients import ContactBook
 from remit.language.order_words import asks_for_work
 from remit.language.tokens import keys_of, tokenize
 from remit.model.conversation import TalkContext, TurnOrder

@@ -12,11 +12,12 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
+from remit.contacts.people import ContactBook
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.orders import read_order
-from remit.intake.recipients import ContactBook, Question, QuestionTopic
+from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto, reaches_others
 from remit.language.order_words import order_words
 from remit.language.tokens import TokenKind

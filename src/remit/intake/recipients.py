@@ -1,12 +1,11 @@
 """Whom the owner's words mean, and which channel, by the contact book alone. Doubts are asked."""
 
-from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
 
-from remit.language.files import words_in_all
+from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.language.order_words import order_words
 from remit.language.phrases import Phrases
 from remit.language.tokens import fold, keys_of, tokenize
@@ -36,46 +35,6 @@ class Question(Struct, frozen=True):
     clause: int = -1
     waits: tuple[Delivery, ...] = ()
     letter: bool = False  # whether the answer is the text that is to be sent
-
-
-class ChannelName(Struct, frozen=True):
-    """A way out: its name in Remit, its kind (whatsapp, email, …), what else the owner calls it."""
-
-    name: str
-    kind: str
-    aliases: tuple[str, ...] = ()
-
-
-class Contact(Struct, frozen=True):
-    """A person, and the names of the channels that reach them."""
-
-    name: str
-    aliases: tuple[str, ...] = ()
-    channels: tuple[str, ...] = ()
-
-
-class ContactBook:
-    """All whom Remit knows, and all ways it can write; `home` is where the owner reads."""
-
-    def __init__(
-        self,
-        owner: Contact,
-        channels: tuple[ChannelName, ...],
-        contacts: tuple[Contact, ...] = (),
-        home: str = "dashboard",
-        assistant: str = "",  # what the owner calls the assistant
-    ) -> None:
-        self.owner = owner
-        self.channels = channels
-        self.contacts = contacts
-        self.home = home
-        self.assistant = assistant
-        self.people = _people((owner, *contacts))
-        self.ways = _ways(channels)
-
-    def with_home(self, home: str) -> "ContactBook":
-        """The same people and channels, for an owner who reads elsewhere."""
-        return ContactBook(self.owner, self.channels, self.contacts, home, self.assistant)
 
 
 # What people call ways out that this house may not have: named, they are asked about.
@@ -128,7 +87,7 @@ def resolve(words: str, book: ContactBook) -> Contact | Question:
 def channel_for(named: str, said: str, book: ContactBook) -> ChannelName | Question:
     """Find the channel some words name: by its own name, else the only one of that kind."""
     key = fold(named)
-    own = [each for each in book.channels if key in _names(each)]
+    own = [each for each in book.channels if key in each.folded_names]
     same = own or [each for each in book.channels if fold(each.kind) == key]
     if len(same) == 1:
         return same[0]
@@ -157,33 +116,3 @@ def way_to(person: Contact, channel: ChannelName | None, book: ContactBook) -> s
     elif channel is not None:
         sentence = f"{name} cannot be reached by {channel.name}."
     return Question(QuestionTopic.CHANNEL, sentence, reach)
-
-
-def _people(everyone: Iterable[Contact]) -> Phrases[tuple[Contact, ...]]:
-    """Index people by name, alias and first name; one name may mean several."""
-    named: dict[str, list[Contact]] = {}
-    for person in everyone:
-        for name in {fold(each) for call in _calls(person) for each in _spellings(call)}:
-            if name.strip():
-                named.setdefault(name, []).append(person)
-    return Phrases({name.replace("|", " "): tuple(people) for name, people in named.items()})
-
-
-def _calls(person: Contact) -> Sequence[str]:
-    return (person.name, *person.aliases, *person.name.split()[:1])
-
-
-def _spellings(name: str) -> Iterable[str]:
-    """A name, and "meiner Schwester" for "meine Schwester"."""
-    first, _, rest = name.partition(" ")
-    yield name
-    if rest and fold(first) in words_in_all("words", "my"):
-        yield from (f"{my} {rest}" for my in words_in_all("words", "my"))
-
-
-def _ways(channels: Iterable[ChannelName]) -> Phrases[str]:
-    return Phrases({name: name for channel in channels for name in _names(channel)})
-
-
-def _names(channel: ChannelName) -> tuple[str, ...]:
-    return tuple(fold(name) for name in (channel.name, *channel.aliases))

@@ -10,6 +10,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec.structs import replace
 
+from remit.contacts.people import ChannelName, ContactBook
 from remit.intake import answers
 from remit.intake.answered_question import (
     AnsweredQuestion,
@@ -23,7 +24,7 @@ from remit.intake.answers import NamedRecipients
 from remit.intake.change_line import timed, with_change
 from remit.intake.extract import extract
 from remit.intake.extraction import headed
-from remit.intake.recipients import ChannelName, ContactBook, QuestionTopic
+from remit.intake.recipients import QuestionTopic
 from remit.intake.veto import find_veto
 from remit.language.time.resolve import Now
 from remit.language.time.which_day import TimeDoubt

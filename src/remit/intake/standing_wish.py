@@ -11,10 +11,10 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.contacts.people import ContactBook
 from remit.errors import BadInput
 from remit.intake.conditions import read_days
 from remit.intake.message_words import MessageWords
-from remit.intake.recipients import ContactBook
 from remit.language.files import LANGUAGES, section
 from remit.language.phrases import Phrases
 from remit.model.contact_rule import ContactRule

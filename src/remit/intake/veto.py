@@ -8,10 +8,11 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from remit.contacts.people import ContactBook
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.lines import SENTENCE_ENDS
-from remit.intake.recipients import ContactBook, Question, QuestionTopic
+from remit.intake.recipients import Question, QuestionTopic
 from remit.language.cues import find_cues
 from remit.language.files import words_in_all
 from remit.language.tokens import Token, TokenKind

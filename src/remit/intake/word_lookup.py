@@ -4,7 +4,8 @@ from functools import cache, cached_property
 
 from msgspec.structs import replace
 
-from remit.intake.recipients import ELSEWHERE, Contact, ContactBook
+from remit.contacts.people import Contact, ContactBook
+from remit.intake.recipients import ELSEWHERE
 from remit.language.cues import open_quotes
 from remit.language.detect import is_known, language_of, languages_in
 from remit.language.files import LANGUAGES, phrases_in_all

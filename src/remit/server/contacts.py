@@ -8,9 +8,9 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from remit.contacts import edit
+from remit.contacts.book import FILE, ContactAddress, ContactEntry
 from remit.errors import BadInput, OutOfDate
-from remit.intake import entries
-from remit.intake.book import FILE, ContactAddress, ContactEntry
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap, text_of
 from remit.server.bodies import ChangedContact, EmptyBody, NewContact, NewPermission
@@ -29,7 +29,7 @@ async def add(call: Call) -> CallResult:
     lines = {_text(way): ContactAddress(_text(address)) for way, address in body.channels.items()}
     role = None if body.role is None else _text(body.role)
     entry = ContactEntry(_text(body.name), tuple(map(_text, body.aliases)), role, lines)
-    await asyncio.to_thread(entries.put, _book(call), entry)
+    await asyncio.to_thread(edit.put, _book(call), entry)
     return await look(call)
 
 
@@ -38,7 +38,7 @@ async def change(call: Call) -> CallResult:
     body = call.read(ChangedContact)
     only_if = await _expected(call)
     new = partial(_changed, body)
-    await asyncio.to_thread(entries.change, _book(call), call.path["name"], new, only_if=only_if)
+    await asyncio.to_thread(edit.change, _book(call), call.path["name"], new, only_if=only_if)
     return await look(call)
 
 
@@ -46,7 +46,7 @@ async def drop(call: Call) -> CallResult:
     """Take someone out; what is meant for them asks the owner from then on."""
     call.read(EmptyBody)
     only_if = await _expected(call)
-    await asyncio.to_thread(entries.drop, _book(call), call.path["name"], only_if=only_if)
+    await asyncio.to_thread(edit.drop, _book(call), call.path["name"], only_if=only_if)
     return await look(call)
 
 
@@ -64,7 +64,7 @@ async def _expected(call: Call) -> str | None:
     """The version of the file that the caller saw; None if any will do."""
     if call.version is None:
         return None
-    now = await asyncio.to_thread(entries.version, _book(call))
+    now = await asyncio.to_thread(edit.version, _book(call))
     if call.version != _tag(await call.house.permits.listed()):
         raise OutOfDate("The contact book has changed since you looked at it; look again.")
     return now
@@ -77,7 +77,7 @@ def _tag(told: JsonMap) -> str:
 def _changed(body: ChangedContact, old: ContactEntry) -> ContactEntry:
     said = body.model_fields_set
     gone = [way for way, address in body.channels.items() if address is None]
-    kept = entries.without(old, gone)
+    kept = edit.without(old, gone)
     lines = {way: _line(old, way, each) for way, each in body.channels.items() if each is not None}
     aliases = tuple(dict.fromkeys(map(_text, body.aliases or ())))
     role = None if body.role is None else _text(body.role)

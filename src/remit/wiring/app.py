@@ -22,6 +22,10 @@ from remit.brain.tools import Toolbox, UsableTool
 from remit.channels.dashboard import DashboardChannel
 from remit.channels.push.sending import PushNotifier
 from remit.channels.registry import ChannelRegistry, ChannelSecrets
+from remit.contacts.book import FILE as CONTACTS
+from remit.contacts.book import Contacts
+from remit.contacts.edit import put_quiet
+from remit.contacts.permits import Permits
 from remit.converse.talk import ConversationLoop
 from remit.delivery.courier import Courier
 from remit.delivery.notice_sender import NoticeSender
@@ -31,13 +35,9 @@ from remit.engine.local import LocalEngine
 from remit.gate import GateSecrets
 from remit.intake import recipients
 from remit.intake.admit import Intake
-from remit.intake.book import FILE as CONTACTS
-from remit.intake.book import Contacts
 from remit.intake.duplicates import DuplicateAwareReceiver
-from remit.intake.entries import put_quiet
 from remit.intake.exam.qualify import QualifiedReader
 from remit.intake.hear import MessageReader
-from remit.intake.permits import Permits
 from remit.intake.receive import Receiver
 from remit.intake.zone import owners
 from remit.journal.follow import Journal

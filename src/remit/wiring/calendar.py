@@ -12,8 +12,8 @@ from remit.calendar.expand import CalendarReader
 from remit.calendar.own_server import OwnServer, RadicaleProcess
 from remit.calendar.todo import TodoSync
 from remit.calendar.watch import CalendarAccount, CalendarWatch, CalendarWatchPorts
+from remit.contacts.book import Contacts
 from remit.errors import BadInput, NotFound, RemitError
-from remit.intake.book import Contacts
 from remit.intake.calendar_intake import CalendarIntake
 from remit.settings import Settings
 from remit.settings.calendar import OWN, CalendarServer

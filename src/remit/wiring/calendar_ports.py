@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Iterable
 
 from msgspec import Struct
 
-from remit.intake.book import Contacts
+from remit.contacts.book import Contacts
 from remit.model.ids import Ids
 from remit.model.task import Cue, Task
 from remit.wiring.app_context import AppContext

@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from msgspec import Struct
 
 from remit.channels.registry import ChannelSecrets
+from remit.contacts.book import Contacts
 from remit.intake.admit import Intake
-from remit.intake.book import Contacts
 from remit.model.conversation import Turn
 from remit.model.ids import ReviewId
 from remit.model.review import Decision

@@ -18,8 +18,8 @@ from remit.brain.score import ModelScorer
 from remit.brain.scripted import ScriptedBrain
 from remit.brain.summary import Summariser
 from remit.brain.think import ThinkContext
+from remit.contacts.book import Contacts
 from remit.errors import BadInput
-from remit.intake.book import Contacts
 from remit.intake.command_words import CommandReader
 from remit.intake.exam.qualify import ExamFile, QualifiedReader
 from remit.intake.hear import RequestReader

@@ -11,8 +11,8 @@ from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain
 from remit.brain.no_brain import NoBrain
 from remit.brain.tools import Toolbox
+from remit.contacts.book import ContactEntry, Contacts
 from remit.errors import BadInput
-from remit.intake.book import ContactEntry, Contacts
 from remit.journal.follow import Journal
 from remit.model.event import EventKind
 from remit.model.ids import Ids

@@ -1,7 +1,7 @@
 """What the owner and the operator let the courier do: the limits of sending, and its undo."""
 
+from remit.contacts.book import Contacts
 from remit.delivery.send_limits import SendLimits
-from remit.intake.book import Contacts
 from remit.model.delivery import SendGuarantee
 from remit.model.undo import Undo
 from remit.store import permissions

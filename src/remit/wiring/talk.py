@@ -15,6 +15,7 @@ from remit.brain.no_brain import NoBrain
 from remit.brain.tool.log import read_task_log
 from remit.brain.tool.own import OwnTool
 from remit.brain.tool.search import search_tasks
+from remit.contacts.book import Contacts
 from remit.converse.execute import IntentExecutor
 from remit.converse.intake_ports import AnsweringBrain, UnclearTime, UnderstoodMessage
 from remit.converse.notice_follower import NoticeDecisions, NoticeFollower
@@ -22,7 +23,6 @@ from remit.converse.talk import ConversationLoop
 from remit.errors import BadInput, Conflict
 from remit.intake import answers, heard
 from remit.intake.admit import Intake
-from remit.intake.book import Contacts
 from remit.intake.card import card_lines
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import MessageReader

@@ -10,8 +10,8 @@ from zoneinfo import ZoneInfo
 
 import yaml
 
+from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.extract import extract
-from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.model.contract import Criterion, Evidence, Finding, ReadSource, Result
 from remit.model.ids import SessionId, TaskId
 from remit.model.plan import Clause, OwnerRequest

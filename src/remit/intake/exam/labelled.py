@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from remit.intake.recipients import ChannelName, Contact, ContactBook
+from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.model.codec import JsonMap
 
 ZONE: Final = ZoneInfo("Europe/Berlin")

@@ -13,13 +13,13 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import asdict
 
+from remit.contacts.people import ContactBook
 from remit.errors import StepFailed
 from remit.intake.exam.labelled import LabelledMessage, public_messages
 from remit.intake.exam.score import ExamMark, score
 from remit.intake.extraction import Extraction
 from remit.intake.hear import RequestReader, TurnReader
 from remit.intake.plain_reader import PlainReader
-from remit.intake.recipients import ContactBook
 from remit.model.codec import JsonMap
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.system.files import write_atomic

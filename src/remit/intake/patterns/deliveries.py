@@ -4,16 +4,10 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
+from remit.contacts.people import ChannelName, Contact
 from remit.intake.message_words import MessageWords
 from remit.intake.patterns.unit import MessageUnit, UnitKind
-from remit.intake.recipients import (
-    ChannelName,
-    Contact,
-    Question,
-    QuestionTopic,
-    channel_for,
-    way_to,
-)
+from remit.intake.recipients import Question, QuestionTopic, channel_for, way_to
 from remit.model.delivery import Delivery
 from remit.model.ids import DeliveryId
 

@@ -3,7 +3,7 @@
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from remit.intake.recipients import Contact
+from remit.contacts.people import Contact
 from remit.language.order_words import OrderVerb, VerbKind
 from remit.language.time.phrase import TimePhrase
 

@@ -6,9 +6,9 @@ from typing import Annotated, Final
 
 from pydantic import BeforeValidator, Field
 
+from remit.contacts import edit
+from remit.contacts.book import FILE, ContactAddress, ContactEntry
 from remit.errors import BadInput, Conflict, NotFound
-from remit.intake import entries
-from remit.intake.book import FILE, ContactAddress, ContactEntry
 from remit.model.caller import Scope
 from remit.model.reply import Policy
 from remit.model.task import Priority
@@ -79,7 +79,7 @@ async def add_contact(call: Call) -> CallResult:
     said = call.read(ContactForm)
     try:
         entry = _entry(said)
-        await asyncio.to_thread(entries.put, call.house.settings.home / FILE, entry)
+        await asyncio.to_thread(edit.put, call.house.settings.home / FILE, entry)
     except BadInput as bad:
         more = {"wrong": str(bad), "form": said.model_dump()}
         return await settings.section(call, "contacts", more, 422)
@@ -89,10 +89,10 @@ async def add_contact(call: Call) -> CallResult:
 async def drop_contact(call: Call) -> CallResult:
     said, path = call.read(RemoveContactForm), call.house.settings.home / FILE
     if said.channel:
-        less = partial(entries.without, ways=(said.channel,))
-        await asyncio.to_thread(entries.change, path, said.name, less)
+        less = partial(edit.without, ways=(said.channel,))
+        await asyncio.to_thread(edit.change, path, said.name, less)
     else:
-        await asyncio.to_thread(entries.drop, path, said.name)
+        await asyncio.to_thread(edit.drop, path, said.name)
     return shell.elsewhere("/settings/contacts")
 
 

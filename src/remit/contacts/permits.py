@@ -5,8 +5,8 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from remit.contacts.book import FILE, OWNER, ContactEntry, Contacts
 from remit.errors import BadInput
-from remit.intake.book import FILE, OWNER, ContactEntry, Contacts
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.condition import excludes
 from remit.model.delivery import Delivery

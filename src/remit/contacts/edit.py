@@ -11,8 +11,8 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from remit.contacts.book import FILE, ContactEntry, parse
 from remit.errors import BadInput, NotFound, OutOfDate
-from remit.intake.book import FILE, ContactEntry, parse
 from remit.language.tokens import fold
 from remit.model.contact_rule import ContactRule
 from remit.system.files import PRIVATE, locked, write_atomic

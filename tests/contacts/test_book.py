@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from remit.contacts.book import Contacts, load
 from remit.errors import BadInput
-from remit.intake.book import Contacts, load
 from remit.intake.recipients import Question, QuestionTopic, way_to
 
 GOOD = """\

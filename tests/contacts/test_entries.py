@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import settings as runs
 from hypothesis import strategies as st
 
+from remit.contacts import edit
+from remit.contacts.book import ContactAddress, ContactEntry, parse
 from remit.errors import BadInput, NotFound
-from remit.intake import entries
-from remit.intake.book import ContactAddress, ContactEntry, parse
 from remit.language.tokens import fold
 from remit.model.reply import Policy
 
@@ -46,7 +46,7 @@ def kept(path: Path, text: str = BOOK) -> Path:
 def test_who_is_new_stands_behind_the_last_and_every_remark_stays(tmp_path: Path) -> None:
     path = kept(tmp_path)
 
-    entries.put(path, ZOE)
+    edit.put(path, ZOE)
 
     head, tail = BOOK.split("    email: deny\n")
     text = path.read_text()
@@ -60,7 +60,7 @@ def test_who_is_new_stands_behind_the_last_and_every_remark_stays(tmp_path: Path
 def test_who_is_in_already_gets_what_is_new_and_keeps_the_rest(tmp_path: Path) -> None:
     path = kept(tmp_path)
 
-    entries.put(path, ContactEntry("bob", ("Bobby",), None, {"whatsapp": ContactAddress("+3")}))
+    edit.put(path, ContactEntry("bob", ("Bobby",), None, {"whatsapp": ContactAddress("+3")}))
 
     bob = parse(path.read_bytes())[1]
     assert bob.lines == {
@@ -77,16 +77,16 @@ def test_who_is_in_already_gets_what_is_new_and_keeps_the_rest(tmp_path: Path) -
 def test_who_is_taken_out_takes_nobody_along(tmp_path: Path) -> None:
     path = kept(tmp_path)
 
-    entries.drop(path, "anna weber")
+    edit.drop(path, "anna weber")
 
     assert [each.name for each in parse(path.read_bytes())] == ["Bob"]
     assert "# Bob moves often." in path.read_text()
     with pytest.raises(NotFound, match="Anna Weber"):
-        entries.drop(path, "Anna Weber")
+        edit.drop(path, "Anna Weber")
 
 
 def test_the_first_one_makes_the_file(tmp_path: Path) -> None:
-    entries.put(tmp_path / "contacts.yaml", ZOE)
+    edit.put(tmp_path / "contacts.yaml", ZOE)
 
     assert parse((tmp_path / "contacts.yaml").read_bytes()) == (ZOE,)
 
@@ -96,7 +96,7 @@ def test_what_only_a_person_can_change_is_left_as_it_is(tmp_path: Path, text: st
     path = kept(tmp_path, text)
 
     with pytest.raises(BadInput, match="by hand"):
-        entries.put(path, ZOE)
+        edit.put(path, ZOE)
     assert path.read_text() == text
 
 
@@ -104,7 +104,7 @@ def test_a_book_that_is_wrong_already_is_not_written_over(tmp_path: Path) -> Non
     path = kept(tmp_path, "- colour: red\n")
 
     with pytest.raises(BadInput, match="line 1"):
-        entries.put(path, ZOE)
+        edit.put(path, ZOE)
     assert path.read_text() == "- colour: red\n"
 
 
@@ -136,10 +136,10 @@ def test_whoever_is_put_in_is_read_back_as_they_were(
     before = parse(path.read_bytes())
 
     for each in crowd:
-        entries.put(path, each)
+        edit.put(path, each)
     full = parse(path.read_bytes())
     for each in crowd:
-        entries.drop(path, each.name)
+        edit.drop(path, each.name)
 
     assert full == (*before, *crowd)
     assert path.read_text() == BOOK

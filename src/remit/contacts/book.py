@@ -20,9 +20,9 @@ from typing import Final, TypeVar
 from msgspec import Struct, field
 from msgspec.structs import astuple, replace
 
+from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
-from remit.intake.recipients import ChannelName, Contact, ContactBook
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.permit import Reach, UnclearRecipient
 from remit.model.quiet import NEVER_QUIET, QuietTimes
