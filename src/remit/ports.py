@@ -1,6 +1,6 @@
 """Every plug of the system, on one page."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from typing import ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
 
@@ -15,7 +15,7 @@ from remit.model.reply import Policy, Prompt, Reply, ToolCall
 from remit.model.review import Decision
 from remit.model.specialist import SpecialistClaim, SpecialistJob
 from remit.model.status import Actor, Status
-from remit.model.task import Cue, Taint, Task, TaskBudget
+from remit.model.task import Taint, Task, TaskBudget
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -30,12 +30,6 @@ class Clock(Protocol):
     def now(self) -> datetime: ...
 
     async def sleep(self, seconds: float) -> None: ...
-
-
-class Trigger(Protocol):
-    """Watches the outside world and yields a cue for each thing that may be work."""
-
-    def watch(self) -> AsyncIterator[Cue]: ...
 
 
 class Brain(Protocol):

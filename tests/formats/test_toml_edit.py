@@ -1,3 +1,5 @@
+"""A TOML text is changed in one place, and its comments, order and layout stay."""
+
 import tomllib
 
 import pytest

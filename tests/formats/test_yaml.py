@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from remit.brain import scripted
+from remit.contacts import book, edit
 from remit.errors import BadInput
 from remit.formats.yaml import MAX_DEPTH, load_yaml
-from remit.intake import book, entries
 from remit.plan import activities, priority
 from remit.plan.activities import RulesFile
 from remit.verify import rubric
@@ -38,7 +38,7 @@ def _contacts(text: str, place: Path) -> object:
 
 def _changed_contacts(text: str, place: Path) -> object:
     (place / book.FILE).write_text(text)
-    return entries.put(place / book.FILE, book.ContactEntry("Anna"))
+    return edit.put(place / book.FILE, book.ContactEntry("Anna"))
 
 
 def _script(text: str, place: Path) -> object:

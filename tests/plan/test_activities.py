@@ -12,13 +12,12 @@ from remit.plan.activities import (
     Activities,
     CheckDemand,
     EndToEnd,
+    FileRule,
     RulesFile,
     UnitTests,
     default,
     load,
 )
-from remit.plan.files import compile_glob
-from remit.plan.index import GlobIndex
 
 
 def over(text: str) -> Activities:
@@ -26,9 +25,18 @@ def over(text: str) -> Activities:
 
 
 def demand(path: str, rules: Activities | None = None) -> CheckDemand:
-    found = CheckDemand()
-    for rule in (rules or default()).rules_for(path):
-        found = found.with_(rule.demand)
+    found = [rule.demand for rule in rules_for(path, rules)]
+    return CheckDemand(
+        max((each.unit for each in found), default=UnitTests.NONE),
+        max((each.e2e for each in found), default=EndToEnd.SKIP),
+        tuple(dict.fromkeys(critic for each in found for critic in each.critics)),
+        any(each.build for each in found),
+        next((each.why for each in reversed(found) if each.why), ""),
+    )
+
+
+def rules_for(path: str, rules: Activities | None = None) -> tuple[FileRule, ...]:
+    ((found, _),) = (rules or default()).groups([path])
     return found
 
 
@@ -51,7 +59,7 @@ def test_code_and_what_it_runs_on_must_prove_something(path: str) -> None:
 
 @pytest.mark.parametrize("path", TEXTS.split())
 def test_documents_settings_and_pictures_need_only_what_always_runs(path: str) -> None:
-    assert default().rules_for(path)
+    assert rules_for(path)
     assert not demand(path)
 
 
@@ -68,34 +76,6 @@ def test_every_packaged_rule_says_why() -> None:
     assert all(each.why for each in demands)
     assert rules.always == ("typecheck", "lint")
     assert all(phrase.demand for phrase in rules.diff.values())
-
-
-@given(st.sampled_from([*CODE.split(), *TEXTS.split(), "a/b/c", "x.y.z", "pages/a.test.tsx"]))
-def test_the_index_finds_what_looking_at_every_rule_finds(path: str) -> None:
-    rules = default()
-
-    slowly = tuple(each for each in rules.files.values() if each.matches(path))
-    assert rules.rules_for(path) == slowly
-
-
-def test_the_index_finds_globs_of_every_shape() -> None:
-    shapes = [
-        "**",
-        "s*/x/**",
-        "top/**",
-        "a/b*",
-        "*z",
-        "name",
-        "na*",
-        "**/in/**",
-        "**/in/*.py",
-        "*.py",
-    ]
-    globs = [compile_glob(each) for each in shapes]
-    index = GlobIndex(globs)
-
-    for path in ("a", "src/x/y", "top/in/a.py", "a/bc", "q/xz", "name", "in/a.py", "a.tar.py"):
-        assert index.find(path) == tuple(n for n, each in enumerate(globs) if each.matches(path))
 
 
 def test_a_test_of_a_component_is_not_the_component() -> None:

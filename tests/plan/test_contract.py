@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
-from remit.plan import activities, files
 from remit.plan.activities import RulesFile, default, load
 from remit.plan.contract import ContractRequest, OwedChecks, covers, draft, reclassify, together
 from remit.plan.proof import MOST_OWN
@@ -399,27 +398,3 @@ def test_what_must_pass_now_is_not_put_off() -> None:
     real = reclassify(before, "", ["README.md"], default(), LATER, OwedChecks((now,)))
 
     assert [each.timing for each in real.criteria if each.activity == "e2e"] == [Timing.IMMEDIATE]
-
-
-# How much work it is ------------------------------------------------------------------------------
-
-
-def test_a_file_is_compared_with_the_rules_that_may_know_it_and_not_with_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    asked: list[str] = []
-    matches = files.Glob.matches
-
-    def counted(self: files.Glob, path: str) -> bool:
-        asked.append(path)
-        return matches(self, path)
-
-    monkeypatch.setattr(files.Glob, "matches", counted)
-    counts = []
-    for many in (500, 5_000):
-        asked.clear()
-        drafted("Rename", *(f"src/part{n % 50}/module{n}.py" for n in range(many)))
-        counts.append(len(asked))
-
-    assert counts[1] == 10 * counts[0]
-    assert counts[1] < 5_000 * len(activities.default().files) / 4

@@ -19,7 +19,7 @@
 
 import asyncio
 from pathlib import Path
-from typing import Final, Literal, TypeAlias, TypeVar
+from typing import Final, TypeVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -32,7 +32,6 @@ from remit.model.status import Reason
 from remit.ports import OnText
 
 T = TypeVar("T")
-Failure: TypeAlias = Literal["transient", "permanent"]
 _STATE: Final = "scripted"  # there is nothing to remember, but it did answer
 _MAX_CHARS: Final = 10_000_000
 _FAILURES: Final = ("transient", "permanent")

@@ -97,8 +97,10 @@ def _merged(tree: TomlTable, values: TomlTable) -> _Tree:
     merged = dict(tree)
     for key, value in values.items():
         below = tree.get(key)
-        both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        merged[key] = _merged(below, value) if both else value
+        if isinstance(below, Mapping) and isinstance(value, Mapping):
+            merged[key] = _merged(below, value)
+        else:
+            merged[key] = value
     return merged
 
 

@@ -81,14 +81,6 @@ class Parcel(Struct, frozen=True):
     alone: bool = True  # whether no other send of it may be out: a no could be about any of them
 
 
-class Receipt(Struct, frozen=True):
-    """Proof that a channel took a parcel."""
-
-    delivery_id: DeliveryId
-    provider_ref: str
-    accepted_at: datetime
-
-
 class Accepted(Struct, frozen=True):
     ref: str
 

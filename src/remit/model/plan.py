@@ -96,9 +96,3 @@ class RankingRule(Struct, frozen=True):
 
     name: str
     because: str
-
-
-class Guideline(Struct, frozen=True):
-    """A standing word of the owner to the brain."""
-
-    text: str

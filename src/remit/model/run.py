@@ -4,7 +4,6 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from remit.model.codec import Json
 from remit.model.ids import RunId, TaskId, WorkerId
 
 
@@ -26,13 +25,3 @@ class Run(Struct, frozen=True):
     ended_at: datetime | None = None
     outcome: str | None = None
     note: str | None = None
-
-
-class RunStep(Struct, frozen=True):
-    """A named piece of work whose result is kept; it is never done again."""
-
-    task_id: TaskId
-    round: int
-    name: str
-    output: Json
-    ended_at: datetime

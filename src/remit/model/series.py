@@ -84,10 +84,3 @@ class Slot(Struct, frozen=True):
             return None
         meant = self.at if self.fate is SlotFate.CAUGHT_UP or self.planned is None else self.planned
         return max(self.started - meant, timedelta(0))
-
-
-class Session(Struct, frozen=True):
-    """What all runs of a series share; `summary` is what the older ones came to."""
-
-    id: SessionId
-    summary: str = ""

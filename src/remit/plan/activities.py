@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
-from remit.plan.files import Glob, compile_glob
-from remit.plan.index import GlobIndex
+from remit.plan.files import Glob, Globs, compile_glob
 
 FILE: Final = "activities.yml"
 MAX_CHARS: Final = 256_000
@@ -52,28 +51,11 @@ class CheckDemand(Struct, frozen=True):
         is_whole = self.unit >= other.unit and self.e2e >= other.e2e and self.build >= other.build
         return is_whole and set(other.critics) <= set(self.critics)
 
-    def with_(self, other: "CheckDemand") -> "CheckDemand":
-        """Both together: of each the strongest."""
-        return CheckDemand(
-            max(self.unit, other.unit),
-            max(self.e2e, other.e2e),
-            tuple(dict.fromkeys((*self.critics, *other.critics))),
-            self.build or other.build,
-            other.why or self.why,
-        )
-
 
 class FileRule(Struct, frozen=True):
     glob: Glob
     demand: CheckDemand
     but: tuple[Glob, ...] = ()
-
-    def matches(self, path: str) -> bool:
-        return self.glob.matches(path) and not self.spares(path)
-
-    def spares(self, path: str) -> bool:
-        """Whether a file is left alone although the glob means it."""
-        return any(each.matches(path) for each in self.but)
 
 
 class DiffPhrase(Struct, frozen=True):
@@ -101,27 +83,22 @@ class Activities:
     diff: Mapping[str, DiffPhrase]
     cross: CrossFileRule
     _rules: tuple[FileRule, ...] = field(init=False, repr=False, compare=False)
-    _index: GlobIndex = field(init=False, repr=False, compare=False)
-    _shared: GlobIndex = field(init=False, repr=False, compare=False)
-    _spared: GlobIndex = field(init=False, repr=False, compare=False)
+    _index: Globs = field(init=False, repr=False, compare=False)
+    _shared: Globs = field(init=False, repr=False, compare=False)
+    _spared: Globs = field(init=False, repr=False, compare=False)
     _spares: tuple[frozenset[int], ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_rules", tuple(self.files.values()))
-        object.__setattr__(self, "_index", GlobIndex(rule.glob for rule in self._rules))
-        object.__setattr__(self, "_shared", GlobIndex(self.cross.paths))
+        object.__setattr__(self, "_index", Globs(rule.glob for rule in self._rules))
+        object.__setattr__(self, "_shared", Globs(self.cross.paths))
         # Many rules leave the same files alone: each glob is asked once, for all of them.
         spared: dict[Glob, list[int]] = {}
         for at, rule in enumerate(self._rules):
             for glob in rule.but:
                 spared.setdefault(glob, []).append(at)
-        object.__setattr__(self, "_spared", GlobIndex(spared))
+        object.__setattr__(self, "_spared", Globs(spared))
         object.__setattr__(self, "_spares", tuple(map(frozenset, spared.values())))
-
-    def rules_for(self, path: str) -> tuple[FileRule, ...]:
-        """The rules that know a file, in the order in which they stand."""
-        ((rules, _),) = self.groups([path])
-        return rules
 
     def groups(self, paths: Sequence[str]) -> list[tuple[tuple[FileRule, ...], list[str]]]:
         """Files that the same rules know, together."""

@@ -1,4 +1,4 @@
-"""Names of files: globs that never go back, files that a text mentions, the tests of a file."""
+"""Names of files: globs, matched by RE2; files that a text mentions; the tests of a file."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -8,9 +8,9 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import BadInput
+from remit.plan.priority_pattern import Pattern, Patterns
 
 ANY: Final = "**"
-_NAME: Final = 2  # groups of a glob that is only a name: nothing, then the name
 
 
 def normal(path: str) -> str:
@@ -38,39 +38,21 @@ def folder(path: str) -> str:
 
 
 class Glob(Struct, frozen=True):
-    """`*` is anything but a slash, `**` any number of folders; without a slash, a name anywhere.
-
-    Matching never goes back: each literal piece is looked for once, from where the last one ended.
-    """
+    """`*` is anything but a slash, `**` any number of folders; without a slash, a name anywhere."""
 
     text: str
-    groups: tuple[tuple[str, ...], ...]  # segments between the `**`
+    pattern: Pattern
 
-    def matches(self, path: str) -> bool:
-        """Whether a path, as `normal` gives it, is meant; large and small letters are one."""
-        low = path.casefold()
-        if self.groups[:1] == ((),) and len(self.groups) == _NAME and len(self.groups[1]) == 1:
-            return _fit(self.groups[1][0], low[low.rfind("/") + 1 :])
-        parts = low.split("/")
-        if len(self.groups) == 1:
-            return len(parts) == len(self.groups[0]) and _fits(self.groups[0], parts, 0)
-        first, *middle, last = self.groups
-        at, end = len(first), len(parts) - len(last)
-        if end < at or not _fits(last, parts, end) or not _fits(first, parts, 0):
-            return False
-        for group in middle:
-            found = next((n for n in range(at, end - len(group) + 1) if _fits(group, parts, n)), -1)
-            if found < 0:
-                return False
-            at = found + len(group)
-        return last != () or end > at or self.text == ANY
 
-    @property
-    def inside(self) -> str | None:
-        """The folder that makes it match wherever it stands, as in **/auth/**."""
-        middle = self.groups[1:-1]
-        plain = len(middle) == 1 and len(middle[0]) == 1 and "*" not in middle[0][0]
-        return middle[0][0] if plain and not self.groups[0] and not self.groups[-1] else None
+class Globs:
+    """Many globs, matched in one pass."""
+
+    def __init__(self, globs: Iterable[Glob]) -> None:
+        self._patterns = Patterns([each.pattern for each in globs])
+
+    def find(self, path: str) -> tuple[int, ...]:
+        """The numbers of all globs that mean a path, as `normal` gives it, in any case."""
+        return tuple(sorted(self._patterns.found(path.casefold())))
 
 
 def compile_glob(text: str) -> Glob:
@@ -83,39 +65,21 @@ def compile_glob(text: str) -> Glob:
         raise BadInput(f"the glob {text!r:.60} must be a relative path, like src/**/*.py")
     if any(ANY in each and each != ANY for each in segments):
         raise BadInput(f"in the glob {text!r:.60} ** must stand alone between slashes")
-    if len(segments) == 1 and segments != [ANY]:
+    return Glob(text, Pattern(f"^(?s:{_regex(segments)})$", any_case=False))
+
+
+def _regex(segments: Sequence[str]) -> str:
+    if segments == [ANY]:
+        return ".*"
+    if len(segments) == 1:
         segments = [ANY, *segments]
-    groups: list[tuple[str, ...]] = [()]
-    for segment in segments:
-        if segment == ANY:
-            groups.append(())
-        else:
-            groups[-1] = (*groups[-1], segment)
-    return Glob(text, tuple(groups))
+    *before, last = segments
+    way = "".join("(?:.*/)?" if each == ANY else f"{_segment(each)}/" for each in before)
+    return way + (".+" if last == ANY else _segment(last))
 
 
-def _fits(group: Sequence[str], parts: Sequence[str], at: int) -> bool:
-    for wanted in group:
-        if not _fit(wanted, parts[at]):
-            return False
-        at += 1
-    return True
-
-
-def _fit(wanted: str, name: str) -> bool:
-    """One segment: the first piece begins it, the last ends it, the others follow in order."""
-    if "*" not in wanted:
-        return wanted == name
-    first, *middle, last = wanted.split("*")
-    at, end = len(first), len(name) - len(last)
-    if end < at or not name.startswith(first) or not name.endswith(last):
-        return False
-    for piece in middle:
-        found = name.find(piece, at, end)
-        if found < 0:
-            return False
-        at = found + len(piece)
-    return True
+def _segment(segment: str) -> str:
+    return "[^/]*".join(map(re.escape, segment.split("*")))
 
 
 # Files that a text mentions -----------------------------------------------------------------------

@@ -6,7 +6,6 @@ S2's own words stand first; what follows them are the words that people use for 
 from typing import Final
 
 S2_ADVISORY: Final = "investigate research explore discuss plan design audit review analyze"
-S2_SKIP: Final = "document readme docs comment typo spelling"
 
 
 def _set(words: str) -> frozenset[str]:

@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.model.codec import Json, from_json, text_of, to_json
+from remit.model.codec import text_of, to_json
 from remit.model.specialist import SpecialistClaim
 from remit.specialist.brief import quoted
 
@@ -107,17 +107,7 @@ def pack(checkpoint: Checkpoint) -> str:
     return text_of(to_json(checkpoint))
 
 
-def unpack(data: Json) -> Checkpoint:
-    return from_json(Checkpoint, data)
-
-
-def stale(checkpoint: Checkpoint, files: Mapping[str, str]) -> tuple[str, ...]:
-    """Which of its files are no longer as they were; a file that is not given is deleted."""
-    now = {_short(path, _LONGEST_PATH): sha[:_HASH] for path, sha in files.items()}
-    return tuple(seen.path for seen in checkpoint.files if now.get(seen.path, "") != seen.hash)
-
-
-def resume(checkpoint: Checkpoint, changed: Sequence[str] = ()) -> str:
+def resume(checkpoint: Checkpoint) -> str:
     """What a specialist is told of it. The words in it are another's, so they are quoted."""
     parts = [
         _part("Done", checkpoint.done),
@@ -131,11 +121,7 @@ def resume(checkpoint: Checkpoint, changed: Sequence[str] = ()) -> str:
         f"{checkpoint.agent} worked on this before ({checkpoint.cause.value.replace('_', ' ')}). "
         "What it left is in the folder. It says of it, which nobody has checked:"
     )
-    told = "\n".join([lead, *(part for part in parts if part)])
-    if not changed:
-        return told
-    since = ", ".join(f"`{path}`" for path in changed)
-    return f"{told}\n\nSince then these have changed: {since}. Look at them before you rely on it."
+    return "\n".join([lead, *(part for part in parts if part)])
 
 
 def _part(title: str, lines: Sequence[str]) -> str:
