@@ -2,20 +2,19 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
-from typing import ParamSpec, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import ParamSpec, Protocol, TypeAlias, TypeVar, Unpack, runtime_checkable
 
 from remit.model.codec import JsonMap
-from remit.model.contract import Contract, Criterion, Evidence, Finding, Verdict
+from remit.model.contract import Criterion, Evidence, Finding
 from remit.model.delivery import Answer, Delivery, Found, Parcel, SendGuarantee, SendHistory
 from remit.model.ids import SessionId, TaskId
 from remit.model.likeness import IndexedTask, NearestTask
 from remit.model.permit import Reach, UnclearRecipient
-from remit.model.plan import WorkItem
 from remit.model.reply import Policy, Prompt, Reply, ToolCall
 from remit.model.review import Decision
 from remit.model.specialist import SpecialistClaim, SpecialistJob
 from remit.model.status import Actor, Status
-from remit.model.task import Taint, Task, TaskBudget
+from remit.model.task import RunFindings, Task
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -252,14 +251,5 @@ class Steps(Protocol):
         It is no boundary, and it never stops the work: what cannot be told now is told later.
         """
 
-    def keep(
-        self,
-        *,
-        work: tuple[WorkItem, ...] | None = None,
-        tool_output: str | None = None,
-        contract: Contract | None = None,
-        verdict: Verdict | None = None,
-        taint: Taint | None = None,
-        spent: TaskBudget | None = None,
-    ) -> None:
+    def keep(self, **found: Unpack[RunFindings]) -> None:
         """Note what the run found out; it is written with the next durable step."""

@@ -44,7 +44,7 @@ def test_one_value_changes_and_the_rest_stays(text: str, changed: str | None) ->
 
 
 def test_a_table_is_added_at_the_end_and_taken_out_without_a_trace() -> None:
-    tables = {
+    tables: dict[str, dict[str, object]] = {
         "hooks.shop": {"secret": "hook_shop", "text": 'Say "yes"\nor no'},
         "projects.a-b": {"path": "/x", "commands": {"tests": [["make", "test"], ["tox"]]}},
     }

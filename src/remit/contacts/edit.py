@@ -56,20 +56,7 @@ def change(
     path: Path, name: str, to: Callable[[ContactEntry], ContactEntry], *, only_if: str | None = None
 ) -> ContactEntry:
     """Put what an entry becomes in its place; return it. `only_if`: the file has this version."""
-    with locked(path.parent):
-        raw = _read(path)
-        _check_version(raw, only_if)
-        before = parse(raw)
-        old = _named(before, name)
-        if old is None:
-            raise NotFound("contact", name)
-        new = to(old)
-        other = _named([each for each in before if each is not old], new.name)
-        if other is not None:
-            raise BadInput(f"{other.name!r:.60} is in {FILE} already.", field="name")
-        after = tuple(new if each is old else each for each in before)
-        _replace(path, raw, _with(raw, before.index(old), new), after)
-        return new
+    return _edit(path, name, to, only_if)
 
 
 def without(entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = ()) -> ContactEntry:
@@ -89,6 +76,13 @@ def without(entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = (
 
 def drop(path: Path, name: str, *, only_if: str | None = None) -> ContactEntry:
     """Take someone out."""
+    return _edit(path, name, lambda _: None, only_if)
+
+
+def _edit(
+    path: Path, name: str, to: Callable[[ContactEntry], ContactEntry | None], only_if: str | None
+) -> ContactEntry:
+    """Put what an entry becomes in its place, or nothing; return the new entry, or the old."""
     with locked(path.parent):
         raw = _read(path)
         _check_version(raw, only_if)
@@ -96,9 +90,15 @@ def drop(path: Path, name: str, *, only_if: str | None = None) -> ContactEntry:
         old = _named(before, name)
         if old is None:
             raise NotFound("contact", name)
-        after = tuple(each for each in before if each is not old)
-        _replace(path, raw, _with(raw, before.index(old), None), after)
-        return old
+        new = to(old)
+        others = [each for each in before if each is not old]
+        other = None if new is None else _named(others, new.name)
+        if other is not None:
+            raise BadInput(f"{other.name!r:.60} is in {FILE} already.", field="name")
+        after = (new if each is old else each for each in before)
+        wanted = tuple(each for each in after if each is not None)
+        _replace(path, raw, _with(raw, before.index(old), new), wanted)
+        return old if new is None else new
 
 
 def version(path: Path) -> str:

@@ -5,13 +5,12 @@ import contextlib
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Concatenate, Final, ParamSpec, TypeVar, cast, get_type_hints
+from typing import Concatenate, Final, ParamSpec, TypeVar, Unpack, cast, get_type_hints
 
 from msgspec.structs import replace
 
 from remit.errors import LeaseLost, RemitError, StoreTrouble, Transient
 from remit.model.codec import Json, JsonMap, from_json, to_json
-from remit.model.contract import Contract, Verdict
 from remit.model.delivery import (
     Answer,
     Delivery,
@@ -21,11 +20,10 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.model.delivery_moves import after_answer
-from remit.model.plan import WorkItem
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.run import Lease
 from remit.model.status import Actor, Status
-from remit.model.task import Taint, Task, TaskBudget
+from remit.model.task import RunFindings, Task
 from remit.ports import Clock
 from remit.store import deliveries, moves, rows, runs
 from remit.store.database import Database, Tx
@@ -144,25 +142,9 @@ class LocalSteps:
                 self._clock.now(),
             )
 
-    def keep(
-        self,
-        *,
-        work: tuple[WorkItem, ...] | None = None,
-        tool_output: str | None = None,
-        contract: Contract | None = None,
-        verdict: Verdict | None = None,
-        taint: Taint | None = None,
-        spent: TaskBudget | None = None,
-    ) -> None:
+    def keep(self, **found: Unpack[RunFindings]) -> None:
         before = self.task
-        self.task = before.keeping(
-            work=work,
-            tool_output=tool_output,
-            contract=contract,
-            verdict=verdict,
-            taint=taint,
-            spent=spent,
-        )
+        self.task = before.keeping(**found)
         self._news |= self.task != before
 
     # The ledger ---------------------------------------------------------------------------------

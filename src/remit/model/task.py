@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 from enum import StrEnum
+from typing import TypedDict, Unpack
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -109,6 +110,17 @@ class PendingReading(Struct, frozen=True, kw_only=True):
     said_at: datetime | None = None
 
 
+class RunFindings(TypedDict, total=False):
+    """What a run found out about its task."""
+
+    work: tuple[WorkItem, ...] | None
+    tool_output: str | None
+    contract: Contract | None
+    verdict: Verdict | None
+    taint: Taint | None
+    spent: TaskBudget | None
+
+
 class Task(Struct, frozen=True, kw_only=True):
     id: TaskId
     type: TaskType
@@ -183,26 +195,12 @@ class Task(Struct, frozen=True, kw_only=True):
         """Where this very task may go: a paused one only where it was, or to its end."""
         return frozenset(to for to in ALLOWED[self.status] if self._back_where_it_was(to))
 
-    def keeping(
-        self,
-        *,
-        work: tuple[WorkItem, ...] | None = None,
-        tool_output: str | None = None,
-        contract: Contract | None = None,
-        verdict: Verdict | None = None,
-        taint: Taint | None = None,
-        spent: TaskBudget | None = None,
-    ) -> "Task":
+    def keeping(self, **found: Unpack[RunFindings]) -> "Task":
         """The task with what a run found out; what is None stays as it was."""
-        return replace(
-            self,
-            work=self.work if work is None else work,
-            tool_output=self.tool_output if tool_output is None else tool_output,
-            contract=self.contract if contract is None else contract,
-            verdict=self.verdict if verdict is None else verdict,
-            taint=self.taint if taint is None else self.taint.joined(taint),
-            spent=self.spent if spent is None else spent,
-        )
+        new = {name: value for name, value in found.items() if value is not None}
+        if (taint := found.get("taint")) is not None:
+            new["taint"] = self.taint.joined(taint)
+        return replace(self, **new)
 
     def with_parts(self, whole: Delivery, parts: Sequence[Delivery]) -> "Task":
         """The task with one delivery in several parts, in its place."""

@@ -6,14 +6,13 @@ matter who puts what there, or when.
 
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import islice
 from pathlib import PurePosixPath
 from typing import Final
 
 from remit.errors import BadInput, Conflict, NotFound
-from remit.system.files import READ, open_below, replace_in, walk_below
+from remit.system.files import READ, explained, open_below, replace_in, walk_below
 
 MAX_FILE_BYTES: Final = 2_000_000  # of one file
 MAX_NAMES: Final = 2_000  # in one listing
@@ -78,16 +77,8 @@ class WorkspaceFiles:
         return names
 
 
-@contextmanager
-def _explained(path: str) -> Iterator[None]:
-    """Turn what the system says about a path into a sentence."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise NotFound("file", f"{path!r:.80}") from None
-    except OSError as error:
-        # ELOOP and ENOTDIR: a link, or a file where a folder should be.
-        raise BadInput(f"{path!r:.80} cannot be opened: {error.strerror}.", field="path") from None
+def _explained(path: str) -> AbstractContextManager[None]:
+    return explained(path, NotFound("file", f"{path!r:.80}"))
 
 
 def _check_size(opened: int, path: str) -> None:

@@ -6,7 +6,6 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from remit.model.codec import Json
 from remit.model.event import Event, EventKind, NewEvent
 from remit.model.ids import TaskId
 from remit.model.lesson import FileVersion, LessonFile
@@ -56,31 +55,18 @@ def unwanted(tx: Tx, since: datetime) -> dict[str, str]:
 
 def change(tx: Tx, said: LessonChange, now: datetime) -> bool:
     """Write a change down with its event, before its file is touched; False if it was before."""
-    made = tx.run(
-        "insert_rule_version",
-        {
-            "key": said.key,
-            "file": said.file.value,
-            "was": said.was,
-            "digest": said.digest,
-            "why": said.why,
-            "by": said.by,
-            "task": said.task_id,
-            "reverts": said.reverts,
-            "now": rows.ms(now),
-        },
-    )
+    change: dict[str, str | int | None] = {
+        "file": said.file.value,
+        "was": said.was,
+        "digest": said.digest,
+        "why": said.why,
+        "by": said.by,
+        "task": said.task_id,
+        "reverts": said.reverts,
+    }
+    made = tx.run("insert_rule_version", {"key": said.key, **change, "now": rows.ms(now)})
     if made:
-        told: dict[str, Json] = {
-            "file": said.file.value,
-            "was": said.was,
-            "digest": said.digest,
-            "why": said.why,
-            "by": said.by,
-            "task": said.task_id,
-            "reverts": said.reverts,
-        }
-        events.append(tx, None, 0, NewEvent(EventKind.RULES_CHANGED, Actor.OWNER, told), now)
+        events.append(tx, None, 0, NewEvent(EventKind.RULES_CHANGED, Actor.OWNER, {**change}), now)
     return bool(made)
 
 

@@ -8,6 +8,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from remit.errors import BadInput, RemitError
+
 PRIVATE: Final = 0o600
 FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -97,6 +99,18 @@ def open_below(
             opened = os.open(name, flags if n == len(names) else FOLDER, dir_fd=opened)
             stack.callback(os.close, opened)
         yield opened
+
+
+@contextmanager
+def explained(path: str, missing: RemitError) -> Iterator[None]:
+    """Turn what the system says about a path into a sentence; `missing` is for one not there."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise missing from None
+    except OSError as error:
+        # ELOOP and ENOTDIR: a link, or a file where a folder should be.
+        raise BadInput(f"{path!r:.80} cannot be opened: {error.strerror}.", field="path") from None
 
 
 def replace_in(folder: int, name: str, content: bytes, mode: int = PRIVATE) -> None:

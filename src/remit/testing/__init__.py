@@ -18,7 +18,6 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Final, Self
 
 from remit.brain.scripted import ScriptedBrain
@@ -184,12 +183,7 @@ class World:
         await self.house.talk.take_up()  # what becomes of tasks is told by `run`
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._stack.aclose()
 
     def _opened(self) -> AbstractAsyncContextManager[App]:

@@ -1,12 +1,11 @@
 """A run's memory without store and engine, which can go dark around any write."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Final, NoReturn, ParamSpec, TypeVar, cast
+from typing import Final, NoReturn, ParamSpec, TypeVar, Unpack, cast
 
 from msgspec.structs import replace
 
 from remit.errors import LeaseLost
-from remit.model.contract import Contract, Verdict
 from remit.model.delivery import (
     Answer,
     Delivery,
@@ -21,10 +20,9 @@ from remit.model.delivery_moves import (
     DeliveryStep,
     after_answer,
 )
-from remit.model.plan import WorkItem
 from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.status import Actor, Status
-from remit.model.task import Taint, Task, TaskBudget
+from remit.model.task import RunFindings, Task
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -91,24 +89,8 @@ class MemorySteps:
         self.told += [text] if text else []
         self.task = self.task.ticked(done)
 
-    def keep(
-        self,
-        *,
-        work: tuple[WorkItem, ...] | None = None,
-        tool_output: str | None = None,
-        contract: Contract | None = None,
-        verdict: Verdict | None = None,
-        taint: Taint | None = None,
-        spent: TaskBudget | None = None,
-    ) -> None:
-        self.task = self.task.keeping(
-            work=work,
-            tool_output=tool_output,
-            contract=contract,
-            verdict=verdict,
-            taint=taint,
-            spent=spent,
-        )
+    def keep(self, **found: Unpack[RunFindings]) -> None:
+        self.task = self.task.keeping(**found)
 
     async def claim(self, delivery: Delivery, body: str) -> int:
         if delivery.status not in DELIVERY_MOVES[DeliveryStep.CLAIM].was:

@@ -25,6 +25,7 @@ from remit.channels.registry import ChannelRegistry, ChannelSecrets
 from remit.contacts.book import FILE as CONTACTS
 from remit.contacts.book import Contacts
 from remit.contacts.edit import put_quiet
+from remit.contacts.people import ChannelName
 from remit.contacts.permits import Permits
 from remit.converse.talk import ConversationLoop
 from remit.delivery.courier import Courier
@@ -33,7 +34,6 @@ from remit.engine.deferred import Deferred
 from remit.engine.leftovers import Leftovers
 from remit.engine.local import LocalEngine
 from remit.gate import GateSecrets
-from remit.intake import recipients
 from remit.intake.admit import Intake
 from remit.intake.duplicates import DuplicateAwareReceiver
 from remit.intake.exam.qualify import QualifiedReader
@@ -375,12 +375,10 @@ def _rooms(
     )
 
 
-def _called(ground: AppContext, fitted: ChannelRegistry) -> list[recipients.ChannelName]:
+def _called(ground: AppContext, fitted: ChannelRegistry) -> list[ChannelName]:
     """Every channel as the owner may call it: by its name, its kind, or a word of his own."""
-    known = {
-        way.name: recipients.ChannelName(way.name, way.kind, way.aliases) for way in fitted.ways
-    }
-    return [known.get(name, recipients.ChannelName(name, name)) for name in ground.channels]
+    known = {way.name: ChannelName(way.name, way.kind, way.aliases) for way in fitted.ways}
+    return [known.get(name, ChannelName(name, name)) for name in ground.channels]
 
 
 def _echoes(channels: Mapping[str, Channel]) -> tuple[str, ...]:

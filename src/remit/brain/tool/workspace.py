@@ -7,13 +7,13 @@ it does not matter who puts what there, or when. Only plain text goes in and com
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Final
 
 from remit.errors import BadInput, Conflict
 from remit.model.ids import TaskId, task_id
-from remit.system.files import READ, open_below, replace_in, walk_below
+from remit.system.files import READ, explained, open_below, replace_in, walk_below
 
 MAX_FILE_BYTES: Final = 1_000_000
 MAX_TOTAL_BYTES: Final = 20_000_000
@@ -104,16 +104,9 @@ def _is_hidden(name: str) -> bool:
     return name.startswith(".")
 
 
-@contextmanager
-def _explained(path: str) -> Iterator[None]:
-    """Turn what the system says about a path into a sentence."""
-    try:
-        yield
-    except FileNotFoundError:
-        raise BadInput(f"There is no file {path!r:.60}; list_files says which are.") from None
-    except OSError as error:
-        # A link, or a file where a folder should be.
-        raise BadInput(f"{path!r:.60} cannot be opened: {error.strerror}.") from None
+def _explained(path: str) -> AbstractContextManager[None]:
+    missing = f"There is no file {path!r:.60}; list_files says which are."
+    return explained(path, BadInput(missing))
 
 
 def _text(opened: int, path: str) -> str:
