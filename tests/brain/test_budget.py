@@ -290,14 +290,14 @@ def test_a_known_model_has_a_price_and_an_unknown_one_none() -> None:
 async def test_a_model_reckons_what_it_may_cost_and_is_metered_once_it_is_there() -> None:
     environ = {"ANTHROPIC_API_KEY": "sk-none"}
     wanted = BrainSettings(model="anthropic:claude-sonnet-4-5", token_limit=1000)
-    brain = ModelBrain(choose.found(environ, wanted))
+    brain = ModelBrain(choose.choose_models(environ, wanted))
     estimate = await brain.estimate(Prompt("x" * 30_000))
     await brain.close()
 
     assert brain.metered
     assert estimate == Usage(tokens=11_000, cents=5, requests=1)  # 3 for the prompt, 1.5 for it
 
-    nobody = ModelBrain(choose.found({}, wanted))
+    nobody = ModelBrain(choose.choose_models({}, wanted))
     assert not nobody.metered
     assert (await nobody.estimate(Prompt("x" * 30))).cents == 0
     assert not hasattr(ScriptedBrain(()), "metered")

@@ -11,7 +11,7 @@ from tests.live.place import KEY, Wish
 
 
 def test_with_nothing_at_all_it_says_what_to_set() -> None:
-    found = choose.found({}, Wish())
+    found = choose.choose_models({}, Wish())
 
     assert not found.ready
     assert found.models == {}
@@ -29,7 +29,7 @@ def test_with_nothing_at_all_it_says_what_to_set() -> None:
     ],
 )
 def test_a_key_is_enough(name: str, vendor: Vendor, known: str) -> None:
-    found = choose.found({name: KEY}, Wish())
+    found = choose.choose_models({name: KEY}, Wish())
 
     assert found.ready
     assert set(found.models) == set(ModelRole)
@@ -50,8 +50,8 @@ def _known_names() -> set[str]:
 def test_of_two_keys_the_first_is_taken_unless_the_settings_say() -> None:
     both = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 
-    assert choose.found(both, Wish()).models[ModelRole.THINK].vendor is Vendor.ANTHROPIC
-    named = choose.found(both, Wish(model="openai:gpt-5.5"))
+    assert choose.choose_models(both, Wish()).models[ModelRole.THINK].vendor is Vendor.ANTHROPIC
+    named = choose.choose_models(both, Wish(model="openai:gpt-5.5"))
     assert str(named.models[ModelRole.THINK]) == "openai-responses:gpt-5.5"
 
 
@@ -63,7 +63,7 @@ def test_of_two_keys_the_first_is_taken_unless_the_settings_say() -> None:
     ],
 )
 def test_a_server_without_a_model_is_not_enough(environ: dict[str, str], hint: str) -> None:
-    found = choose.found(environ, Wish())
+    found = choose.choose_models(environ, Wish())
 
     assert not found.ready
     assert hint in found.sentence
@@ -97,11 +97,13 @@ def test_a_server_without_a_model_is_not_enough(environ: dict[str, str], hint: s
 def test_a_model_string_means_one_thing(spec: str, environ: dict[str, str], means: str) -> None:
     keys = {"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}
 
-    assert str(choose.found(keys | environ, Wish(model=spec)).models[ModelRole.THINK]) == means
+    assert (
+        str(choose.choose_models(keys | environ, Wish(model=spec)).models[ModelRole.THINK]) == means
+    )
 
 
 def test_each_role_may_have_its_own_model() -> None:
-    found = choose.found(
+    found = choose.choose_models(
         {"ANTHROPIC_API_KEY": KEY},
         Wish(model="anthropic:big", extract="anthropic:small", score="ollama:qwen3"),
     )
@@ -120,7 +122,7 @@ def test_each_role_may_have_its_own_model() -> None:
 
 
 def test_a_role_may_lack_what_the_others_have() -> None:
-    found = choose.found({"OPENAI_API_KEY": KEY}, Wish(extract="anthropic:small"))
+    found = choose.choose_models({"OPENAI_API_KEY": KEY}, Wish(extract="anthropic:small"))
 
     assert found.ready
     assert found.lacks == {
@@ -134,8 +136,8 @@ def test_another_server_gets_the_key_that_is_named_for_it_and_no_other() -> None
     there = Wish(model="openai:x", base_url="https://gateway.example/v1")
     named = Wish(model="openai:x", base_url="https://gateway.example/v1", key_env="GATE_KEY")
 
-    assert choose.found(environ, there).models[ModelRole.THINK].key is None
-    key = choose.found(environ, named).models[ModelRole.THINK].key
+    assert choose.choose_models(environ, there).models[ModelRole.THINK].key is None
+    key = choose.choose_models(environ, named).models[ModelRole.THINK].key
     assert key is not None
     assert key.reveal() == "gate-123"
 
@@ -143,7 +145,7 @@ def test_another_server_gets_the_key_that_is_named_for_it_and_no_other() -> None
 def test_the_base_url_is_for_the_model_it_stands_beside() -> None:
     wish = Wish(model="openai:x", base_url="https://gateway.example/v1", score="anthropic:y")
 
-    found = choose.found({"ANTHROPIC_API_KEY": KEY}, wish)
+    found = choose.choose_models({"ANTHROPIC_API_KEY": KEY}, wish)
 
     assert found.models[ModelRole.THINK].base_url == "https://gateway.example/v1"
     assert found.models[ModelRole.SCORE].base_url is None
@@ -152,12 +154,12 @@ def test_the_base_url_is_for_the_model_it_stands_beside() -> None:
 def test_a_vendor_that_needs_a_key_elsewhere_asks_for_its_name() -> None:
     wish = Wish(model="anthropic:x", base_url="https://gateway.example")
 
-    assert "key_env" in choose.found({"ANTHROPIC_API_KEY": KEY}, wish).sentence
+    assert "key_env" in choose.choose_models({"ANTHROPIC_API_KEY": KEY}, wish).sentence
 
 
 @pytest.mark.parametrize("bad", [f"{KEY}\nX-Evil: 1", f"{KEY} x", f"{KEY}é", f"{KEY}\x00"])
 def test_a_key_that_would_break_a_header_is_refused_and_not_shown(bad: str) -> None:
-    found = choose.found({"ANTHROPIC_API_KEY": bad}, Wish())
+    found = choose.choose_models({"ANTHROPIC_API_KEY": bad}, Wish())
 
     assert not found.ready
     assert found.sentence.startswith("The key in ANTHROPIC_API_KEY holds a character")
@@ -165,7 +167,9 @@ def test_a_key_that_would_break_a_header_is_refused_and_not_shown(bad: str) -> N
 
 
 def test_the_line_end_that_a_shell_leaves_is_no_part_of_a_key() -> None:
-    key = choose.found({"ANTHROPIC_API_KEY": f" {KEY}\n"}, Wish()).models[ModelRole.THINK].key
+    key = (
+        choose.choose_models({"ANTHROPIC_API_KEY": f" {KEY}\n"}, Wish()).models[ModelRole.THINK].key
+    )
 
     assert key is not None
     assert key.reveal() == KEY
@@ -175,7 +179,7 @@ def test_the_line_end_that_a_shell_leaves_is_no_part_of_a_key() -> None:
 @pytest.mark.parametrize("spec", ["claude", "antropic:claude", "anthropic:", ":x", "openai: "])
 def test_a_model_string_that_means_nothing_is_refused_by_name(role: str, spec: str) -> None:
     with pytest.raises(BadInput, match=rf"\[brain\] {role} must be a vendor, a colon") as refused:
-        choose.found({}, replace(Wish(), **{role: spec}))  # type: ignore[arg-type]
+        choose.choose_models({}, replace(Wish(), **{role: spec}))  # type: ignore[arg-type]
 
     assert refused.value.field == role
 
@@ -195,15 +199,15 @@ def test_a_model_string_that_means_nothing_is_refused_by_name(role: str, spec: s
 )
 def test_an_address_that_is_none_or_tells_too_much_is_refused(url: str) -> None:
     with pytest.raises(BadInput, match="base_url") as refused:
-        choose.found({}, Wish(model="openai:x", base_url=url))
+        choose.choose_models({}, Wish(model="openai:x", base_url=url))
 
     assert "hunter2" not in str(refused.value)
 
 
 def test_a_base_url_alone_is_half_a_sentence() -> None:
     with pytest.raises(BadInput, match="set model too"):
-        choose.found({}, Wish(base_url="http://localhost:8000/v1"))
+        choose.choose_models({}, Wish(base_url="http://localhost:8000/v1"))
 
 
 def test_the_limits_are_the_settings() -> None:
-    assert choose.found({}, Wish(time_limit=7, token_limit=8)).limits == ModelLimits(7, 8)
+    assert choose.choose_models({}, Wish(time_limit=7, token_limit=8)).limits == ModelLimits(7, 8)

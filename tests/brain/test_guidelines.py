@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from remit.brain import guidelines
-from remit.brain.guidelines import FILE, MOST, GuidelinesFile
+from remit.brain.guidelines import FILE, MAX_CHARACTERS, GuidelinesFile
 from remit.cli.remit_client import furnish
 from remit.errors import BadInput
 from remit.settings import Settings
@@ -40,7 +40,7 @@ def test_a_change_counts_from_the_next_thought_on(tmp_path: Path) -> None:
     assert told() == ""
 
 
-@pytest.mark.parametrize("bad", [b"\xff\xfe", b"x" * (MOST + 1)])
+@pytest.mark.parametrize("bad", [b"\xff\xfe", b"x" * (MAX_CHARACTERS + 1)])
 def test_what_cannot_be_told_is_refused_at_the_start_and_later_the_last_good_words_hold(
     tmp_path: Path, bad: bytes
 ) -> None:

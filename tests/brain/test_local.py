@@ -32,12 +32,12 @@ ME = Delivery("outbox", id=DeliveryId("dlv-me"))
 def test_it_is_asked_for_what_it_can_do_alone(tmp_path: Path) -> None:
     (tmp_path / "small.gguf").touch()
 
-    choice = local.found(tmp_path, Wish(time_limit=9, token_limit=99_999), SMALL)
+    choice = local.choose_local_model(tmp_path, Wish(time_limit=9, token_limit=99_999), SMALL)
 
     assert {*choice.models} == {ModelRole.THINK, ModelRole.SUMMARISE}
     assert {model.vendor for model in choice.models.values()} == {Vendor.LOCAL}
     assert not any(model.has_tools for model in choice.models.values())
-    assert choice.limits == ModelLimits(9, local.MOST_TOKENS)
+    assert choice.limits == ModelLimits(9, local.MAX_ANSWER_TOKENS)
     assert "all that it writes asks you first" in choice.sentence
 
 
@@ -51,11 +51,11 @@ def test_the_extra_asks_for_what_is_locked() -> None:
 
 
 def test_a_limit_that_is_lower_holds(tmp_path: Path) -> None:
-    assert local.found(tmp_path, Wish(token_limit=7), SMALL).limits.tokens == 7
+    assert local.choose_local_model(tmp_path, Wish(token_limit=7), SMALL).limits.tokens == 7
 
 
 def test_weights_that_are_not_there_are_told(tmp_path: Path) -> None:
-    choice = local.found(tmp_path, Wish(), SMALL)
+    choice = local.choose_local_model(tmp_path, Wish(), SMALL)
 
     assert not choice.ready
     assert "`remit brain use local`" in choice.sentence
@@ -79,7 +79,7 @@ async def test_without_its_runtime_a_task_waits_with_what_to_install(
 
 
 async def test_a_brain_without_a_model_has_no_tools(tmp_path: Path) -> None:
-    mind = ModelBrain(local.found(tmp_path, Wish(), SMALL))
+    mind = ModelBrain(local.choose_local_model(tmp_path, Wish(), SMALL))
 
     assert not mind.has_tools
     assert (await mind.think(Prompt("Hi"), session="s")).ask

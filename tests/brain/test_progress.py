@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.brain import progress
-from remit.brain.progress import MOST, ProgressListener
+from remit.brain.progress import MAX_PIECE_CHARACTERS, ProgressListener
 from remit.errors import Transient
 from remit.testing import FrozenClock
 
@@ -98,13 +98,13 @@ async def test_a_thought_that_is_cancelled_writes_nothing_more() -> None:
 
 async def test_much_is_told_before_its_second_and_only_an_endless_line_is_cut() -> None:
     listener = Listener()
-    long = "word " * (MOST // 2)
+    long = "word " * (MAX_PIECE_CHARACTERS // 2)
 
     async with listener.progress as heard:
-        await heard.hear("x" * (MOST - 1) + "\n")
+        await heard.hear("x" * (MAX_PIECE_CHARACTERS - 1) + "\n")
         await heard.hear(long + "\n")
 
-    assert listener.texts[0] == "x" * (MOST - 1)
+    assert listener.texts[0] == "x" * (MAX_PIECE_CHARACTERS - 1)
     assert "".join(listener.texts[1:]).replace("\n", "") == long
     assert all(text == "" or not text.startswith("ord") for text in listener.texts)
 
@@ -236,7 +236,7 @@ async def test_the_middle_of_an_endless_line_is_not_the_start_of_one() -> None:
     listener = Listener()
 
     async with listener.progress as heard:
-        await heard.hear("x" * (MOST - 1) + " ")
+        await heard.hear("x" * (MAX_PIECE_CHARACTERS - 1) + " ")
         await heard.hear("✓ STEP 1: not so\n✓ STEP 2: so\n")
 
     assert listener.done == [2]
@@ -254,7 +254,7 @@ async def test_the_middle_of_an_endless_line_is_not_the_start_of_one() -> None:
                 "</deliverable>",
                 "words",
                 "",
-                "y" * MOST,
+                "y" * MAX_PIECE_CHARACTERS,
             ]
         )
     ),

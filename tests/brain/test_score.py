@@ -16,8 +16,8 @@ from remit.brain import outside
 from remit.brain.budget import Budget, midnight
 from remit.brain.score import (
     AT_ONCE,
-    MOST_TEXT,
-    MOST_WHY,
+    MAX_TEXT_CHARACTERS,
+    MAX_WHY_CHARACTERS,
     ModelScorer,
     Urgency,
     checked,
@@ -227,7 +227,7 @@ def test_what_the_model_is_shown_is_marked_and_bounded() -> None:
     assert "from a stranger, by manual" in shown
     assert outside.SAYS in shown
     assert "</task>" not in shown
-    assert len(shown) < MOST_TEXT + 1500
+    assert len(shown) < MAX_TEXT_CHARACTERS + 1500
     assert "[…]" in shown
 
 
@@ -238,7 +238,7 @@ def test_only_a_number_from_0_to_1_with_a_short_line_counts(score: float, why: s
     assert (found is not None) is (0 <= score <= 1)
     if found is not None:
         assert found.score == score
-        assert 0 < len(found.why) <= MOST_WHY
+        assert 0 < len(found.why) <= MAX_WHY_CHARACTERS
         assert found.why.isprintable()
 
 

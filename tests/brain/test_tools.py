@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from remit.brain.tool import owner, schema
 from remit.brain.tool.own import OwnTool, takes
-from remit.brain.tools import MOST_SAID, Toolbox
+from remit.brain.tools import MAX_RESULT_CHARACTERS, Toolbox
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
 from remit.model.plan import WorkItem
@@ -106,7 +106,7 @@ async def test_secrets_are_taken_out_of_every_result_before_anybody_reads_it() -
 
 
 async def test_a_long_result_says_how_much_is_left_out() -> None:
-    result = await use(Toolbox([said("x" * (MOST_SAID + 7))]))
+    result = await use(Toolbox([said("x" * (MAX_RESULT_CHARACTERS + 7))]))
 
     assert result.text.endswith("\n(The other 7 characters are left out.)")
 

@@ -58,7 +58,7 @@ token_env = "WEB_TOKEN"
         ("[mcp.x]\ncommand=['a']\nurl='https://b'", "it needs either a command or a url"),
         ("[mcp.x]\ncommand='a b'", "command must be a list"),
         ("[mcp.x]\ncommand=['a']\npolicy='yes'", "policy is 'yes'; it may be deny, ask, allow."),
-        ("[mcp.x]\ncommand=['a']\ntools={b='yes'}", "b in [mcp.x]"),
+        ("[mcp.x]\ncommand=['a']\ntools={b='yes'}", "b in tools is 'yes'; it may be deny"),
         ("[mcp.x]\ncommand=['a']\ntool={}", "it has no field 'tool'."),
         ("[mcp.x]\ncommand=['a']\ntime_limit=0", "time_limit must be a whole number above 0"),
         ("[mcp.x]\nurl='http://example.com/'", "must begin with https://, or be on this machine"),

@@ -4,7 +4,7 @@ import pytest
 
 from remit import gate
 from remit.brain import prompt
-from remit.gate import MOST_READ, Author, GateSecrets, HoldReason, Objection
+from remit.gate import MAX_READ_CHARACTERS, Author, GateSecrets, HoldReason, Objection
 from remit.gate.eye import fold
 from remit.model.reply import Deliverable, Hold, Reply
 
@@ -35,7 +35,7 @@ def test_exactly_as_long_as_the_channel_takes_is_not_too_long() -> None:
 
 
 def test_a_reply_that_is_too_long_is_not_read() -> None:
-    reply = Reply("x" * MOST_READ + "<deliverable>Hello</deliverable>")
+    reply = Reply("x" * MAX_READ_CHARACTERS + "<deliverable>Hello</deliverable>")
     judged = gate.judge(reply, most=MOST)
 
     assert isinstance(judged, Objection)
@@ -43,7 +43,7 @@ def test_a_reply_that_is_too_long_is_not_read() -> None:
 
 
 def test_a_text_that_is_too_long_is_not_read() -> None:
-    judged = gate.judge_text("\0" * (MOST_READ + 1), most=10**9, author=Author.OWNER)
+    judged = gate.judge_text("\0" * (MAX_READ_CHARACTERS + 1), most=10**9, author=Author.OWNER)
 
     assert isinstance(judged, Objection)
     assert judged.why is HoldReason.LIMIT

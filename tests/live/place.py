@@ -49,7 +49,7 @@ def choice(vendor: Vendor, place: Place, *, time_limit: int = 100) -> ModelChoic
         "OLLAMA_API_KEY": KEY,
         "OLLAMA_BASE_URL": vendor.url,
     }
-    return choose.found(environ, Wish(model=f"{place}:test", time_limit=time_limit))
+    return choose.choose_models(environ, Wish(model=f"{place}:test", time_limit=time_limit))
 
 
 @asynccontextmanager

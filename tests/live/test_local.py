@@ -116,7 +116,7 @@ async def calling(
 
 
 async def test_what_it_says_asks_first(folder: Path) -> None:
-    choice = local.found(folder, Wish(token_limit=40), SMALL)
+    choice = local.choose_local_model(folder, Wish(token_limit=40), SMALL)
     line = opened(folder, tokens=40)
     mind = ModelBrain(choice, dial=line.dial)
 

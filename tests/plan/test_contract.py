@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
 from remit.plan.activities import RulesFile, default, load
 from remit.plan.contract import ContractRequest, OwedChecks, covers, draft, reclassify, together
-from remit.plan.proof import MOST_OWN
+from remit.plan.proof import MAX_OWN_TEST_FILES
 from tests.plan.labelled import NOW
 
 VERIFIABLE, ADVISORY, SKIP = ContractType.VERIFIABLE, ContractType.ADVISORY, ContractType.SKIP
@@ -164,7 +164,7 @@ def test_a_change_in_three_places_or_in_shared_code_is_read_and_runs_every_test(
 
 
 def test_very_many_files_run_every_test_instead_of_thousands() -> None:
-    found = drafted("Rename", *(f"src/m{n}.py" for n in range(MOST_OWN + 1)))
+    found = drafted("Rename", *(f"src/m{n}.py" for n in range(MAX_OWN_TEST_FILES + 1)))
 
     assert found.criteria == (TYPES, LINT, ALL)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from remit.errors import BadInput
 from remit.model.task import Source, SourceKind, Task
 from remit.plan import priority_pattern
-from remit.plan.priority import MOST_RULES, load
+from remit.plan.priority import MAX_RULES, load
 from remit.plan.priority_pattern import Pattern, Patterns
 from tests.plan.priority_tasks import FILE, holds, made, mail, ruled
 from tests.soak import examples
@@ -243,7 +243,7 @@ RULE = "  - {name: a, when: source is email, priority: high, because: x}\n"
         ("version: 1\nrules: {}\n", "line 2: it must be a list."),
         ("version: 1\nrules:\n  - x\n", "line 3: it must be a table"),
         ("version: 1\nrules:\n" + RULE * 2, "line 4: it has the name 'a', as the rule in line 3"),
-        ("version: 1\nrules:\n" + RULE * (MOST_RULES + 1), "has 5,001 rules; at most 5,000"),
+        ("version: 1\nrules:\n" + RULE * (MAX_RULES + 1), "has 5,001 rules; at most 5,000"),
         ("version: 1\ndefault: urgent\n", "line 2: it has the priority 'urgent'; it may be low,"),
         (
             "version: 1\nrules:\n  - {name: a, when: source is email, priority: high}\n",

@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.plan import lexicon
 from remit.plan.words import RequestedWork, read
 
 ADVICE, TEXT, UNSURE, CHANGE = (
@@ -13,9 +12,13 @@ ADVICE, TEXT, UNSURE, CHANGE = (
     RequestedWork.UNSURE,
     RequestedWork.CHANGE,
 )
+S2_ADVISORY = (
+    *("investigate", "research", "explore", "discuss", "plan"),
+    *("design", "audit", "review", "analyze"),
+)
 
 
-@pytest.mark.parametrize("verb", lexicon.S2_ADVISORY.split())
+@pytest.mark.parametrize("verb", S2_ADVISORY)
 def test_each_advisory_word_of_s2_is_advice_as_a_verb_in_all_its_forms(verb: str) -> None:
     stem = verb.removesuffix("e")
     ing = "planning" if verb == "plan" else f"{stem}ing"
@@ -25,7 +28,7 @@ def test_each_advisory_word_of_s2_is_advice_as_a_verb_in_all_its_forms(verb: str
     assert read(f"Please {verb} the importer").asks is ADVICE
 
 
-@pytest.mark.parametrize("verb", lexicon.S2_ADVISORY.split())
+@pytest.mark.parametrize("verb", S2_ADVISORY)
 def test_each_advisory_word_of_s2_is_no_advice_as_a_name(verb: str) -> None:
     assert read(f"Implement the {verb} button").asks is CHANGE
     assert read(f"Fix the {verb}er widget").asks is CHANGE

@@ -11,7 +11,7 @@ from remit.model.plan import RankingRule
 from remit.model.task import Priority, Source, SourceKind, Taint, Task
 from remit.reflect import screen, statistics
 from remit.reflect.lines import ShownMessage
-from remit.reflect.statistics import LATE, LEAST, ReflectedTask
+from remit.reflect.statistics import LATE, MIN_CASES, ReflectedTask
 from remit.reflect.wording import GREETING
 from tests.reflect.learning import GUIDELINE, name, reflection, task_of
 
@@ -42,7 +42,7 @@ def those(number: int, title: str = "Pay the invoice", **more: object) -> list[R
 
 @pytest.mark.parametrize(
     ("edited", "kept", "found"),
-    [(LEAST, 0, True), (LEAST - 1, 0, False), (8, 2, True), (7, 3, False)],
+    [(MIN_CASES, 0, True), (MIN_CASES - 1, 0, False), (8, 2, True), (7, 3, False)],
 )
 def test_what_is_taken_out_four_times_of_five_is_a_guideline(
     edited: int, kept: int, found: bool
@@ -58,7 +58,7 @@ def test_what_is_taken_out_four_times_of_five_is_a_guideline(
 def test_messages_that_never_had_a_greeting_do_not_count() -> None:
     without = ShownMessage((), (), 20, 20, edited=False)
 
-    assert len(count(shown(*[EDITED] * LEAST, *[without] * 20))) == 1
+    assert len(count(shown(*[EDITED] * MIN_CASES, *[without] * 20))) == 1
 
 
 def test_messages_that_are_always_cut_short_are_to_be_shorter() -> None:
@@ -70,7 +70,7 @@ def test_messages_that_are_always_cut_short_are_to_be_shorter() -> None:
 
 
 def test_what_the_owner_always_ranks_otherwise_is_a_rule_about_its_word() -> None:
-    (lesson,) = count(those(LEAST, priority=Priority.HIGH, rule=MINE))
+    (lesson,) = count(those(MIN_CASES, priority=Priority.HIGH, rule=MINE))
 
     assert (lesson.file, lesson.when, lesson.priority) == (
         LessonFile.RULES,
@@ -81,11 +81,11 @@ def test_what_the_owner_always_ranks_otherwise_is_a_rule_about_its_word() -> Non
 
 
 def test_what_the_rules_say_already_is_not_learned_again() -> None:
-    assert count(those(LEAST, priority=Priority.HIGH, rule=MINE), Priority.HIGH) == ()
+    assert count(those(MIN_CASES, priority=Priority.HIGH, rule=MINE), Priority.HIGH) == ()
 
 
 def test_a_word_that_stands_in_other_tasks_too_is_no_rule() -> None:
-    raised = those(LEAST, priority=Priority.HIGH, rule=MINE)
+    raised = those(MIN_CASES, priority=Priority.HIGH, rule=MINE)
     others = [ReflectedTask(reflection(name(50 + n)), task_of(name(50 + n))) for n in range(2)]
 
     assert count([*raised, *others]) == ()
@@ -106,35 +106,35 @@ def test_tainted_tasks_are_counted_by_where_they_came_from() -> None:
 
 
 def test_a_series_comes_before_a_word_and_each_task_speaks_once() -> None:
-    (lesson,) = count(those(LEAST, priority=Priority.HIGH, rule=MINE, series_id=SERIES))
+    (lesson,) = count(those(MIN_CASES, priority=Priority.HIGH, rule=MINE, series_id=SERIES))
 
     assert lesson.when == f"series is {SERIES}"
     assert "Pay the invoice" in lesson.why
     (lesson,) = count(
-        those(LEAST, priority=Priority.HIGH, rule=MINE, series_id=SERIES, taint=Taint.PUBLIC)
+        those(MIN_CASES, priority=Priority.HIGH, rule=MINE, series_id=SERIES, taint=Taint.PUBLIC)
     )
     assert "invoice" not in lesson.why
 
 
 def test_a_sender_whom_the_owner_knows_is_a_rule_about_his_domain() -> None:
-    seen = those(LEAST, priority=Priority.CRITICAL, rule=MINE, taint=Taint.CONTACT)
+    seen = those(MIN_CASES, priority=Priority.CRITICAL, rule=MINE, taint=Taint.CONTACT)
     known = statistics.count(seen, lambda _: Priority.LOW, lambda _: "bank.example").lessons
 
     assert [each.when for each in known] == ["sender_domain is bank.example"]
 
 
 def test_what_always_begins_late_is_ranked_one_level_higher() -> None:
-    (lesson,) = count(those(LEAST, late=LATE, series_id=SERIES), Priority.MED)
+    (lesson,) = count(those(MIN_CASES, late=LATE, series_id=SERIES), Priority.MED)
 
     assert (lesson.when, lesson.priority) == (f"series is {SERIES}", Priority.HIGH)
-    assert count(those(LEAST, late=LATE - 1, series_id=SERIES)) == ()
-    assert count(those(LEAST, late=None, series_id=SERIES)) == ()
-    assert count(those(LEAST, late=LATE, series_id=SERIES), Priority.CRITICAL) == ()
+    assert count(those(MIN_CASES, late=LATE - 1, series_id=SERIES)) == ()
+    assert count(those(MIN_CASES, late=None, series_id=SERIES)) == ()
+    assert count(those(MIN_CASES, late=LATE, series_id=SERIES), Priority.CRITICAL) == ()
 
 
 def test_what_is_always_declined_is_ranked_low_or_told() -> None:
-    (lesson,) = count(those(LEAST, declined=True), Priority.MED)
-    told = statistics.count(those(LEAST, declined=True), lambda _: Priority.LOW, lambda _: None)
+    (lesson,) = count(those(MIN_CASES, declined=True), Priority.MED)
+    told = statistics.count(those(MIN_CASES, declined=True), lambda _: Priority.LOW, lambda _: None)
 
     assert lesson.priority is Priority.LOW
     assert told.lessons == ()
@@ -145,8 +145,8 @@ def test_every_lesson_that_is_counted_passes_the_screen() -> None:
     def domain(_: Task) -> str:
         return "bank.example"
 
-    seen = [*shown(*[EDITED] * LEAST), *those(LEAST, priority=Priority.HIGH, rule=MINE)]
-    seen += those(LEAST, "x", late=LATE, series_id=SERIES)
+    seen = [*shown(*[EDITED] * MIN_CASES), *those(MIN_CASES, priority=Priority.HIGH, rule=MINE)]
+    seen += those(MIN_CASES, "x", late=LATE, series_id=SERIES)
     found = statistics.count(seen, lambda _: Priority.LOW, domain).lessons
 
     assert found

@@ -112,7 +112,7 @@ def test_no_answer_breaks_the_reader(answer: str) -> None:
 def test_no_more_than_a_few_suggestions_are_looked_at() -> None:
     found, lost = suggest.read(said(*[guideline(f"{GOOD} {n}") for n in range(9)]), seen())
 
-    assert (len(found), lost) == (suggest.MOST, 6)
+    assert (len(found), lost) == (suggest.MAX_SUGGESTIONS, 6)
 
 
 def test_of_tainted_tasks_the_model_is_told_a_number() -> None:

@@ -10,7 +10,7 @@ from remit.model.event import EventKind
 from remit.model.ids import TaskId
 from remit.model.lesson import FileVersion, LessonFile, standing
 from remit.reflect.propose import digest
-from remit.reflect.versions import MOST, LessonVersions
+from remit.reflect.versions import MAX_CHARACTERS, LessonVersions
 from remit.store import events, reflections
 from remit.store.reflections import LessonChange
 from remit.testing import START, World
@@ -152,7 +152,7 @@ async def test_a_file_that_cannot_be_read_is_said_in_a_sentence(tmp_path: Path) 
         (tmp_path / "guidelines.txt").write_bytes(b"\xff")
         with pytest.raises(BadInput, match="cannot be read"):
             versions(house).text(FILE)
-        (tmp_path / "guidelines.txt").write_text("x" * (MOST + 1))
+        (tmp_path / "guidelines.txt").write_text("x" * (MAX_CHARACTERS + 1))
         with pytest.raises(BadInput, match="too long"):
             versions(house).text(FILE)
         (tmp_path / "guidelines.txt").write_bytes(b"a\r\nb\r\n")

@@ -160,7 +160,7 @@ async def test_the_owners_word_for_one_command_lets_no_other_through(tmp_path: P
 async def test_an_agent_that_hangs_after_a_no_is_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("remit.specialist.acp._GRACE", 0.05)
+    monkeypatch.setattr("remit.specialist.acp._CANCEL_GRACE_SECONDS", 0.05)
     stage = Stage(tmp_path)
 
     # It waits for a second answer that never comes, for its turn is over.

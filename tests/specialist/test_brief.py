@@ -99,7 +99,7 @@ def test_nothing_that_others_wrote_stands_on_a_line_of_its_own(text: str) -> Non
 def test_a_long_quotation_keeps_its_ends_and_says_so() -> None:
     told = brief.quoted("a" * 9_000 + "the end")
 
-    assert len(told) < brief.MOST_QUOTED + 200
+    assert len(told) < brief.MAX_QUOTED_CHARACTERS + 200
     assert "characters left out" in told
     assert told.endswith("the end")
 

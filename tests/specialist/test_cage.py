@@ -34,7 +34,7 @@ def sees(program: str) -> Sequence[Path] | None:
     found = tools.find(program)
     if found is None:
         return None
-    return (found, found.resolve(), *(each.folder for each in tools.sees(found)))
+    return (found, found.resolve(), *(each.folder for each in tools.needed_folders(found)))
 
 
 class Yard:

@@ -277,7 +277,7 @@ def _check_limits(tries: tuple[SpecialistAttempt, ...], delays: list[float]) -> 
             if each.outcome is AttemptOutcome.VERIFICATION_FAILED
             for c in each.failed
         )
-        assert all(count <= 1 + chain.MOST_FIXES for count in fixed.values())
+        assert all(count <= 1 + chain.MAX_FIXES for count in fixed.values())
         errors = Counter(
             (each.outcome, each.failed, each.error)
             for each in mine

@@ -96,7 +96,7 @@ def test_it_is_always_less_than_two_kilobytes_and_can_be_read_back(found: Checkp
     small = checkpoint.trimmed(found)
     packed = checkpoint.pack(small)
 
-    assert len(packed.encode()) < checkpoint.MOST_BYTES
+    assert len(packed.encode()) < checkpoint.MAX_BYTES
     assert from_json(Checkpoint, json.loads(packed)) == small
     assert checkpoint.trimmed(small) == small, "nothing more is lost by doing it again"
     assert checkpoint.pack(checkpoint.trimmed(found)) == packed

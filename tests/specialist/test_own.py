@@ -137,7 +137,7 @@ async def test_each_way_to_fail_is_told_apart(
 async def test_one_that_never_comes_to_an_end_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(brain_specialist, "MOST_TURNS", 3)
+    monkeypatch.setattr(brain_specialist, "MAX_TURNS", 3)
     script = Script(use("list_files"))
 
     claim = await worked(tmp_path, script)

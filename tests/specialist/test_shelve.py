@@ -86,7 +86,7 @@ async def test_what_may_not_be_taken_over_is_kept_all_the_same(left: Left) -> No
 async def test_what_is_too_large_to_be_kept_is_left_standing(
     left: Left, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(worktree, "MOST_BYTES", 10)
+    monkeypatch.setattr(worktree, "MAX_CHANGED_BYTES", 10)
     (left.folder / "app.py").write_text("x = 2\n" * 10)
 
     with pytest.raises(Conflict, match="at most"):

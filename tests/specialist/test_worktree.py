@@ -234,7 +234,7 @@ async def test_more_than_can_be_taken_over_is_not_even_read(
     with pytest.raises(Conflict, match="at most 200 MB"):
         await trees.look(tree)
 
-    monkeypatch.setattr(worktree, "MOST_FILES", 1)
+    monkeypatch.setattr(worktree, "MAX_CHANGED_FILES", 1)
     (Path(tree.folder) / "huge").write_text("small")
     (Path(tree.folder) / "more").write_text("small")
     with pytest.raises(Conflict, match="2 files changed"):

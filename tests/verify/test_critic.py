@@ -22,7 +22,14 @@ from remit.model.plan import Plan
 from remit.model.task import Task
 from remit.verify import rubric
 from remit.verify.critic import UNREADABLE, BrainCritic, CriticCheck, prompt
-from remit.verify.exhibit import MOST, MOST_SHEETS, ExhibitSheet, NotShowable, NumberedLine, sheets
+from remit.verify.exhibit import (
+    MAX_SHEETS,
+    MAX_SHOWN_CHARACTERS,
+    ExhibitSheet,
+    NotShowable,
+    NumberedLine,
+    sheets,
+)
 from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
 from tests.verify.written.cases import task_for
@@ -212,7 +219,7 @@ def test_a_long_file_is_shown_in_sheets_and_none_is_left_out(tmp_path: Path) -> 
 
 
 def test_what_is_too_long_is_not_judged_by_its_beginning(tmp_path: Path) -> None:
-    (tmp_path / "a.py").write_text(f"{'x' * (MOST - 1)}\n" * (MOST_SHEETS + 1))
+    (tmp_path / "a.py").write_text(f"{'x' * (MAX_SHOWN_CHARACTERS - 1)}\n" * (MAX_SHEETS + 1))
     (tmp_path / "huge.py").write_text("x" * 1_000_001)
 
     assert isinstance(sheets(workspace(tmp_path, "a.py")), NotShowable)

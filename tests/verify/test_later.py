@@ -47,7 +47,7 @@ def test_what_differs_from_run_to_run_is_left_out_of_an_error() -> None:
 
 @given(output=st.text(), why=st.text(max_size=200))
 def test_an_error_is_never_longer_than_may_be_told(output: str, why: str) -> None:
-    assert len(said.useful(why, output)) <= said.MOST
+    assert len(said.useful(why, output)) <= said.MAX_CHARACTERS
 
 
 def test_a_summary_claims_no_more_than_was_seen() -> None:

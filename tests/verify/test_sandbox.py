@@ -156,7 +156,7 @@ def test_an_environment_that_names_a_home_as_its_python_does_not_get_it(
     program = tools.find("ruff")
 
     assert program is not None
-    assert [each.folder for each in tools.sees(program)] == [work / ".venv"]
+    assert [each.folder for each in tools.needed_folders(program)] == [work / ".venv"]
 
 
 def test_more_than_there_is_room_for_is_refused_in_a_sentence(work: Path, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ async def run(
     files = archive or workspace.with_name(f"{workspace.name}.tar")
     with files.open("wb") as into:
         ground.pack(workspace, into, instead={}, room=limits.room)
-    shown = Toolchain(workspace, {"HOME": str(Path.home())}).sees(PYTHON)
+    shown = Toolchain(workspace, {"HOME": str(Path.home())}).needed_folders(PYTHON)
     return await Sandbox(limits).run(argv, SandboxFiles(files, workspace, shown))
 
 

@@ -24,7 +24,7 @@ from remit.store.database import Database
 from remit.store.spending import LimitScope, OverLimit, SpendingLimit, SpendingUnit
 
 SERIES_SPAN: Final = timedelta(days=30)
-_PAUSE: Final = 1.0  # seconds, while the disk takes nothing
+_RETRY_SECONDS: Final = 1.0  # seconds, while the disk takes nothing
 _FAILED: Final = Usage(requests=1)  # a request without an answer: that it was made is all we know
 _KINDS: Final = {
     LimitScope.RUN: "This run",
@@ -86,7 +86,7 @@ class Budget:
         over = await self._reserve(key, task, estimate, granted=granted)
         if over is not None:
             return Ask(Reason.APPROVAL, sentence(over, estimate), about=over.limit.about)
-        return await self._settled(key, estimate, think)
+        return await self._think_and_settle(key, estimate, think)
 
     async def pay_for_all(
         self, key: str, estimate: Usage, think: Callable[[], Awaitable[T]]
@@ -100,14 +100,16 @@ class Budget:
         over = await self._db.write(spending.reserve, key, None, estimate, day, now)
         if over is not None:
             return None
-        return await self._settled(key, estimate, think)
+        return await self._think_and_settle(key, estimate, think)
 
     async def spent(self, task: Task) -> TaskBudget:
         """What a task has used in all its rounds, what is set aside included."""
         used = await self._db.read(spending.of_task, task.id)
         return TaskBudget(used.tokens, used.cents)
 
-    async def _settled(self, key: str, estimate: Usage, think: Callable[[], Awaitable[T]]) -> T:
+    async def _think_and_settle(
+        self, key: str, estimate: Usage, think: Callable[[], Awaitable[T]]
+    ) -> T:
         """Think, and put what it took in place of what was set aside."""
         try:
             thought = await think()
@@ -116,7 +118,7 @@ class Budget:
         except Exception:
             await self._settle(key, _FAILED)
             raise
-        await self._settle(key, _known(thought.usage, estimate))
+        await self._settle(key, _usage_or_estimate(thought.usage, estimate))
         return thought
 
     async def _reserve(
@@ -124,18 +126,18 @@ class Budget:
     ) -> OverLimit | None:
         while True:
             now = self._clock.now()
-            limits = () if granted else tuple(self._of(task, now))
+            limits = () if granted else tuple(self._limits_for(task, now))
             try:
                 return await self._db.write(spending.reserve, key, task, estimate, limits, now)
             except StoreTrouble:
-                await self._clock.sleep(_PAUSE)
+                await self._clock.sleep(_RETRY_SECONDS)
 
     async def _settle(self, key: str, usage: Usage) -> None:
         # A thought that was paid for is not lost over a full disk: what was set aside stays.
         with suppress(StoreTrouble):
             await self._db.write(spending.settle, key, usage)
 
-    def _of(self, task: Task, now: datetime) -> Iterator[SpendingLimit]:
+    def _limits_for(self, task: Task, now: datetime) -> Iterator[SpendingLimit]:
         """The limits that hold for a task; 0 in the settings is none."""
         ours, his = self._limits, task.budget
         run = {
@@ -189,7 +191,7 @@ def midnight(zone: tzinfo | None) -> Callable[[datetime], datetime]:
     return start
 
 
-def _known(usage: Usage, estimate: Usage) -> Usage:
+def _usage_or_estimate(usage: Usage, estimate: Usage) -> Usage:
     """A vendor that does not say what an answer took is taken to have used all that was set aside.
 
     What was not asked of it (no key, no model) has cost nothing.

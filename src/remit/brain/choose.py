@@ -104,7 +104,7 @@ class ModelChoice(Struct, frozen=True):
         """What was found, or what to set; for people."""
         groups: dict[str, list[str]] = {}
         for role in ModelRole:
-            says = _found(self.models[role]) if role in self.models else self.lacks[role]
+            says = _model_line(self.models[role]) if role in self.models else self.lacks[role]
             groups.setdefault(says, []).append(role)
         if len(groups) == 1:
             return next(iter(groups))
@@ -142,7 +142,7 @@ _NOTHING: Final = (
 )
 
 
-def found(environ: Mapping[str, str], wanted: BrainChoiceSettings) -> ModelChoice:
+def choose_models(environ: Mapping[str, str], wanted: BrainChoiceSettings) -> ModelChoice:
     """Find a model for each role; a setting that cannot be read is refused by name."""
     if wanted.base_url and not wanted.model:
         raise BadInput(
@@ -151,7 +151,7 @@ def found(environ: Mapping[str, str], wanted: BrainChoiceSettings) -> ModelChoic
     models: dict[ModelRole, ModelConfig] = {}
     lacks: dict[ModelRole, str] = {}
     for role in ModelRole:
-        field_, spec = _named(role, wanted)
+        field_, spec = _setting_for(role, wanted)
         got = _model(field_, spec, environ, wanted) if spec else _customary(environ)
         if isinstance(got, ModelConfig):
             models[role] = got
@@ -160,7 +160,7 @@ def found(environ: Mapping[str, str], wanted: BrainChoiceSettings) -> ModelChoic
     return ModelChoice(models, lacks, ModelLimits(wanted.time_limit, wanted.token_limit))
 
 
-def _named(role: ModelRole, wanted: BrainChoiceSettings) -> tuple[str, str]:
+def _setting_for(role: ModelRole, wanted: BrainChoiceSettings) -> tuple[str, str]:
     """What the settings say for a role, and the setting that says it."""
     own = {
         ModelRole.EXTRACT: wanted.extract,
@@ -263,7 +263,7 @@ def _with_key(model: ModelConfig, environ: Mapping[str, str], *, needed: bool) -
     return model
 
 
-def _found(model: ModelConfig) -> str:
+def _model_line(model: ModelConfig) -> str:
     if model.vendor is Vendor.LOCAL:
         return f"{model}, on this machine; all that it writes asks you first."
     key = f", with the key in {model.key_name}" if model.key else ", without a key"

@@ -15,9 +15,9 @@ from remit.errors import Permanent, RemitError, StepFailed, Transient
 from remit.model.reply import Ask
 from remit.model.status import Reason
 
-MOST_WAIT: Final = 3600.0  # a vendor that asks for more is asked again after so many seconds
-_MOST_SAID: Final = 200
-_MOST_CAUSES: Final = 20
+MAX_WAIT_SECONDS: Final = 3600.0  # a vendor that asks for more is asked again after so many seconds
+_MAX_MESSAGE_CHARACTERS: Final = 200
+_MAX_CAUSES: Final = 20
 _SERVER: Final = 500
 _PASSING: Final = frozenset({408, 409, 425, 429})  # the request was not at fault
 
@@ -66,7 +66,7 @@ def sort(error: Exception, model: ModelConfig) -> RemitError | Ask:
         model=model,
         key=f"the key in {model.key_name}" if model.key else "a request without a key",
         status=getattr(error, "status_code", ""),
-        said=_said(error, model.key),
+        said=_vendor_message(error, model.key),
         kind=type(error).__name__,
         error=_clean(str(error), model.key),
     )
@@ -77,7 +77,7 @@ def sort(error: Exception, model: ModelConfig) -> RemitError | Ask:
 
 def _ours(error: BaseException | None) -> RemitError | None:
     """What we raised ourselves below the vendor's library, however it wrapped that."""
-    for _ in range(_MOST_CAUSES):
+    for _ in range(_MAX_CAUSES):
         if error is None or isinstance(error, RemitError):
             return error
         error = error.__cause__ or error.__context__
@@ -90,10 +90,10 @@ def _failed(error: Exception, sentence: str) -> StepFailed:
     if code < _SERVER and code not in _PASSING:
         return Permanent(sentence)
     asked = error.retry_after if isinstance(error, their.ModelAPIError) else None
-    return Transient(sentence, after=None if asked is None else min(asked, MOST_WAIT))
+    return Transient(sentence, after=None if asked is None else min(asked, MAX_WAIT_SECONDS))
 
 
-def _said(error: Exception, key: Secret | None) -> str:
+def _vendor_message(error: Exception, key: Secret | None) -> str:
     """The vendor's own words, if it found any."""
     body = error.body if isinstance(error, their.ModelAPIError) else None
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
@@ -106,4 +106,6 @@ def _clean(text: str, key: Secret | None) -> str:
     """One line, short, without the key."""
     line = " ".join(text.split())
     line = key.scrub(line) if key else line
-    return "".join(char for char in line if char.isprintable())[:_MOST_SAID].rstrip(". ")
+    return "".join(char for char in line if char.isprintable())[:_MAX_MESSAGE_CHARACTERS].rstrip(
+        ". "
+    )

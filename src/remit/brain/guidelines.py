@@ -1,4 +1,4 @@
-"""The owner's standing words to the brain, from a file that he may change at any time."""
+"""The owner's standing words to the brain, from a file that may change at any time."""
 
 from pathlib import Path
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from remit.errors import BadInput
 
 FILE: Final = "guidelines.txt"
-MOST: Final = 16_000  # characters: they are told with every thought
+MAX_CHARACTERS: Final = 16_000  # characters: they are told with every thought
 DEFAULT_FILE: Final = """\
 # What your agent is told before every task, in your own words: one guideline a line or as you
 # like. Lines that begin with # are not told. A change counts from the next thought on.
@@ -54,7 +54,7 @@ def read(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as error:
         raise BadInput(f"{path} cannot be read ({error}); write it as text in UTF-8.") from None
     text = "\n".join(line.rstrip() for line in lines if not line.startswith("#")).strip()
-    if len(text) > MOST:
-        sentence = f"{path} has {len(text)} characters; at most {MOST} can be told with every task."
-        raise BadInput(sentence)
+    if len(text) > MAX_CHARACTERS:
+        many = f"{path} has {len(text)} characters"
+        raise BadInput(f"{many}; at most {MAX_CHARACTERS} can be told with every task.")
     return text

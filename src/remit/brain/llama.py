@@ -25,7 +25,7 @@ class LoadRequest(Struct, frozen=True):
     name: str
     path: str
     sha256: str
-    key: str  # whoever asks must have it, for any program on this machine could
+    key: str  # every request must carry it, for any program on this machine could ask
     threads: int
     context: int
 
@@ -47,7 +47,7 @@ class LoadResult(Struct, frozen=True):
 
 
 def main() -> None:
-    # Whatever the library may print, only our one line goes to whoever listens.
+    # Whatever the library may print, only our one line goes to the parent process.
     told = os.fdopen(os.dup(1), "wb")
     quiet = os.open(os.devnull, os.O_WRONLY)
     os.dup2(quiet, 1)
@@ -70,7 +70,7 @@ def _load(order: LoadRequest) -> tuple[object, LoadResult]:
         return None, LoadResult(damaged="its hash is not the one that is known")
     try:
         return _serve(order)
-    except Exception as error:  # noqa: BLE001 - whatever it is, whoever waits is told
+    except Exception as error:  # noqa: BLE001 - whatever it is, the parent process is told
         return None, LoadResult(failed=f"{type(error).__name__}: {error}")
 
 

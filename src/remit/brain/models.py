@@ -121,6 +121,6 @@ async def _dial(model: ModelConfig, limits: ModelLimits) -> ModelConnection:
 
 
 def _connect(model: ModelConfig, limits: ModelLimits) -> ModelConnection:
-    from remit.brain.talk import SharedModelConnection  # noqa: PLC0415 - see above: seconds, for who thinks
+    from remit.brain.talk import SharedModelConnection  # noqa: PLC0415 - see above: takes seconds
 
     return SharedModelConnection(model, limits)

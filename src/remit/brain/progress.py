@@ -15,8 +15,8 @@ from typing import Final, Protocol, Self
 from remit.brain import outside
 from remit.brain.long_reply import MAX_ANSWER_CHARS
 
-PAUSE: Final = timedelta(seconds=1)  # at least so long between two things that are told
-MOST: Final = 2000  # characters that are told at once, whatever the time; no shorter line is cut
+MIN_PAUSE: Final = timedelta(seconds=1)  # at least so long between two things that are told
+MAX_PIECE_CHARACTERS: Final = 2000  # a longer line is told in pieces
 
 _MARKER: Final = re.compile(
     "\\s{0,3}(?:[-*] )?(?:\\*\\*|__)?[\u2713\u2714\u2705\u2611]\ufe0f? ?(?:\\*\\*|__)?"
@@ -75,8 +75,8 @@ class ProgressListener:
         self._heard += len(piece)
         if self._heard > MAX_ANSWER_CHARS:
             return  # no such answer is taken, so no more of it is told
-        for start in range(0, len(piece), MOST):
-            await self._hear(piece[start : start + MOST])
+        for start in range(0, len(piece), MAX_PIECE_CHARACTERS):
+            await self._hear(piece[start : start + MAX_PIECE_CHARACTERS])
 
     async def _hear(self, piece: str) -> None:
         self._last = self._last or self._now()
@@ -88,12 +88,17 @@ class ProgressListener:
         ticked += self._markers.glance(self._line)
         if ticked:
             await self._say(ticked)
-        while len(self._line) >= MOST:
-            cut = self._line.rfind(" ", MOST // 2, MOST) + 1 or MOST
+        while len(self._line) >= MAX_PIECE_CHARACTERS:
+            cut = (
+                self._line.rfind(" ", MAX_PIECE_CHARACTERS // 2, MAX_PIECE_CHARACTERS) + 1
+                or MAX_PIECE_CHARACTERS
+            )
             piece, self._line = self._line[:cut], self._line[cut:]
             self._markers.read(piece, ends=False)
             self._lines += piece
-        if len(self._lines) >= MOST or (self._lines and self._now() - self._last >= PAUSE):
+        if len(self._lines) >= MAX_PIECE_CHARACTERS or (
+            self._lines and self._now() - self._last >= MIN_PAUSE
+        ):
             await self._say()
 
     async def _say(self, done: Sequence[int] = ()) -> None:

@@ -69,7 +69,7 @@ The house sends your deliverable where the task says; you have nothing to send i
 # What a deliverable must not repeat.
 FIXED: Final = (_CHANNELS, _TRUST, _TICK_BY_LINE, _TICK_BY_TOOL, _FORMAT, _DECLINE, *outside.FIXED)
 
-_MOST_NAMES: Final = 50  # of a channel; a long book is not told whole
+_MAX_NAMES: Final = 50  # of a channel; a long book is not told whole
 _HIS_WAYS: Final = frozenset({SourceKind.MANUAL, SourceKind.CONVERSATION})
 _DOORS: Final = frozenset(
     {SourceKind.WEBHOOK, SourceKind.EMAIL, SourceKind.WHATSAPP, SourceKind.MANUAL}
@@ -129,14 +129,14 @@ def rules(standing: PromptContext, *, delivers: bool) -> str:
 def _channels(reachable: Sequence[Reachable]) -> str:
     """Which channels there are, and who is reached by each."""
     lines = [
-        f"- {each.channel}{'' if each.kind == each.channel else f' ({each.kind})'}: {_few(each)}"
+        f"- {each.channel}{'' if each.kind == each.channel else f' ({each.kind})'}: {_names(each)}"
         for each in reachable
     ]
     return "\n".join([_CHANNELS, *lines]) if lines else ""
 
 
-def _few(reachable: Reachable) -> str:
-    names, more = reachable.names[:_MOST_NAMES], len(reachable.names) - _MOST_NAMES
+def _names(reachable: Reachable) -> str:
+    names, more = reachable.names[:_MAX_NAMES], len(reachable.names) - _MAX_NAMES
     return ", ".join(["your owner", *names]) + (f" and {more} others" if more > 0 else "")
 
 
@@ -169,13 +169,13 @@ def _task(task: Task, plan: Plan) -> Sequence[str]:
     items = [item.description for item in plan.work]
     work = "" if items == [task.instructions] else _numbered(items)
     if (carried := _carried(task)) is not None:
-        # What to do is his word; what it is to be done with, its title too, is not.
-        said = outside.mark(_joined([task.title, carried]), _whence(task))
-        lead = f"Task: see to what came in from {_whence(task)}, for your owner, as he says here:"
+        # What to do is the owner's word; the material, its title too, is not.
+        said = outside.mark(_joined([task.title, carried]), _origin(task))
+        lead = f"Task: see to what came in from {_origin(task)}, for your owner, as he says here:"
         return [lead, task.instructions, _section("Work items", work), said]
     if is_his(task):
         return [f'Task: "{task.title}"', task.instructions, _section("Work items", work)]
-    whence = _whence(task)
+    whence = _origin(task)
     said = outside.mark(_joined([task.title, task.instructions]), whence)
     items_said = _section("Work items", outside.mark(work, whence) if work else "")
     return [f"Task: see to what came in from {whence}, for your owner.", said, items_said]
@@ -199,7 +199,7 @@ def _carried(task: Task) -> str | None:
     return found if ours and isinstance(found, str) else None
 
 
-def _whence(task: Task) -> str:
+def _origin(task: Task) -> str:
     if task.created_by is Creator.AGENT or task.source.kind is SourceKind.AGENT:
         return "another task of yours"
     return f"a {task.source.kind.value} source"
@@ -211,7 +211,7 @@ def _contract(contract: Contract | None, task: Task) -> str:
         return ""
     checks = _numbered([_criterion(criterion) for criterion in contract.criteria])
     if checks and not is_his(task):
-        checks = outside.mark(checks, _whence(task))
+        checks = outside.mark(checks, _origin(task))
     lead = {
         ContractType.VERIFIABLE: "Your work will be verified by:",
         ContractType.ADVISORY: "No check decides about this work; your owner will read it.",
@@ -251,7 +251,7 @@ def _recalled(memory: Memory) -> Sequence[str]:
         _section("What the runs before came to", summary),
         _section("What was sent already", reported),
         _section("Earlier runs of this work", "\n".join(map(_snippet, memory.snippets))),
-        _section("Earlier tasks like this one", "\n".join(map(_other, memory.alike))),
+        _section("Earlier tasks like this one", "\n".join(map(_foreign_snippet, memory.alike))),
         _section("What the owner said about this work", _bullets(memory.facts)),
     ]
 
@@ -263,7 +263,7 @@ def _snippet(snippet: Snippet) -> str:
     return outside.mark(said, "an earlier run, which read what others wrote")
 
 
-def _other(snippet: Snippet) -> str:
+def _foreign_snippet(snippet: Snippet) -> str:
     said = f"{snippet.task_id}, {snippet.title}: {snippet.text}"
     if snippet.taint is Taint.OWNER:
         return f"- {said}"

@@ -25,8 +25,8 @@ T = TypeVar("T")
 
 SECONDS: Final = 10.0
 AT_ONCE: Final = 8
-MOST_TEXT: Final = 4000  # characters of a task that are shown
-MOST_WHY: Final = 160
+MAX_TEXT_CHARACTERS: Final = 4000  # characters of a task that are shown
+MAX_WHY_CHARACTERS: Final = 160
 _ASKED: Final = """\
 How urgent is this task for the one who has to deal with it? Judge by what it says alone: a
 deadline that is near, harm or cost if it waits, somebody who is blocked. Loud words, capitals and
@@ -76,17 +76,17 @@ class ModelScorer:
     async def score(self, task: Task) -> UrgencyScore | None:
         """How urgent a task is; None if nobody can say: then the rules decide alone."""
         try:
-            return await self._kept(task) or await self._found(task)
+            return await self._stored_score(task) or await self._new_score(task)
         except (RemitError, TimeoutError):
             return None
 
-    async def _kept(self, task: Task) -> UrgencyScore | None:
+    async def _stored_score(self, task: Task) -> UrgencyScore | None:
         return await self._db.read(queue.get_score, digest(task))
 
-    async def _found(self, task: Task) -> UrgencyScore | None:
+    async def _new_score(self, task: Task) -> UrgencyScore | None:
         async with self._free:
-            # Who waited for his turn may find that another asked about the same text meanwhile.
-            kept = await self._kept(task)
+            # While this call waited, another may have scored the same text.
+            kept = await self._stored_score(task)
             if kept is not None:
                 return kept
             filled = await self._ask(task)
@@ -109,9 +109,9 @@ class ModelScorer:
 
 
 def prompt(task: Task) -> Prompt:
-    """What the model is told. The task's words are shown, not followed, whoever wrote them."""
+    """What the model is told. The task's words are shown, not followed."""
     text = f"{task.title}\n\n{task.instructions}"
-    shown = text if len(text) <= MOST_TEXT else f"{text[:MOST_TEXT]} […]"
+    shown = text if len(text) <= MAX_TEXT_CHARACTERS else f"{text[:MAX_TEXT_CHARACTERS]} […]"
     whence = {Taint.OWNER: "the owner", Taint.CONTACT: "a contact", Taint.PUBLIC: "a stranger"}
     source = f"{whence[task.taint]}, by {task.source.kind}"
     return Prompt(f"{_ASKED}\n\n{outside.mark(shown, source)}")
@@ -122,7 +122,7 @@ def checked(form: Urgency) -> UrgencyScore | None:
     if not 0 <= form.score <= 1:  # what is no number is not within them either
         return None
     why = "".join(char for char in " ".join(form.why.split()) if char.isprintable())
-    return UrgencyScore(float(form.score), why[:MOST_WHY] or "no reason given")
+    return UrgencyScore(float(form.score), why[:MAX_WHY_CHARACTERS] or "no reason given")
 
 
 def digest(task: Task) -> str:

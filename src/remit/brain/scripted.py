@@ -74,7 +74,7 @@ class ScriptedBrain:
         """Fill in a form about a message, which stands at the end; None if no entry is about it."""
         message = prompt.rpartition("\n")[2]
         try:
-            line = self._next(message, reads=True)
+            line = self._next_line(message, reads=True)
         except Permanent:
             return None
         if line.seconds:
@@ -87,7 +87,7 @@ class ScriptedBrain:
         del session
         self.heard.append(prompt.whole)
         # What is told with every task fits every entry, or none.
-        line = self._next(replace(prompt, rules="").whole, reads=False)
+        line = self._next_line(replace(prompt, rules="").whole, reads=False)
         if line.seconds:
             await asyncio.sleep(line.seconds)
         if line.fail is not None:
@@ -105,7 +105,7 @@ class ScriptedBrain:
             await on_text(line)
         return reply
 
-    def _next(self, text: str, *, reads: bool) -> ScriptLine:
+    def _next_line(self, text: str, *, reads: bool) -> ScriptLine:
         for place, line in enumerate(self._script):
             fits = line.when is None or line.when.casefold() in text.casefold()
             fits = fits and reads == bool(line.extract)

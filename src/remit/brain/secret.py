@@ -2,7 +2,7 @@
 
 from typing import Final
 
-_ENOUGH: Final = 8  # so many characters of a key in a row are as good as told
+_MIN_TELLING_CHARACTERS: Final = 8  # so many characters of a key in a row are as good as told
 _SHOWN: Final = "…"
 
 
@@ -20,8 +20,8 @@ class Secret:
     def scrub(self, text: str) -> str:
         """Take the secret, and every longer piece of it, out of a text."""
         text = text.replace(self._text, _SHOWN) if self._text else text
-        for start in range(len(self._text) - _ENOUGH + 1):
-            text = text.replace(self._text[start : start + _ENOUGH], _SHOWN)
+        for start in range(len(self._text) - _MIN_TELLING_CHARACTERS + 1):
+            text = text.replace(self._text[start : start + _MIN_TELLING_CHARACTERS], _SHOWN)
         return text
 
     def __repr__(self) -> str:

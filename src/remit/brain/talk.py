@@ -45,7 +45,7 @@ from remit.ports import OnText
 
 T = TypeVar("T")
 
-_MOST_ARGS: Final = 2000
+_MAX_ARGUMENT_CHARACTERS: Final = 2000
 HEALS: Final = 2  # how often a model is told what is wrong with a form it filled in
 
 
@@ -200,7 +200,7 @@ def _call(part: ToolCallPart) -> ToolCall:
         if len(json.dumps(args, allow_nan=False).encode()) > MAX_ANSWER_CHARS:
             args = {"unreadable": TOO_LONG}
     except (ValueError, AssertionError, RecursionError):
-        args = {"unreadable": sound(str(part.args))[:_MOST_ARGS]}
+        args = {"unreadable": sound(str(part.args))[:_MAX_ARGUMENT_CHARACTERS]}
     return ToolCall(part.tool_call_id, part.tool_name, args)
 
 

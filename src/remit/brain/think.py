@@ -29,7 +29,7 @@ class ThinkContext(Struct, frozen=True):
     """What surrounds every thought."""
 
     who: str = ""  # who the brain is, and whom it works for
-    now: Callable[[], datetime] | None = None  # the time on the owner's own clock, in his zone
+    now: Callable[[], datetime] | None = None  # the time in the owner's zone
     guidelines: Callable[[], str] = str
     redact: Callable[[str], str] = str  # takes out of a text what nobody may see
     reachable: Callable[[], tuple[Reachable, ...]] = tuple  # who is reached by which channel

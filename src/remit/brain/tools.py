@@ -17,7 +17,7 @@ from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 
 ASK_OWNER: Final = "ask_owner"
-MOST_SAID: Final = 50_000  # characters of one result
+MAX_RESULT_CHARACTERS: Final = 50_000  # characters of one result
 
 
 class UsableTool(Protocol):
@@ -32,7 +32,7 @@ class UsableTool(Protocol):
 
     @property
     def warning(self) -> str:
-        """What the owner must know before he allows it; mostly nothing."""
+        """What the owner must know before allowing it; mostly nothing."""
 
     def policy(self, task: Task) -> Policy: ...
 
@@ -62,7 +62,7 @@ class ToolRuling(Struct, frozen=True):
     policy: Policy
     may_repeat: bool = True
     wrong: str = ""  # why it is no call: the brain is told
-    warning: str = ""  # what the owner must know before he allows it
+    warning: str = ""  # what the owner must know before allowing it
 
 
 class Toolbox:
@@ -127,7 +127,7 @@ class Toolbox:
         """Do it; what was read is bounded, and marked unless it is the owner's own."""
         able = await self._find(call)
         if able is None:
-            return ToolResult(call.id, self._none(call), failed=True)
+            return ToolResult(call.id, self._unknown_tool(call), failed=True)
         try:
             result = await able.use(task, call)
         except (BadInput, NotFound, Conflict) as error:
@@ -150,14 +150,14 @@ class Toolbox:
             return own
         return next((each for each in await shelf.able() if each.tool.name == call.tool), None)
 
-    def _none(self, call: ToolCall) -> str:
+    def _unknown_tool(self, call: ToolCall) -> str:
         shelf = self._shelves.get(call.tool.partition("__")[0])
         why = f" {shelf.trouble}" if shelf and shelf.trouble else ""
         return f"There is no tool {call.tool!r:.60}.{why}"
 
 
 def _bounded(text: str) -> str:
-    if len(text) <= MOST_SAID:
+    if len(text) <= MAX_RESULT_CHARACTERS:
         return text
-    left_out = len(text) - MOST_SAID
-    return f"{text[:MOST_SAID]}\n(The other {left_out} characters are left out.)"
+    left_out = len(text) - MAX_RESULT_CHARACTERS
+    return f"{text[:MAX_RESULT_CHARACTERS]}\n(The other {left_out} characters are left out.)"

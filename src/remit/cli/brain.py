@@ -105,11 +105,11 @@ def choice(settings: Settings) -> ModelChoice:
     """Which models would be asked."""
     match settings.brain.kind:
         case "local":
-            return local.found(settings.models, settings.brain)
+            return local.choose_local_model(settings.models, settings.brain)
         case "none" | "scripted":
             return ModelChoice({}, dict.fromkeys(ModelRole, _NONE))
         case _:
-            return choose.found(os.environ, settings.brain)
+            return choose.choose_models(os.environ, settings.brain)
 
 
 def _fetch(settings: Settings) -> None:

@@ -14,7 +14,7 @@ from remit.model.codec import JsonMap, stamp
 from remit.model.lesson import REFLECT, FileVersion, standing
 from remit.reflect import lines
 from remit.reflect.harvest import FOLDER
-from remit.reflect.statistics import LEAST
+from remit.reflect.statistics import MIN_CASES
 from remit.settings import Settings
 from remit.store import reflections, series, tasks
 from remit.store.database import Tx
@@ -84,7 +84,7 @@ def _rows(
 def _no_night(settings: Settings) -> str:
     if not settings.reflect.nightly:
         return "none: [reflect] nightly is false"
-    return f"none yet: the nights begin once {LEAST} tasks have ended while Remit is up"
+    return f"none yet: the nights begin once {MIN_CASES} tasks have ended while Remit is up"
 
 
 def _due(tx: Tx) -> datetime | None:

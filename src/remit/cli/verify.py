@@ -30,6 +30,7 @@ from remit.model.contract import (
     Timing,
     Verdict,
 )
+from remit.model.listing import first_few
 from remit.model.proof import partly_verified
 from remit.model.view import s3_contract, s3_results
 from remit.settings.projects import ProjectSettings
@@ -187,7 +188,7 @@ def _read(path: Path) -> Contract:
 
 def _head(where: Path) -> str | None:
     """The last commit, with which failures are compared; None where there is none."""
-    if not repository.is_one(where):
+    if not repository.is_repository(where):
         return None
     with suppress(BadInput):
         return repository.commit(where, "HEAD")
@@ -209,8 +210,8 @@ def _drafted(where: Path, changed: tuple[str, ...], before: str | None) -> Contr
     diff = ""
     if before is not None:
         diff = repository.diff(where, repository.tree(where, before), changed, _MOST)
-    out.say(f"Changed: {report.paths(changed)}.")
-    asked = contract.ContractRequest(f"Change {report.paths(changed)}", changed, diff)
+    out.say(f"Changed: {first_few(changed, 5)}.")
+    asked = contract.ContractRequest(f"Change {first_few(changed, 5)}", changed, diff)
     return contract.draft(asked, activities.default(), clock.now()).contract
 
 
@@ -221,7 +222,7 @@ def _intended(named: Sequence[str], changed: Sequence[str], commit: str | None) 
         raise BadInput(sentence, field="intended")
     wrong = next((each for each in named if each not in changed), None)
     if wrong is not None:
-        sentence = f"{wrong} did not change since the base; changed: {report.paths(changed)}."
+        sentence = f"{wrong} did not change since the base; changed: {first_few(changed, 5)}."
         raise BadInput(sentence, field="intended")
     return tuple(escape(each) for each in named)
 
@@ -234,7 +235,7 @@ def _own_judges(where: Path, terms: SuiteTerms) -> str:
     if not guard.told:
         return ""
     return (
-        f"Changed, and used as they are now: {report.paths(guard.told)}. "
+        f"Changed, and used as they are now: {first_few(guard.told, 5)}. "
         "`remit verify --base HEAD` uses them as they were."
     )
 

@@ -10,7 +10,7 @@
   quiet: ["22:00-07:00", sunday]
 
 The `address` is where a message goes; the `id` is what incoming ones are known by. Whoever has the
-role `owner` is the owner, and his addresses are where he reads.
+role `owner` is the owner, and those addresses are where the owner reads.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -51,9 +51,8 @@ class ContactEntry(Struct, frozen=True, eq=False):
     name: str
     aliases: tuple[str, ...] = ()
     role: str | None = None
-    lines: Mapping[str, ContactAddress] = field(
-        default_factory=dict
-    )  # by channel, or by kind of channel
+    # By channel, or by kind of channel.
+    lines: Mapping[str, ContactAddress] = field(default_factory=dict)
     policy: Mapping[str, Policy] = field(default_factory=dict)
     quiet: QuietTimes = NEVER_QUIET  # when nothing goes to them
     line: int = 0  # where it stands
@@ -130,10 +129,10 @@ class Contacts:
             return UnclearRecipient(
                 self.complaint
             )  # the last good book may name a place that is old
-        entry = self._exact(recipient) or self._at(recipient, channel)
+        entry = self._exact(recipient) or self._entry_at(recipient, channel)
         if entry is None:
             return self._unsure(recipient)
-        return self._to_owner(channel) if entry.role == OWNER else self._to(entry, channel)
+        return self._to_owner(channel) if entry.role == OWNER else self._reach_of(entry, channel)
 
     def _read(self, stamp: _Stamp | None) -> None:
         try:
@@ -161,12 +160,12 @@ class Contacts:
         return Contact(entry.name, entry.aliases, (*ours, *more))
 
     def _line(self, entry: ContactEntry, channel: str) -> ContactAddress | None:
-        return _for(channel, entry.lines, self._channels)
+        return _value_for_channel(channel, entry.lines, self._channels)
 
     def _exact(self, name: str) -> ContactEntry | None:
         return next((each for each in self._entries if fold(each.name) == fold(name)), None)
 
-    def _at(self, address: str, channel: str) -> ContactEntry | None:
+    def _entry_at(self, address: str, channel: str) -> ContactEntry | None:
         return next(iter(self._sharing(address, channel)), None)
 
     def _sharing(self, address: str, channel: str) -> list[ContactEntry]:
@@ -184,13 +183,13 @@ class Contacts:
         line = self._line(own, channel) if own else None
         return Reach(self._owner.name, line.address if line else None, owner=True)
 
-    def _to(self, entry: ContactEntry, channel: str) -> Reach | UnclearRecipient:
+    def _reach_of(self, entry: ContactEntry, channel: str) -> Reach | UnclearRecipient:
         line = self._line(entry, channel)
         if line is None:
             return UnclearRecipient(f"{entry.name} has no address on {channel} in {FILE}.")
         said: list[Policy] = []
         for each in self._sharing(line.address, channel):
-            policy = _for(channel, each.policy, self._channels)
+            policy = _value_for_channel(channel, each.policy, self._channels)
             # A yes about one of those who share an address is none about the others.
             if policy is not None and (each is entry or policy is not Policy.ALLOW):
                 said.append(policy)
@@ -205,7 +204,9 @@ class Contacts:
         )
 
 
-def _for(channel: str, said: Mapping[str, T], channels: Collection[ChannelName]) -> T | None:
+def _value_for_channel(
+    channel: str, said: Mapping[str, T], channels: Collection[ChannelName]
+) -> T | None:
     """What is said under a channel's own name, else under another name of it, or its kind."""
     known = next((each for each in channels if each.name == channel), ChannelName(channel, channel))
     names = (known.name, *known.aliases, known.kind)

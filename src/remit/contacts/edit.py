@@ -21,13 +21,13 @@ _Span = tuple[int, int]  # lines, the last one not in it
 
 
 def put(path: Path, entry: ContactEntry) -> ContactEntry:
-    """Put someone in; whoever is in already gets what is new. Return the entry as it stands."""
+    """Add a contact, or merge into the entry of that name. Return the entry as it stands."""
     with locked(path.parent):
         raw = _read(path)
         before = parse(raw)
-        old = _named(before, entry.name)
+        old = _find_entry(before, entry.name)
         if old is None:
-            _replace(path, raw, _with(raw, None, entry), (*before, entry))
+            _replace(path, raw, _with_entry(raw, None, entry), (*before, entry))
             return entry
         new = replace(
             old,
@@ -38,7 +38,7 @@ def put(path: Path, entry: ContactEntry) -> ContactEntry:
             quiet=old.quiet.joined(entry.quiet),
         )
         after = tuple(new if each is old else each for each in before)
-        _replace(path, raw, _with(raw, before.index(old), new), after)
+        _replace(path, raw, _with_entry(raw, before.index(old), new), after)
         return new
 
 
@@ -87,17 +87,17 @@ def _edit(
         raw = _read(path)
         _check_version(raw, only_if)
         before = parse(raw)
-        old = _named(before, name)
+        old = _find_entry(before, name)
         if old is None:
             raise NotFound("contact", name)
         new = to(old)
         others = [each for each in before if each is not old]
-        other = None if new is None else _named(others, new.name)
+        other = None if new is None else _find_entry(others, new.name)
         if other is not None:
             raise BadInput(f"{other.name!r:.60} is in {FILE} already.", field="name")
         after = (new if each is old else each for each in before)
         wanted = tuple(each for each in after if each is not None)
-        _replace(path, raw, _with(raw, before.index(old), new), wanted)
+        _replace(path, raw, _with_entry(raw, before.index(old), new), wanted)
         return old if new is None else new
 
 
@@ -118,11 +118,11 @@ def _read(path: Path) -> bytes:
         return b""
 
 
-def _named(entries: Sequence[ContactEntry], name: str) -> ContactEntry | None:
+def _find_entry(entries: Sequence[ContactEntry], name: str) -> ContactEntry | None:
     return next((each for each in entries if fold(each.name) == fold(name)), None)
 
 
-def _with(raw: bytes, place: int | None, entry: ContactEntry | None) -> bytes:
+def _with_entry(raw: bytes, place: int | None, entry: ContactEntry | None) -> bytes:
     """The file with the entry at a place changed or gone, or with a new one at its end."""
     lines = raw.decode("utf-8").splitlines(keepends=True)
     column, spans = _spans(raw.decode("utf-8"))
@@ -139,7 +139,7 @@ def _with(raw: bytes, place: int | None, entry: ContactEntry | None) -> bytes:
 
 def _spans(text: str) -> tuple[int, list[_Span]]:
     """How far the list is indented, and from which line to which each entry goes."""
-    import yaml  # noqa: PLC0415 - only for who changes the book
+    import yaml  # noqa: PLC0415 - only for changes
 
     top = yaml.compose(text, Loader=yaml.SafeLoader)
     if top is None:

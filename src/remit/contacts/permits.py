@@ -37,7 +37,7 @@ class Permits:
 
     async def switch_on(self, channel: str) -> JsonMap:
         """Use a channel again that was switched off; what waited for that goes on."""
-        self._known(channel)
+        self._check_channel(channel)
         was_off = await self._db.write(_switched_on, channel, self._clock.now())
         return {"channel": channel, "wasOff": was_off is not None, "released": was_off or 0}
 
@@ -56,7 +56,7 @@ class Permits:
         return listed(self._contacts, await self._db.read(permissions.list_permissions))
 
     def _reach(self, contact: str, channel: str) -> Reach:
-        self._known(channel)
+        self._check_channel(channel)
         whole = self._contacts.meant(contact)
         reach = self._contacts.find(whole, channel)
         if not isinstance(reach, Reach):
@@ -65,7 +65,7 @@ class Permits:
             raise BadInput("You are always written to; no word is needed.", field="contact")
         return reach
 
-    def _known(self, channel: str) -> None:
+    def _check_channel(self, channel: str) -> None:
         if channel not in self._contacts.channels:
             known = ", ".join(self._contacts.channels)
             sentence = f"There is no channel {channel!r:.60}; there is {known}."
@@ -101,13 +101,15 @@ def _switched_on(tx: Tx, channel: str, now: datetime) -> int | None:
 def listed(contacts: Contacts, standing: Sequence[Permission]) -> JsonMap:
     """The book with what holds for each reach, in the order of the file; then who is not in it."""
     entries = contacts.entries()
-    people: list[Json] = [_told(contacts, each, standing) for each in entries]
+    people: list[Json] = [_contact_json(contacts, each, standing) for each in entries]
     names = {each.name for each in entries}
-    others: list[Json] = [_said(each) for each in standing if each.contact not in names]
+    others: list[Json] = [_permission_json(each) for each in standing if each.contact not in names]
     return {"contacts": people, "others": others}
 
 
-def _told(contacts: Contacts, entry: ContactEntry, standing: Sequence[Permission]) -> JsonMap:
+def _contact_json(
+    contacts: Contacts, entry: ContactEntry, standing: Sequence[Permission]
+) -> JsonMap:
     ways: list[Json] = []
     for channel, line in entry.lines.items():
         told: JsonMap = {"channel": channel, "address": line.address, "id": line.id}
@@ -117,7 +119,7 @@ def _told(contacts: Contacts, entry: ContactEntry, standing: Sequence[Permission
         elif isinstance(reach, Reach):
             told["policy"] = policy_of(reach, channel, standing)
         ways.append(told | {"here": channel in contacts.channels})
-    said = [_said(each) for each in standing if each.contact == entry.name]
+    said = [_permission_json(each) for each in standing if each.contact == entry.name]
     return {
         "name": entry.name,
         "aliases": list[Json](entry.aliases),
@@ -129,7 +131,7 @@ def _told(contacts: Contacts, entry: ContactEntry, standing: Sequence[Permission
     }
 
 
-def _said(permission: Permission) -> JsonMap:
+def _permission_json(permission: Permission) -> JsonMap:
     return {
         "contact": permission.contact,
         "channel": permission.channel,

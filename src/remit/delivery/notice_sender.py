@@ -35,14 +35,13 @@ from remit.store import conversations, notices
 from remit.store.conversations import NewTurnRecord
 from remit.store.database import Tx
 from remit.store.notices import AlreadyClaimed, NoticeResult
-from remit.system.background import wait_at_most
+from remit.system.background import wait_until
 
 LOOP: Final = "notices"
 FRESH: Final = timedelta(minutes=15)  # what is older is not pushed
 STALE: Final = timedelta(days=1)  # what is older is told over no channel; a question is
 KEPT: Final = timedelta(days=90)
 _MINUTE: Final = timedelta(minutes=1)
-_LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set
 _AT_ONCE: Final = 16
 _GRACE: Final = 2.0  # seconds that what is on the line has when we stop
 _TRIAL: Final = 20.0  # seconds that a test is waited for
@@ -146,11 +145,9 @@ class NoticeSender:
 
     async def _nap(self) -> None:
         soon = await self._db.read(notices.soonest)
-        left = (soon - self._clock.now()).total_seconds() if soon else _LONGEST_NAP
         # Where there is no room for more, what is on its way must land first.
         least = 1.0 if len(self._sends) >= _AT_ONCE else 0.01
-        nap = min(max(left, least), _LONGEST_NAP)
-        await wait_at_most(self._bell, self._clock.sleep, nap)
+        await wait_until(self._bell, self._clock, soon, least)
 
     async def _landed(self) -> None:
         while self._sends:

@@ -38,10 +38,9 @@ from remit.review import ask
 from remit.store import debts, deferred
 from remit.store.database import Database
 from remit.store.debts import CheckedBatch
-from remit.system.background import Background, wait_at_most
+from remit.system.background import Background, wait_until
 
 LOOP: Final = "deferred checks"
-LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 _PAUSE: Final = 1.0
 _MOST_FILES: Final = 200  # that a fix is told of
 _LONGEST: Final = 200  # characters of a path
@@ -159,9 +158,10 @@ class Deferred:
 
     async def _rest(self, coming: datetime | None) -> None:
         """Until something is written, or until a day is over by the clock on the wall."""
-        left = None if coming is None else (coming - self._clock.now()).total_seconds()
-        nap = None if left is None else min(max(left, 0), LONGEST_NAP)
-        await wait_at_most(self._news, self._clock.sleep, nap)
+        if coming is None:
+            await self._news.wait()
+        else:
+            await wait_until(self._news, self._clock, coming)
 
 
 def _fix(

@@ -28,11 +28,10 @@ from remit.settings import EngineSettings
 from remit.store import moves, queue, runs
 from remit.store.database import Database
 from remit.store.queue import ClaimedTask, ClaimFilter
-from remit.system.background import Background, wait_at_most
+from remit.system.background import Background, wait_at_most, wait_until
 
 DISPATCH: Final = "task dispatch"
 HEARTBEAT_LOOP: Final = "heartbeat"
-LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 HEARTBEAT: Final = 15.0
 TROUBLES_PASSED_OVER: Final = 30  # tries in a row that the store may refuse, unsaid
 _PAGE: Final = 256  # tasks that are ranked at once
@@ -140,7 +139,7 @@ class LocalEngine:
                 troubles += 1
                 if troubles > TROUBLES_PASSED_OVER:
                     raise  # then it is seen that nothing starts any more, and why
-                await self._nap(TROUBLE_PAUSE)
+                await wait_at_most(self._wake, self._clock.sleep, TROUBLE_PAUSE)
                 continue
             if not self._legs and not self._weighed and not self._wake.is_set():
                 self._idle.set()
@@ -223,11 +222,8 @@ class LocalEngine:
         if due is None:
             await self._wake.wait()
             return
-        while not self._wake.is_set() and (left := due - self._clock.now()) > timedelta(0):
-            await self._nap(min(left.total_seconds(), LONGEST_NAP))
-
-    async def _nap(self, seconds: float) -> None:
-        await wait_at_most(self._wake, self._clock.sleep, seconds)
+        while not self._wake.is_set() and due > self._clock.now():
+            await wait_until(self._wake, self._clock, due)
 
     # Running ------------------------------------------------------------------------------------
 

@@ -26,7 +26,7 @@ from remit.model.reply import Deliverable, Reply
 
 __all__ = [
     "CLOSE",
-    "MOST_READ",
+    "MAX_READ_CHARACTERS",
     "OPEN",
     "Author",
     "GateSecrets",
@@ -36,7 +36,7 @@ __all__ = [
     "judge_text",
 ]
 
-MOST_READ: Final = 256 * 1024
+MAX_READ_CHARACTERS: Final = 256 * 1024
 _ENDS: Final = " \t\r\n"
 
 
@@ -45,7 +45,7 @@ class Author(StrEnum):
 
     BRAIN = "brain"
     OWNER = "owner"
-    WARNED = "warned"  # the owner, after he was shown what the gate found in this very text
+    WARNED = "warned"  # the owner, after seeing what the gate found in this very text
 
 
 class GateSecrets(Struct, frozen=True):
@@ -68,18 +68,18 @@ _NOTHING: Final = GateSecrets()
 def judge(reply: Reply, *, most: int, known: GateSecrets = _NOTHING) -> Deliverable | Objection:
     """Return what may be sent of a reply, or why nothing may."""
     text = reply.text
-    if len(text) > MOST_READ:
+    if len(text) > MAX_READ_CHARACTERS:
         return _too_long("The reply", text)
     found = pair.find(text, fold(text))
     if isinstance(found, Objection):
         return found
-    return _judged(*found, most, Author.BRAIN, known)
+    return _judge_text(*found, most, Author.BRAIN, known)
 
 
 def judge_text(
     text: str, *, most: int, author: Author = Author.BRAIN, known: GateSecrets = _NOTHING
 ) -> Deliverable | Objection:
-    """Judge a text that is to be sent, whoever wrote it: from a reply, pre-composed or edited.
+    """Judge a text that is to be sent: from a reply, pre-composed or edited.
 
     A text by the brain must pass every check. Those that look for slips of a machine (a decline
     in so many words, markup, markers, ids, templates) are not for the owner: his words are his
@@ -90,12 +90,12 @@ def judge_text(
 
     Characters are counted as Python does, one for each code point.
     """
-    if len(text) > MOST_READ:
+    if len(text) > MAX_READ_CHARACTERS:
         return _too_long("The text", text)
-    return _judged(text, fold(text), most, author, known)
+    return _judge_text(text, fold(text), most, author, known)
 
 
-def _judged(
+def _judge_text(
     text: str, plain: str, most: int, author: Author, known: GateSecrets
 ) -> Deliverable | Objection:
     text, plain = text.strip(_ENDS), plain.strip(_ENDS)
@@ -122,5 +122,5 @@ def _limit(text: str, most: int) -> Objection | None:
 
 
 def _too_long(what: str, text: str) -> Objection:
-    sentence = f"{what} has {len(text)} characters; at most {MOST_READ} are read."
+    sentence = f"{what} has {len(text)} characters; at most {MAX_READ_CHARACTERS} are read."
     return Objection(sentence, HoldReason.LIMIT)

@@ -9,7 +9,7 @@ from typing import Final
 
 from remit.gate import talk
 from remit.gate.eye import fold, words
-from remit.gate.objection import HoldReason, Objection, shown
+from remit.gate.objection import HoldReason, Objection, excerpt
 
 _ELEMENT: Final = re.compile(
     r"</?+(?:p|br|hr|div|span|b|i|u|s|em|strong|small|sub|sup|a|img|font|center|h[1-6]|ul|ol|li|dl"
@@ -22,7 +22,7 @@ _BLANK_ENTITY: Final = re.compile(
 )
 _VISIBLE: Final = re.compile(r"[^\s*_~#>|+=`\[\]()\\-]")  # marks of markdown are not words
 
-_MOST_BARE: Final = 400
+_MAX_BARE_CHARACTERS: Final = 400
 _REPEATED: Final = re.compile(r"(?:none|n0ne){1,99}+\Z")
 # All that a text says, without spaces and marks; NONE in the languages a brain may answer in.
 _BARE: Final = frozenset(
@@ -64,20 +64,20 @@ def objection(plain: str) -> Objection | None:
     """Object to a text, given folded, that says no more than that there is none."""
     bare = _bare(plain)
     if _is_none(bare):
-        sentence = f"The brain declined to write a deliverable: “{shown(plain)}”."
+        sentence = f"The brain declined to write a deliverable: “{excerpt(plain)}”."
         return Objection(sentence, HoldReason.DECLINE)
     refusal = talk.refusal(words(bare))
     if refusal is None:
         return None
-    sentence = f"The brain refused, and said so in the deliverable: “… {shown(refusal)} …”."
+    sentence = f"The brain refused, and said so in the deliverable: “… {excerpt(refusal)} …”."
     return Objection(sentence, HoldReason.DECLINE)
 
 
 def keyword(plain: str) -> Objection | None:
-    """Object to the bare word, even from one who may say it: mostly he means that nothing goes."""
-    if not _REPEATED.match(_said(_bare(plain))):
+    """Object to the bare word, from any author: mostly it means "send nothing"."""
+    if not _REPEATED.match(_letters_of(_bare(plain))):
         return None
-    return Objection(f"“{shown(plain)}” is the word for sending nothing.", HoldReason.DECLINE)
+    return Objection(f"“{excerpt(plain)}” is the word for sending nothing.", HoldReason.DECLINE)
 
 
 def _bare(plain: str) -> str:
@@ -87,13 +87,13 @@ def _bare(plain: str) -> str:
     return _BLANK_ENTITY.sub(" ", _ELEMENT.sub("", uncommented))
 
 
-def _said(bare: str) -> str:
+def _letters_of(bare: str) -> str:
     """The letters of a short text, run together."""
-    return _NOT_WORD.sub("", bare).lower() if len(bare) <= _MOST_BARE else ""
+    return _NOT_WORD.sub("", bare).lower() if len(bare) <= _MAX_BARE_CHARACTERS else ""
 
 
 def _is_none(bare: str) -> bool:
-    said = _said(bare)
+    said = _letters_of(bare)
     if said in _BARE or _REPEATED.match(said):
         return True
     found = _FIRST.match(bare.lower())

@@ -7,73 +7,18 @@ Line ends stay, so that a line of the folded text is a line of the text.
 
 import re
 import unicodedata
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, cast
+
+from remit.language.files import read_toml
 
 # Letters by their category, nothing to the eye.
 BLANK: Final = frozenset("\u2800\u3164\u115f\u1160\uffa0\U0001d159")
 
-# What other scripts have that looks like a Latin letter or a sign of ours, by code point.
-_ALIKE: Final = {
-    "A": "0391 0410 13aa a4ee",
-    "a": "0251 03b1 0430",
-    "B": "0392 0412 13f4 a4d0",
-    "b": "0432 042c 044c 0184 13cf",
-    "C": "03f9 0421 13df a4da 2ca4",
-    "c": "03f2 0441 2ca5",
-    "D": "13a0 15de a4d3",
-    "d": "0501 13e7 146f",
-    "E": "0395 0415 13ac a4f0 2d39",
-    "e": "03b5 0435 0454 04bd 212e",
-    "G": "050c 13c0 a4d6",
-    "g": "0261 0581",
-    "H": "0397 041d 13bb a4e7",
-    "h": "043d 04bb 0570",
-    "I": "0399 0406 04c0 2c92 2d4f a4f2",
-    "i": "0131 0269 03b9 0456 a647 13a5",
-    "J": "037f 0408 13ab a4d9",
-    "j": "03f3 0458",
-    "K": "039a 041a 13e6 a4d7 2c94",
-    "k": "03ba 043a",
-    "L": "053c 13de a4e1 2cd0",
-    "l": "04cf 01c0 05c0",
-    "M": "039c 03fa 041c 13b7 a4df",
-    "m": "043c",
-    "N": "039d 0418 2c9a a4e0",
-    "n": "03b7 0438 043f 0578 057c",
-    "O": "039f 041e 0555 2c9e 2d54 a4f3 25cb 25ef 2b55",
-    "o": "03bf 043e 0585 05e1 10ff 0d20 2c9f",
-    "P": "03a1 0420 13e2 a4d1",
-    "p": "03c1 0440 2ca3",
-    "Q": "051a",
-    "q": "051b 0563",
-    "R": "13a1 13d2 a4e3",
-    "r": "0433 2c85",
-    "S": "0405 054f 13d5 13da a4e2",
-    "s": "0455",
-    "T": "03a4 0422 13a2 a4d4 2ca6",
-    "t": "03c4 0442",
-    "U": "054d a4f4",
-    "u": "03c5 057d",
-    "V": "0474 13d9 a4e6 2d38 0667 06f7",
-    "v": "03bd 0475 2228",
-    "W": "051c 13b3 13d4 a4ea",
-    "w": "0461 03c9 051d",
-    "X": "03a7 0425 a4eb 2cac",
-    "x": "03c7 0445",
-    "Y": "03a5 0423 04ae 13a9 a4ec",
-    "y": "03b3 0443 04af",
-    "Z": "0396 13c3 a4dc",
-    "<": "02c2 1438 2039 2329 25c1 276e 2770 27e8 3008",
-    ">": "02c3 1433 203a 232a 25b7 276f 2771 27e9 3009",
-    "/": "2044 2215 2571 29f8 3033",
-    "|": "2223 23d0 2502",
-    "_": "2581",
-    "-": "2010 2011 2012 2013 2014 2015 2212 2e3a 2e3b",
-    "'": "02bc 2018 2019 201a 2032",
-    '"': "201c 201d 201e 2033",
-}
 _LOOKS: Final = {
-    chr(int(code, 16)): plain for plain, codes in _ALIKE.items() for code in codes.split()
+    chr(int(code, 16)): plain
+    for plain, codes in cast("Mapping[str, str]", read_toml("lookalikes", "remit.gate")).items()
+    for code in codes.split()
 }
 # Latin letters that are not their base and an accent: their names say which they are.
 _LATIN: Final = re.compile(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from remit.gate import variation
-from remit.gate.objection import HoldReason, Objection, line, shown
+from remit.gate.objection import HoldReason, Objection, excerpt, line
 
 _SUSPECT: Final = re.compile(
     "["
@@ -27,8 +27,8 @@ _SUSPECT: Final = re.compile(
 )
 _STACK: Final = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{5}")
 _SPACE: Final = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
-_MOST_SPACES: Final = 3  # kinds of special space in one text
-_MOST_SLIPS: Final = 2  # times that a zero-width character may stand twice in a row
+_MAX_SPACE_KINDS: Final = 3  # kinds of special space in one text
+_MAX_ZERO_WIDTH_PAIRS: Final = 2  # times that a zero-width character may stand twice in a row
 _BRAILLE: Final = re.compile("[\u2801-\u28ff]")
 _ARABIC: Final = re.compile("[\u0620-\u06ff\u0750-\u077f\u08a0-\u08c9]")
 _RIGHT_TO_LEFT: Final = re.compile(
@@ -74,7 +74,7 @@ def objection(text: str) -> Objection | None:
     """Say where the first character stands that should not be there, if there is one."""
     index = _misplaced(text)
     if index is not None:
-        return _found(text, index)
+        return _objection_at(text, index)
     return _too_many(text)
 
 
@@ -104,18 +104,20 @@ def _too_many(text: str) -> Objection | None:
     """Object to what is good once and a code when there is much of it."""
     stacked = _STACK.search(text)
     if stacked:
-        return _said(text, stacked.start(), "a pile of accents on one letter")
+        return _hidden_objection(text, stacked.start(), "a pile of accents on one letter")
     selected = variation.overused(text)
     if selected is not None:
-        return _said(text, selected, "more hidden selectors than any text needs")
+        return _hidden_objection(text, selected, "more hidden selectors than any text needs")
     kinds: set[str] = set()
     for found in _SPACE.finditer(text):
         kinds.add(found[0])
-        if len(kinds) > _MOST_SPACES:
-            return _said(text, found.start(), f"the {len(kinds)}th kind of special space")
+        if len(kinds) > _MAX_SPACE_KINDS:
+            return _hidden_objection(
+                text, found.start(), f"the {len(kinds)}th kind of special space"
+            )
     slips = [found.start() for found in _SLIP.finditer(text)]
-    if len(slips) > _MOST_SLIPS:
-        return _said(text, slips[-1], "many doubled characters that cannot be seen")
+    if len(slips) > _MAX_ZERO_WIDTH_PAIRS:
+        return _hidden_objection(text, slips[-1], "many doubled characters that cannot be seen")
     return None
 
 
@@ -209,19 +211,19 @@ _RULES: Final[Mapping[str, Callable[[str, str], bool]]] = {
 }
 
 
-def _found(text: str, index: int) -> Objection:
+def _objection_at(text: str, index: int) -> Objection:
     char = text[index]
     what = next((what for first, last, what in _CLASSES if first <= char <= last), None)
     if what is None:
         control = unicodedata.category(char) == "Cc"
         what = "a control character" if control else "a character that cannot be seen"
-    return _said(text, index, what)
+    return _hidden_objection(text, index, what)
 
 
-def _said(text: str, index: int, what: str) -> Objection:
+def _hidden_objection(text: str, index: int, what: str) -> Objection:
     char = text[index]
     name = unicodedata.name(char, "")
     code = f"U+{ord(char):04X}" + (f", {name.lower()}" if name else "")
-    before = shown(text[max(index - 16, 0) : index])
+    before = excerpt(text[max(index - 16, 0) : index])
     after = f", after “{before}”" if before else ""
     return Objection(f"Line {line(text, index)} holds {what} ({code}){after}.", HoldReason.HIDDEN)

@@ -7,7 +7,7 @@ from typing import Final
 
 from remit.gate import talk
 from remit.gate.eye import fold, words
-from remit.gate.objection import HoldReason, Objection, line, shown
+from remit.gate.objection import HoldReason, Objection, excerpt, line
 
 # Pieces of what the brain is told, as `words` writes them. No good message says these by chance.
 _OURS: Final = (
@@ -36,7 +36,7 @@ _OURS: Final = (
     "what the checks found not proven yet",
     "complete the work items above",
 )
-_FEWEST_WORDS: Final = 5
+_MIN_WORDS: Final = 5
 _CANARY: Final = 8
 _SPACE: Final = re.compile(r"\s")
 _SENTENCE: Final = re.compile(r"[.!?:;\n]++")
@@ -105,14 +105,14 @@ def objection(plain: str, echoes: Collection[str]) -> Objection | None:
 
 def _phrase(said: str, phrases: Iterable[str], does: str, why: HoldReason) -> Objection | None:
     found = next((phrase for phrase in phrases if f" {phrase} " in said), None)
-    return Objection(f"The deliverable {does}: “{shown(found)}”.", why) if found else None
+    return Objection(f"The deliverable {does}: “{excerpt(found)}”.", why) if found else None
 
 
 def _talk(said: str) -> Objection | None:
     found = talk.about_work(said)
     if found is None:
         return None
-    sentence = f"The deliverable talks about the work instead of the matter: “{shown(found)}”."
+    sentence = f"The deliverable talks about the work instead of the matter: “{excerpt(found)}”."
     return Objection(sentence, HoldReason.WORK)
 
 
@@ -132,11 +132,11 @@ def _transcript(plain: str) -> Objection | None:
 def _sentences(echoes: Collection[str]) -> Iterable[str]:
     """What of our own texts is not said by chance: long sentences, and a canary of one word."""
     for echo in echoes:
-        yield from _told(echo)
+        yield from _pieces_of(echo)
 
 
 @lru_cache(maxsize=256)
-def _told(echo: str) -> tuple[str, ...]:
+def _pieces_of(echo: str) -> tuple[str, ...]:
     """The same of one text. They are few, and each reply is held against all of them."""
     canary = len(echo) >= _CANARY and not _SPACE.search(echo)
     parts = [echo] if canary else _SENTENCE.split(echo)
@@ -145,7 +145,7 @@ def _told(echo: str) -> tuple[str, ...]:
 
 
 def _is_long(said: str) -> bool:
-    return said.count(" ") >= _FEWEST_WORDS - 1
+    return said.count(" ") >= _MIN_WORDS - 1
 
 
 def _piece(text: str, pattern: re.Pattern[str], what: str, why: HoldReason) -> Objection | None:
@@ -153,4 +153,4 @@ def _piece(text: str, pattern: re.Pattern[str], what: str, why: HoldReason) -> O
     if not found:
         return None
     where = line(text, found.start())
-    return Objection(f"Line {where} holds {what}: “{shown(found[0])}”.", why)
+    return Objection(f"Line {where} holds {what}: “{excerpt(found[0])}”.", why)

@@ -5,7 +5,7 @@ from typing import Final
 
 from remit.model.reply import Hold
 
-_MOST_SHOWN: Final = 48
+_MAX_SHOWN_CHARACTERS: Final = 48
 
 
 class HoldReason(StrEnum):
@@ -34,9 +34,9 @@ def line(text: str, index: int) -> int:
     return text.count("\n", 0, index) + 1
 
 
-def shown(text: str) -> str:
+def excerpt(text: str) -> str:
     """A piece of a text as it may stand in a sentence: short, and with nothing hidden in it."""
-    piece = " ".join(text[: 2 * _MOST_SHOWN].split())
-    if len(piece) > _MOST_SHOWN:
-        piece = piece[: _MOST_SHOWN - 1] + "…"
+    piece = " ".join(text[: 2 * _MAX_SHOWN_CHARACTERS].split())
+    if len(piece) > _MAX_SHOWN_CHARACTERS:
+        piece = piece[: _MAX_SHOWN_CHARACTERS - 1] + "…"
     return "".join(char if char.isprintable() else f"[U+{ord(char):04X}]" for char in piece)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from remit.gate.eye import fold
-from remit.gate.objection import HoldReason, Objection, line, shown
+from remit.gate.objection import HoldReason, Objection, excerpt, line
 
 OPEN: Final = "<deliverable>"
 CLOSE: Final = "</deliverable>"
@@ -73,7 +73,7 @@ def misspelt(text: str, plain: str, *, exact: int = 0) -> Objection | None:
         return None
     lines = enumerate(text.split("\n"), start=1)
     number, at = next(((n, at) for n, at in lines if _is_strange(at)), (0, ""))
-    where = f" in line {number}: “{shown(at)}”" if number else ", split over lines"
+    where = f" in line {number}: “{excerpt(at)}”" if number else ", split over lines"
     return Objection(f"There is a deliverable tag in another spelling{where}.", HoldReason.SPELLING)
 
 

@@ -13,7 +13,7 @@ from remit.language.files import read_toml
 
 _FILE: Final = "machine_talk"
 _GAP: Final = ".."
-_MOST_SKIPPED: Final = 3  # words that a gap stands for
+_MAX_SKIPPED_WORDS: Final = 3  # words that a gap stands for
 
 _Slot: TypeAlias = tuple[frozenset[str], tuple[str, ...]]  # whole words, and how others begin
 _Phrase: TypeAlias = tuple[_Slot | None, ...]  # None is a gap
@@ -58,7 +58,9 @@ def _end(spoken: Sequence[str], index: int, rest: _Phrase) -> int:
         return index
     slot = rest[0]
     if slot is None:
-        ends = (_end(spoken, index + skipped, rest[1:]) for skipped in range(_MOST_SKIPPED + 1))
+        ends = (
+            _end(spoken, index + skipped, rest[1:]) for skipped in range(_MAX_SKIPPED_WORDS + 1)
+        )
         return next(filter(None, ends), 0)
     if index < len(spoken) and (spoken[index] in slot[0] or spoken[index].startswith(slot[1])):
         return _end(spoken, index + 1, rest[1:])

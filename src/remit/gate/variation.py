@@ -16,11 +16,11 @@ SELECTOR: Final = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
 _TEXT_FORM: Final = "\ufe0e"
 _EMOJI_FORM: Final = "\ufe0f"
 _KEYCAP: Final = "\u20e3"
-_MOST_FORMS: Final = 16  # of an ideograph; a few names have more
+_MAX_FORMS: Final = 16  # of an ideograph; a few names have more
 _NAMES_WITH_MORE: Final = {"\u9089": 32, "\u908a": 32}  # the two of Watanabe
-_MOST_IDEOGRAPHS: Final = 24  # with a selector, in one text
-_MOST_KINDS: Final = 6  # of selectors behind ideographs, in one text
-_MOST_CHANGES: Final = 8  # times that a character stands in another form than where it stood before
+_MAX_IDEOGRAPHS: Final = 24  # with a selector, in one text
+_MAX_KINDS: Final = 6  # of selectors behind ideographs, in one text
+_MAX_CHANGES: Final = 8  # times that a character stands in another form than where it stood before
 
 _IDEOGRAPH: Final = re.compile("[\u3005\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _VARIED: Final = re.compile(
@@ -59,7 +59,7 @@ def belongs(before: str, selector: str, after: str) -> bool:
         return bool(_EMOJI.match(before)) or (before in _KEYS and after == _KEYCAP)
     number = ord(selector) - (0xE0100 if selector >= "\U000e0100" else 0xFE00)
     if selector >= "\U000e0100":
-        most = _NAMES_WITH_MORE.get(before, _MOST_FORMS)
+        most = _NAMES_WITH_MORE.get(before, _MAX_FORMS)
         return number < most and bool(_IDEOGRAPH.match(before))
     if before in _PUNCTUATION:
         return number <= 1
@@ -80,7 +80,7 @@ def overused(text: str) -> int | None:
             kinds.add(form)
         changes += forms.setdefault(base, form) != form
         forms[base] = form
-        if count > _MOST_IDEOGRAPHS or len(kinds) > _MOST_KINDS or changes > _MOST_CHANGES:
+        if count > _MAX_IDEOGRAPHS or len(kinds) > _MAX_KINDS or changes > _MAX_CHANGES:
             return found.end() - 1
     return None
 

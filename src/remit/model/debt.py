@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.model.contract import Criterion
+from remit.model.listing import first_few
 
 DECAY: Final = timedelta(days=30)
 OFTEN: Final = 3  # failures, after which a change is also tried from end to end
@@ -70,10 +71,12 @@ def asked(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[Criterio
     """What is asked besides of a change to these files."""
     hot = _hot(book, paths, now)
     often = [debt.path for debt in hot if debt.failures >= OFTEN]
-    named = _few([debt.path for debt in hot])
+    named = first_few([debt.path for debt in hot], _NAMED)
     added = [Criterion("unit-test", f"All tests pass: {named} failed before")]
     if often:
-        added.append(Criterion("e2e", f"It works from end to end: {_few(often)} failed often"))
+        added.append(
+            Criterion("e2e", f"It works from end to end: {first_few(often, _NAMED)} failed often")
+        )
     return tuple(added) if hot else ()
 
 
@@ -92,8 +95,3 @@ def _owed(debt: Debt) -> str:
     skipped = f"; taken unproven: {', '.join(debt.reasons)}" if debt.reasons else ""
     last = f"last on {debt.last_failed_at:%Y-%m-%d}"
     return f"{debt.path} failed {often}, {last}, so more is checked{skipped}"
-
-
-def _few(paths: Sequence[str]) -> str:
-    more = len(paths) - _NAMED
-    return ", ".join(paths[:_NAMED]) + (f" and {more} more" if more > 0 else "")

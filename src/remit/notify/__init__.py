@@ -14,11 +14,11 @@ from remit.model.notice import NoticeContent, NoticeKind
 from remit.model.status import TERMINAL, Actor, Status
 from remit.model.task import Task
 
-_MOST_TOLD: Final = 4_000  # characters of a result
+_MAX_RESULT_CHARACTERS: Final = 4_000  # characters of a result
 
 
 class TerminalRemark(Struct, frozen=True):
-    """One line about a task, for whoever looks at the terminal that Remit runs in."""
+    """One line about a task, for the terminal that Remit runs in."""
 
     task_id: TaskId
     text: str
@@ -100,7 +100,7 @@ def many(found: Sequence[NoticeContent]) -> str:
     return "\n".join([head, *shown, *more])
 
 
-def _asked(event: Event) -> NoticeKind | None:
+def _question_kind(event: Event) -> NoticeKind | None:
     return None if event.actor is Actor.INTAKE else NoticeKind.QUESTION
 
 
@@ -117,7 +117,7 @@ def _updated(event: Event) -> NoticeKind | None:
     return NoticeKind.MISSED if event.data.get("what") == "slots skipped" else None
 
 
-def _noted(event: Event) -> NoticeKind | None:
+def _remark_kind(event: Event) -> NoticeKind | None:
     # A start that had a task is told of with that task.
     return None if event.data.get("task") else _NOTED.get(str(event.data.get("what")))
 
@@ -180,7 +180,11 @@ def _done(task: Task) -> str:
 def _results(task: Task) -> list[str]:
     """What the owner was to read in the dashboard."""
     mine = [each.body or each.content or "" for each in task.delivery if _is_here(each)]
-    return [text if len(text) <= _MOST_TOLD else text[:_MOST_TOLD] + "…" for text in mine if text]
+    return [
+        text if len(text) <= _MAX_RESULT_CHARACTERS else text[:_MAX_RESULT_CHARACTERS] + "…"
+        for text in mine
+        if text
+    ]
 
 
 def _is_out(delivery: Delivery) -> bool:
@@ -209,11 +213,11 @@ _REMARKS: Final[Mapping[EventKind, Callable[[Event, str], str | None]]] = {
 }
 _SHOWN: Final = 5
 _TELLS: Final[Mapping[EventKind, Callable[[Event], NoticeKind | None]]] = {
-    EventKind.REVIEW_OPENED: _asked,
+    EventKind.REVIEW_OPENED: _question_kind,
     EventKind.TASK_MOVED: _moved,
     EventKind.DELIVERY_REPORTED: _reported,
     EventKind.TASK_UPDATED: _updated,
-    EventKind.CALENDAR_NOTED: _noted,
+    EventKind.CALENDAR_NOTED: _remark_kind,
     EventKind.LOOP_FAILED: lambda _: NoticeKind.FAILED,
 }
 _SAYS: Final = {

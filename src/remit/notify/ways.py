@@ -30,12 +30,12 @@ class NoticeMoment(Struct, frozen=True):
 
 
 class NoticeRules(Struct, frozen=True):
-    """What the owner wants. His wishes are asked for each time: he may change them."""
+    """Where the owner wants notices. The settings are read each time: they may change."""
 
     wishes: Callable[[], NoticeSettings]
     quiet: QuietHours | None
     zone: tzinfo
-    channels: Collection[str]  # that he can be written to by
+    channels: Collection[str]  # that reach the owner
 
     def posts(
         self, news: NoticeKind, task: Task | None, stands: NoticeMoment
@@ -45,7 +45,7 @@ class NoticeRules(Struct, frozen=True):
         at_once = [way for way in wanted if way != DIGEST]
         elsewhere = any(way != CONVERSATION for way in at_once)
         if at_once and stands.here is not None:
-            at_once = self._here(wanted, stands.here)
+            at_once = self._ways_here(wanted, stands.here)
         if not stands.listens:
             at_once = [way for way in at_once if way != PUSH]
         found = [self._post(news, way, stands) for way in at_once if not _has(task, news, way)]
@@ -64,7 +64,7 @@ class NoticeRules(Struct, frozen=True):
             day += _DAY
         return _moment(day, at, self.zone)
 
-    def _here(self, wanted: Collection[str], here: str) -> list[str]:
+    def _ways_here(self, wanted: Collection[str], here: str) -> list[str]:
         kept = [CONVERSATION] if CONVERSATION in wanted else []
         there = here if here in self.channels else CONVERSATION
         return list(dict.fromkeys([*kept, there]))
@@ -77,7 +77,7 @@ class NoticeRules(Struct, frozen=True):
 
 
 def _has(task: Task | None, news: NoticeKind, way: str) -> bool:
-    """Whether the owner has got the result itself that way: then he need not hear of it."""
+    """Whether the owner has got the result itself that way: then no notice is needed."""
     if task is None or news is not NoticeKind.DONE:
         return False
     sent = (each for each in task.delivery if each.status is DeliveryStatus.SENT)

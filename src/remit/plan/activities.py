@@ -158,7 +158,7 @@ _ASKS: Final = ("unit", "e2e", "critics", "build", "why")
 _HOW: Final = ("replace", "because")
 _UNITS: Final = {"true": UnitTests.OWN, "false": UnitTests.NONE, "all": UnitTests.ALL}
 _WHOLES: Final = {each.name.casefold(): each for each in EndToEnd}
-_MOST_DIRECTORIES: Final = 999
+_MAX_DIRECTORIES: Final = 999
 _BOOLS: Final = {"true": True, "false": False}
 _NOTHING: Final = Activities(
     (), CheckDemand(), {}, {}, CrossFileRule(0, CheckDemand(), (), CheckDemand())
@@ -211,7 +211,7 @@ def _file_rule(text: str, part: YamlPart, before: FileRule | None) -> FileRule:
 
 def _phrase(name: str, part: YamlPart, before: DiffPhrase | None) -> DiffPhrase:
     told = part.table((*_ASKS, *_HOW, "says"))
-    says = tuple(_said(each) for each in told["says"].items()) if "says" in told else ()
+    says = tuple(_read_text(each) for each in told["says"].items()) if "says" in told else ()
     if before is None and not says:
         raise part.bad("lacks says, the list of what is looked for")
     old = before or DiffPhrase(name, (), CheckDemand())
@@ -222,7 +222,7 @@ def _phrase(name: str, part: YamlPart, before: DiffPhrase | None) -> DiffPhrase:
     return DiffPhrase(name, says, _demand(part, told, old.demand))
 
 
-def _said(part: YamlPart) -> str:
+def _read_text(part: YamlPart) -> str:
     said = " ".join(part.text().casefold().split())
     if not any(letter.isalnum() for letter in said):
         raise part.bad(f"has the phrase {said!r:.60}, which has no word in it")
@@ -290,8 +290,8 @@ def _word(part: YamlPart, known: Mapping[str, _T]) -> _T:
 
 def _count(part: YamlPart) -> int:
     said = part.text()
-    if not said.isdecimal() or not 1 < int(said[:6]) <= _MOST_DIRECTORIES:
-        raise part.bad(f"is {said!r:.60}; it must be a number from 2 to {_MOST_DIRECTORIES}")
+    if not said.isdecimal() or not 1 < int(said[:6]) <= _MAX_DIRECTORIES:
+        raise part.bad(f"is {said!r:.60}; it must be a number from 2 to {_MAX_DIRECTORIES}")
     return int(said)
 
 

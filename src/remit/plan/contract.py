@@ -65,10 +65,10 @@ def draft(asked: ContractRequest, rules: Activities, now: datetime) -> DraftedCo
     named = () if given or reading.asks is RequestedWork.ADVICE else mentioned(asked.description)
     proof = prove(given or named, diff, rules)
     kind = _by_files(proof) if given else _by_words(reading, proof, named)
-    why = (*_reasons(reading, proof, named, kind, given=bool(given)), *_found(proof, kind))
+    why = (*_reasons(reading, proof, named, kind, given=bool(given)), *_reasons_found(proof, kind))
     contract = Contract(kind, _criteria(kind, proof, rules), _origin(asked), now)
     if kind is not ContractType.ADVISORY:
-        contract, why = _owing(contract, asked.owed), (*why, *asked.owed.why)
+        contract, why = _with_owed(contract, asked.owed), (*why, *asked.owed.why)
     doubt = _doubt(asked, kind, reading) if not given else None
     return DraftedContract(contract, why, None if doubt else _notice(asked, kind), doubt)
 
@@ -89,11 +89,11 @@ def reclassify(
     proof = prove(changed, parsed, rules)
     kind = max(before.type, _by_files(proof), key=_STRENGTH.index)
     criteria = together(before.criteria, _criteria(kind, proof, rules, known=True))
-    real = _owing(replace(before, type=kind, criteria=criteria), owed)
+    real = _with_owed(replace(before, type=kind, criteria=criteria), owed)
     return before if real == before else replace(real, generated_at=now)
 
 
-def _owing(contract: Contract, owed: OwedChecks) -> Contract:
+def _with_owed(contract: Contract, owed: OwedChecks) -> Contract:
     """A contract with what is owed; its words stand in place of those that ask for the same."""
     if not owed.criteria:
         return contract
@@ -189,7 +189,7 @@ def _reasons(
     return about
 
 
-def _found(proof: RequestedProof, kind: ContractType) -> tuple[str, ...]:
+def _reasons_found(proof: RequestedProof, kind: ContractType) -> tuple[str, ...]:
     return () if kind is ContractType.ADVISORY else proof.why
 
 

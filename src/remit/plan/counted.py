@@ -17,8 +17,8 @@ from remit.language.tokens import fold
 
 _WORD: Final = re.compile(r"\d{1,5}|[^\W\d_]+(?:['’-][^\W\d_]+)*|[.!?:;,\n]")
 _AHEAD: Final = 3  # words behind a number among which is the one that it counts
-_MOST_BETWEEN: Final = 6  # words between a verb and its number
-_LEAST: Final = 2  # one thing is no list
+_MAX_WORDS_BETWEEN: Final = 6  # words between a verb and its number
+_MIN_ITEMS: Final = 2  # one thing is no list
 
 
 class CountedItems(Struct, frozen=True):
@@ -74,9 +74,9 @@ def _in_language(tokens: Sequence[_Token], known: _Vocabulary) -> Iterator[Count
     for at, token in enumerate(tokens):
         number = _number(token.key, known)
         behind = _words(tokens[at + 1 : at + 1 + _AHEAD], known)
-        if number < _LEAST or not behind:
+        if number < _MIN_ITEMS or not behind:
             continue
-        before = [each.key for each in tokens[max(0, at - _MOST_BETWEEN) : at]]
+        before = [each.key for each in tokens[max(0, at - _MAX_WORDS_BETWEEN) : at]]
         sure = _follows(before, known.listing, known.between)
         named = any(each.key in known.counted for each in behind[:2])
         if sure or named or _follows(before, known.seeking, known.between):
@@ -117,6 +117,6 @@ def _another(tokens: Sequence[_Token], known: _Vocabulary) -> bool:
     for at, token in enumerate(tokens[: _AHEAD + 2]):
         joined = token.key == "," or token.key in known.joins
         after = tokens[at + 1].key if joined and at + 1 < len(tokens) else ""
-        if _number(after, known) >= _LEAST:
+        if _number(after, known) >= _MIN_ITEMS:
             return True
     return False

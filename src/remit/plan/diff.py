@@ -88,7 +88,7 @@ class _State(Struct):
         if line.startswith(("--- ", "+++ ")):
             if line[6:] != self.raw or line[4:6] not in ("a/", "b/"):
                 self._name(_bare(line[4:]))
-        elif line.startswith(_BEGINS) and (both := _both(line)):
+        elif line.startswith(_BEGINS) and (both := _names_in_head(line)):
             self._name(both[0])
             self._name(both[1])
         elif line.startswith(_MOVED):
@@ -121,7 +121,7 @@ _SILENT: Final = (  # heads that say nothing of what changed
 )
 
 
-def _both(line: str) -> tuple[str, str] | None:
+def _names_in_head(line: str) -> tuple[str, str] | None:
     """The old and the new name in the first line of a file; they are the same nearly always."""
     names = line.removeprefix("diff --git a/")
     old, _, new = names.partition(" b/")

@@ -83,7 +83,7 @@ class Planner:
 
 
 def ranked(task: Task, rules: PriorityRules, zone: tzinfo, scored: Scored | None = None) -> Ranking:
-    """What some rules make of a task, whoever ranked it before."""
+    """The priority that some rules give a task, ignoring its present one."""
     found = rules.find(task, zone, scored.score if scored else None).rule
     told = f"; score {scored.score:.2f}: {scored.why}" if scored else ""
     if found is None:

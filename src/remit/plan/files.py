@@ -8,6 +8,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import BadInput
+from remit.model.listing import first_few
 from remit.plan.priority_pattern import Pattern, Patterns
 
 ANY: Final = "**"
@@ -144,6 +145,4 @@ def own_tests(path: str) -> str | None:
 
 def short(names: Iterable[str], most: int = 1) -> str:
     """A list of files for a sentence: `a.py and 3 more`."""
-    shown = sorted(set(names))
-    more = len(shown) - most
-    return ", ".join(shown[:most]) + (f" and {more} more" if more > 0 else "")
+    return first_few(sorted(set(names)), most)

@@ -19,12 +19,12 @@ from remit.plan.priority_when import ConditionIndex, PriorityCondition
 
 FILE: Final = "priority.yml"
 MAX_CHARS: Final = 512_000
-MOST_RULES: Final = 5000
+MAX_RULES: Final = 5000
 SPOKEN: Final = ("owner", "agent")  # who may say a priority himself
 _TOP: Final = ("version", "lists", "rules", "default")
 _RULE: Final = ("name", "when", "priority", "because")
-_LONGEST_NAME: Final = 60
-_LONGEST_WORDS: Final = 300
+_MAX_NAME_CHARACTERS: Final = 60
+_MAX_WORDS_CHARACTERS: Final = 300
 _FIELD: Final = "priority"
 
 
@@ -96,11 +96,11 @@ def _read(part: YamlPart, file: str) -> PriorityRules:
     top = part.table(_TOP)
     if "version" not in top or top["version"].value != "1":
         raise top.get("version", part).bad("must say version: 1")
-    lists = {name: each.texts() for name, each in _told(top, "lists").items()}
+    lists = {name: each.texts() for name, each in _table_named(top, "lists").items()}
     reading = ConditionParser(lists)
     listed = top["rules"].items() if "rules" in top else []
-    if len(listed) > MOST_RULES:
-        raise top["rules"].bad(f"has {len(listed):,} rules; at most {MOST_RULES:,} are read")
+    if len(listed) > MAX_RULES:
+        raise top["rules"].bad(f"has {len(listed):,} rules; at most {MAX_RULES:,} are read")
     rules: dict[str, PriorityRule] = {}
     for each in listed:
         rule = _rule(each, reading)
@@ -112,7 +112,7 @@ def _read(part: YamlPart, file: str) -> PriorityRules:
     return PriorityRules(file, tuple(rules.values()), lists, last, reading.fields)
 
 
-def _told(top: Mapping[str, YamlPart], name: str) -> Mapping[str, YamlPart]:
+def _table_named(top: Mapping[str, YamlPart], name: str) -> Mapping[str, YamlPart]:
     return top[name].table() if name in top else {}
 
 
@@ -121,7 +121,7 @@ def _rule(part: YamlPart, reading: ConditionParser) -> PriorityRule:
     for name in _RULE:
         if name not in told:
             raise part.bad(f"is a rule without {name}:; it needs {', '.join(_RULE)}")
-    name = _line(told["name"], _LONGEST_NAME)
+    name = _line(told["name"], _MAX_NAME_CHARACTERS)
     if name.casefold() in ("default", *SPOKEN):
         raise told["name"].bad(f"is called {name!r}, which means something else; choose another")
     return PriorityRule(
@@ -129,7 +129,7 @@ def _rule(part: YamlPart, reading: ConditionParser) -> PriorityRule:
         part.line,
         reading.condition(told["when"]),
         _priority(told["priority"]),
-        _line(told["because"], _LONGEST_WORDS),
+        _line(told["because"], _MAX_WORDS_CHARACTERS),
     )
 
 

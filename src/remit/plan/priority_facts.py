@@ -18,8 +18,8 @@ WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 CONTEXT: Final = "context."
 ANY: Final = "any"
 NONE: Final = "none"
-_MOST_TEXTS: Final = 100  # of one place in the context
-_DEEPEST: Final = 4
+_MAX_TEXTS: Final = 100  # of one place in the context
+_MAX_DEPTH: Final = 4
 
 
 class PriorityFacts(Struct, frozen=True):
@@ -69,7 +69,7 @@ def _inside(value: Json, path: list[str]) -> list[str]:
     """The texts at a place in the context; of a list each one counts."""
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None
-    return list(_flat(value, _DEEPEST))[:_MOST_TEXTS]
+    return list(_flat(value, _MAX_DEPTH))[:_MAX_TEXTS]
 
 
 def _flat(value: Json, deepest: int) -> Iterator[str]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from remit.errors import BadInput
 
-MOST: Final = 1000  # letters of one pattern
+MAX_CHARACTERS: Final = 1000  # letters of one pattern
 _MEMORY: Final = 1 << 20  # bytes for one pattern: larger ones are refused when they are read
 _MEMORY_OF_ALL: Final = 64 << 20
 _AROUND: Final = ("(?=", "(?!", "(?<=", "(?<!")
@@ -60,8 +60,8 @@ def read(said: str) -> Pattern:
         raise BadInput(f"has a pattern with the flags {flags!r:.20}; only i is known")
     if not body:
         raise BadInput("has an empty pattern; it would match everything")
-    if len(body) > MOST:
-        raise BadInput(f"has a pattern that is too long; at most {MOST} letters are read")
+    if len(body) > MAX_CHARACTERS:
+        raise BadInput(f"has a pattern that is too long; at most {MAX_CHARACTERS} letters are read")
     found = Pattern(body, bool(flags))
     _compiled(found)
     return found

@@ -26,7 +26,7 @@ _PATH: Final = re.compile(r"[\w-]{1,60}(\.[\w-]{1,60}){0,7}")
 _TIMES: Final = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 _SCORE: Final = re.compile(r"0(\.\d{1,4})?|1(\.0{1,4})?")
 _JOINS: Final = ("all", "any", "not")
-_MOST_PARTS: Final = 200
+_MAX_PARTS: Final = 200
 _SEARCHED: Final = ("objective", "instructions", "sender_domain", "channel")
 _EXAMPLE: Final = "objective matches /invoice/i"
 
@@ -62,8 +62,8 @@ class ConditionParser:
         ((name, inner),) = told.items()
         if name == "not":
             return NotCondition(self.condition(inner))
-        if not 1 <= len(inner.items()) <= _MOST_PARTS:
-            raise inner.bad(f"must have from 1 to {_MOST_PARTS} conditions")
+        if not 1 <= len(inner.items()) <= _MAX_PARTS:
+            raise inner.bad(f"must have from 1 to {_MAX_PARTS} conditions")
         parts = tuple(self.condition(each) for each in inner.items())
         return AllOf(parts) if name == "all" else AnyOf(parts)
 

@@ -10,7 +10,7 @@ from remit.plan.activities import Activities, CheckDemand, EndToEnd, FileRule, U
 from remit.plan.diff import Diff, says
 from remit.plan.files import basename, folder, own_tests, short
 
-MOST_OWN: Final = 25  # files whose own tests are asked for one by one; beyond that every test runs
+MAX_OWN_TEST_FILES: Final = 25  # whose own tests are run; of more files, every test
 _LETTERS: Final = 2_000_000  # of a diff that are looked at
 
 
@@ -45,7 +45,7 @@ class _Tally(Struct):
     def ask_own(self, paths: Iterable[str], removed: Collection[str]) -> None:
         """Ask for the tests of each; one that is gone or has no name has others', if any."""
         for path in paths:
-            if len(self.own) > MOST_OWN:  # every test runs
+            if len(self.own) > MAX_OWN_TEST_FILES:  # every test runs
                 return
             name = own_tests(path) if path not in removed else None
             if name is None:
@@ -103,10 +103,10 @@ def _look_across(code: Sequence[str], rules: Activities, tally: _Tally) -> None:
 def _criteria(tally: _Tally) -> Iterator[Criterion]:
     if tally.build:
         yield Criterion("build", "It builds")
-    whole = tally.all or len(tally.own) > MOST_OWN
+    whole = tally.all or len(tally.own) > MAX_OWN_TEST_FILES
     if whole:
         yield Criterion("unit-test", "All tests pass")
-    for name, path in tally.own.items() if len(tally.own) <= MOST_OWN else ():
+    for name, path in tally.own.items() if len(tally.own) <= MAX_OWN_TEST_FILES else ():
         yield Criterion("unit-test", f"Tests for {basename(path)}", name)
     for critic in tally.critics:
         yield Criterion("critic", f"{critic} review", critic)

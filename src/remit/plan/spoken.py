@@ -10,8 +10,8 @@ from remit.language.numbers import CARDINALS
 LANGUAGES: Final[Mapping[str, tuple[str, str]]] = {
     word: (code, each.name) for code, each in languages().items() for word in each.called.split()
 }
-_MOST: Final = 20  # "hundred" and its like are rarely meant to the last
-_SAID: Final = {name: value for name, value in CARDINALS.items() if 0 < value <= _MOST}
+_MAX_SPOKEN_NUMBER: Final = 20  # "hundred" and its like are rarely meant to the last
+_SAID: Final = {name: value for name, value in CARDINALS.items() if 0 < value <= _MAX_SPOKEN_NUMBER}
 NUMBER: Final = r"\d{1,5}|" + "|".join(sorted(_SAID, key=len, reverse=True))
 
 

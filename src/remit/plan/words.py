@@ -11,7 +11,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.plan import lexicon as lex
+from remit.plan.lexicon import LEXICON as LEX
 
 
 class RequestedWork(IntEnum):
@@ -44,12 +44,12 @@ _QUOTED: Final = re.compile(
 )
 _SENTENCE: Final = re.compile(r"[.!?]+(?=\s|$)|[;:](?=\s|$)|\n+|(?<=\s)[-*–—](?=\s)")
 _TOKEN: Final = re.compile(rf",|&|[\w{_NAME}][\w'/.+#-]*|/[\w/.-]+")
-_MOST: Final = 4_000  # letters that are read; who writes more has said it before
+_MAX_READ_CHARACTERS: Final = 4_000  # letters that are read; who writes more has said it before
 
 
 def read(text: str) -> RequestReading:
     """Say what a description asks for. It reads words, and never obeys them."""
-    told = text[:_MOST].replace("’", "'").replace("elease notes", "elease-notes")
+    told = text[:_MAX_READ_CHARACTERS].replace("’", "'").replace("elease notes", "elease-notes")
     sentences = [tokens for tokens in map(_tokens, _sentences(told)) if tokens]
     if any(_is_story(tokens) for tokens in sentences[:1]):
         return RequestReading(RequestedWork.CHANGE, "it is a user story")
@@ -73,7 +73,7 @@ def _sentences(text: str) -> list[str]:
 def _masked(found: re.Match[str]) -> str:
     """A name in place of a quotation; that of a document stays, for it says where."""
     inside = found.group().strip("`\"'“”„«»").casefold()
-    return inside if inside in lex.PAGES else _NAME
+    return inside if inside in LEX["pages"] else _NAME
 
 
 def _tokens(sentence: str) -> list[str]:
@@ -82,11 +82,11 @@ def _tokens(sentence: str) -> list[str]:
 
 def _is_story(tokens: Sequence[str]) -> bool:
     """`As a user, I want to review my orders`: the verbs are the user's."""
-    return tokens[0] in lex.STORIES and "," in tokens and bool(lex.TELLERS & set(tokens))
+    return tokens[0] in LEX["stories"] and "," in tokens and bool(LEX["tellers"] & set(tokens))
 
 
 def _question(tokens: Sequence[str]) -> RequestReading | None:
-    if tokens[0] not in lex.ASKS:
+    if tokens[0] not in LEX["asks"]:
         return None
     return RequestReading(
         RequestedWork.UNSURE, "it is a question, which an answer or a change may settle"
@@ -118,9 +118,9 @@ def _heads(tokens: Sequence[str]) -> Iterator[tuple[int, bool]]:
     """Where the orders of a sentence begin, and whether each is denied."""
     ready, denied, inner, last = True, False, False, -2
     for at, word in enumerate(tokens):
-        if word in lex.JOINS:
-            ready, inner = True, inner and word not in lex.STEPS
-        elif ready and (word in lex.NOT or _is_denial(tokens, at)):
+        if word in LEX["joins"]:
+            ready, inner = True, inner and word not in LEX["steps"]
+        elif ready and (word in LEX["not"] or _is_denial(tokens, at)):
             denied = True
         elif ready and not _is_lead(tokens, at):
             if _is_head(tokens, at, last, inner=inner):
@@ -132,56 +132,56 @@ def _heads(tokens: Sequence[str]) -> Iterator[tuple[int, bool]]:
 
 
 def _is_denial(tokens: Sequence[str], at: int) -> bool:
-    return tokens[at] in ("do", "does") and _next(tokens, at) in lex.NOT
+    return tokens[at] in ("do", "does") and _token_after(tokens, at) in LEX["not"]
 
 
 def _is_lead(tokens: Sequence[str], at: int) -> bool:
     """Whether a word only leads to the verb. `Have a look` and `let us` are phrases."""
     word = tokens[at]
     if word in ("let", "have"):
-        return _next(tokens, at) in ("us", "someone", "somebody")
-    return word in lex.LEADS or (word == "us" and tokens[:at][-1:] == ["let"])
+        return _token_after(tokens, at) in ("us", "someone", "somebody")
+    return word in LEX["leads"] or (word == "us" and tokens[:at][-1:] == ["let"])
 
 
 def _goes_in(tokens: Sequence[str], at: int) -> bool:
     """Whether a verb follows that depends on the one before: how to implement."""
-    return tokens[at] in lex.MODALS and _next(tokens, at) in lex.VERBS
+    return tokens[at] in LEX["modals"] and _token_after(tokens, at) in LEX["verbs"]
 
 
 def _is_head(tokens: Sequence[str], at: int, last: int, *, inner: bool) -> bool:
-    word, after = tokens[at], _next(tokens, at)
+    word, after = tokens[at], _token_after(tokens, at)
     if last < 0 and not _is_verb(tokens, at):
         return False
     if last < 0:
         return not _is_statement(tokens[at:])
-    if inner and after not in lex.IT:
+    if inner and after not in LEX["it"]:
         return False
-    if word not in lex.VERBS or _is_inflected(word):
+    if word not in LEX["verbs"] or _is_inflected(word):
         return False
     twins = last == at - 2  # review and merge
-    return word not in lex.NOUNS_TOO or twins or after in lex.DETERMINERS or after == _NAME
+    return word not in LEX["nouns_too"] or twins or after in LEX["determiners"] or after == _NAME
 
 
 def _is_verb(tokens: Sequence[str], at: int) -> bool:
     """A verb that is known, or a word that takes an object as verbs do: persist the zoom."""
-    word, after = tokens[at], _next(tokens, at)
-    if word in lex.VERBS or (word in ("take", "have", "throw") and after in lex.DETERMINERS):
+    word, after = tokens[at], _token_after(tokens, at)
+    if word in LEX["verbs"] or (word in ("take", "have", "throw") and after in LEX["determiners"]):
         return True
-    is_name = word in lex.PAGES or word in lex.SLIPS or word in lex.PREPOSITIONS
-    return after in ("the", "a", "an") and not is_name and word not in lex.DETERMINERS
+    is_name = word in LEX["pages"] or word in LEX["slips"] or word in LEX["prepositions"]
+    return after in ("the", "a", "an") and not is_name and word not in LEX["determiners"]
 
 
 def _is_inflected(word: str) -> bool:
-    return word.endswith(("ing", "ed")) or (word.endswith("s") and word[:-1] in lex.VERBS)
+    return word.endswith(("ing", "ed")) or (word.endswith("s") and word[:-1] in LEX["verbs"])
 
 
 def _is_statement(tokens: Sequence[str]) -> bool:
     """Whether what looks like a verb is the name of something: review page shows nothing."""
     for word in tokens[1:6]:
-        if word in lex.SAYS:
+        if word in LEX["says"]:
             return True
-        stops = word in lex.DETERMINERS or word in lex.PREPOSITIONS or word in lex.OPENS
-        if stops or word in lex.JOINS:
+        stops = word in LEX["determiners"] or word in LEX["prepositions"] or word in LEX["opens"]
+        if stops or word in LEX["joins"]:
             return False
     return False
 
@@ -191,14 +191,14 @@ def _at_the_end(tokens: Sequence[str]) -> list[_Order]:
     verbs = [
         at
         for at, word in enumerate(tokens)
-        if at and word in lex.VERBS and word.endswith(("en", "ern", "eln"))
+        if at and word in LEX["verbs"] and word.endswith(("en", "ern", "eln"))
     ]
     if not verbs or verbs[-1] != len(tokens) - 1:
         return []
     return [_Order(tokens[at], tokens[: verbs[0]]) for at in verbs]
 
 
-def _next(tokens: Sequence[str], at: int) -> str:
+def _token_after(tokens: Sequence[str], at: int) -> str:
     return tokens[at + 1] if at + 1 < len(tokens) else ""
 
 
@@ -208,32 +208,32 @@ def _next(tokens: Sequence[str], at: int) -> str:
 def _order(order: _Order) -> RequestReading:
     verb, said = order.verb, f"“{order.verb}”"
     phrases = _phrases(order.rest)
-    if verb in lex.MAYBE or (lex.LOOKS & set(order.rest[:3]) and verb not in lex.CHANGES):
+    if verb in LEX["maybe"] or (LEX["looks"] & set(order.rest[:3]) and verb not in LEX["changes"]):
         return RequestReading(
             RequestedWork.UNSURE, f"{said} may end with an answer or with a change"
         )
     if _is_told(order, phrases):
         return RequestReading(RequestedWork.TEXT, f"{said} asks for text alone")
-    if verb in lex.ADVISES or (verb in lex.TAKES and phrases[0].head in lex.ADVICE):
-        what = said if verb in lex.ADVISES else f"{said} “{phrases[0].head}”"
+    if verb in LEX["advises"] or (verb in LEX["takes"] and phrases[0].head in LEX["advice"]):
+        what = said if verb in LEX["advises"] else f"{said} “{phrases[0].head}”"
         return RequestReading(RequestedWork.ADVICE, f"{what} asks for advice, not for a change")
-    if verb in lex.EDITS:
+    if verb in LEX["edits"]:
         return _edit(said, phrases)
     return RequestReading(
-        RequestedWork.CHANGE, f"{said} asks for a change", firm=verb in lex.BUILDS
+        RequestedWork.CHANGE, f"{said} asks for a change", firm=verb in LEX["builds"]
     )
 
 
 def _is_told(order: _Order, phrases: Sequence["_Phrase"]) -> bool:
     """Whether it ends as text: document it; explain it in the wiki. To comment out is to change."""
-    if order.verb in lex.WRITES:
+    if order.verb in LEX["writes"]:
         return list(order.rest[:1]) != ["out"]
-    return order.verb in lex.TELLS and any(each.kind is _Kind.PAGE for each in phrases[1:])
+    return order.verb in LEX["tells"] and any(each.kind is _Kind.PAGE for each in phrases[1:])
 
 
 def _edit(said: str, phrases: Sequence["_Phrase"]) -> RequestReading:
     """An edit is as much as what is edited: a text, code, or something in between."""
-    what, where = phrases[0], [each.kind for each in phrases[1:] if each.before in lex.WHERE]
+    what, where = phrases[0], [each.kind for each in phrases[1:] if each.before in LEX["where"]]
     place = next((each for each in where if each in (_Kind.PAGE, _Kind.CODE)), None)
     text = RequestReading(RequestedWork.TEXT, f"{said} “{what.head}” changes text alone")
     change = RequestReading(RequestedWork.CHANGE, f"{said} “{what.head}” asks for a change")
@@ -288,7 +288,7 @@ class _Phrase(Struct, frozen=True):
             return found
         if _Kind.PAGE in named:
             after = any(_is_foreign(each) for each in rest)  # la documentación técnica
-            return _Kind.PAGE if after or head in lex.SMALL_WORK else _Kind.MIXED
+            return _Kind.PAGE if after or head in LEX["small_work"] else _Kind.MIXED
         return _Kind.CODE if _Kind.CODE in named else _Kind.OTHER
 
 
@@ -297,13 +297,13 @@ _GERMAN_PAGES: Final = ("dokumentation", "anleitung", "handbuch", "leitfaden")
 
 
 def _kind(word: str) -> _Kind | None:
-    if word in lex.PAGES or word.endswith(_GERMAN_PAGES):
+    if word in LEX["pages"] or word.endswith(_GERMAN_PAGES):
         return _Kind.PAGE
-    if word in lex.SLIPS:
+    if word in LEX["slips"]:
         return _Kind.REMARK if word.startswith(_REMARKS) else _Kind.SLIP
-    if word in lex.PASSAGES:
+    if word in LEX["passages"]:
         return _Kind.PASSAGE
-    is_code = word in lex.MACHINERY or (word.endswith("ing") and len(word) > len("string"))
+    is_code = word in LEX["machinery"] or (word.endswith("ing") and len(word) > len("string"))
     return _Kind.CODE if is_code else None
 
 
@@ -315,30 +315,30 @@ def _phrases(tokens: Sequence[str]) -> list[_Phrase]:
     """The object and then each thing with its preposition, up to a clause of its own."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for word in tokens:
-        if word in lex.WITHOUT or word in lex.OPENS or word in lex.JOINS:
+        if word in LEX["without"] or word in LEX["opens"] or word in LEX["joins"]:
             break
-        if word in lex.DETERMINERS:
+        if word in LEX["determiners"]:
             if found[-1][1]:  # die Dokumentation der Schnittstelle
                 found.append((word, []))
-        elif word in lex.PREPOSITIONS:
+        elif word in LEX["prepositions"]:
             found.append((word, []))
-        elif word not in lex.PARTICLES:
+        elif word not in LEX["particles"]:
             found[-1][1].append(word)
     return [_Phrase(before, tuple(words)) for before, words in found]
 
 
 def _nouns(tokens: Sequence[str]) -> RequestReading:
     """What a sentence without an order is about: `Typo in the changelog`."""
-    says = next((at for at, word in enumerate(tokens) if word in lex.SAYS), None)
+    says = next((at for at, word in enumerate(tokens) if word in LEX["says"]), None)
     phrases = _phrases(tokens[:says])
     what = phrases[0]
     if says is not None:
         if what.kind is _Kind.PAGE:
             return RequestReading(RequestedWork.TEXT, f"it is about “{what.head}”")
         return RequestReading(RequestedWork.CHANGE, "it tells what is wrong or missing")
-    if what.head in lex.ADVICE or what.head in lex.ADVISES:
+    if what.head in LEX["advice"] or what.head in LEX["advises"]:
         return RequestReading(RequestedWork.ADVICE, f"“{what.head}” is advice")
-    lone = all(word in lex.LEADS or word in lex.MACHINERY for word in what.words[:-1])
+    lone = all(word in LEX["leads"] or word in LEX["machinery"] for word in what.words[:-1])
     if what.kind in (_Kind.PAGE, _Kind.SLIP) or (what.kind is _Kind.REMARK and lone):
         return _edit("to change", phrases)
     return RequestReading(

@@ -8,161 +8,43 @@ may count to seven as it likes.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, cast
 
+from remit.language.files import read_toml
 from remit.model.contract import Criterion
 from remit.model.plan import Clause
 from remit.plan.counted import counted
 from remit.plan.items import items
 from remit.plan.spoken import LANGUAGES, NUMBER, number
 
-_FACTS: Final = re.compile(
-    r"\b(?:prices?|costs?|how (?:much|many|far|long|old|big)|fees?|fares?|rates?|hours|when"
-    r"|dates?|address|phone|contact|weather|news|stories"
-    r"|sources?|find|look up|check|research|compare|compile|who|where|which|what|population"
-    r"|numbers?|statistics|add up|calculate|total|report"
-    r"|minutes|opinions|summari[sz]e|summary|schedule|calendar|flights?|trains?|bank|invoices?"
-    r"|facts"
-    r"|reviewers|history|recipe|subscriptions|timeline|overview|deadlines?|status|orders?"
-    r"|differences?|from the (?:\w+ )?(?:page|file|report"
-    r"|notes|log|archive|document|table)|attached|decide[ds]?|results?"
-    r"|preise?|kosten|kostet|wie ?viele?|wie (?:weit|lange|alt|gross|hoch|haben|erreiche)"
-    r"|geb[uü]hr|miete|mieten|wann|datum|adresse|telefon|kontakt"
-    r"|wetter\w*|nachrichten|quellen?|finde|such|suche|pr[uü]fe|recherchiere|vergleiche|wer|wo"
-    r"|welche[rs]?|was|einwohner|zahlen|rechne|berechne"
-    r"|zusammen|fass|fasse|protokoll|termine|fl[uü]ge|z[uü]ge|studie|artikel|notizen|speisekarte"
-    r"|aus (?:den|der|dem)|übersicht|ergebnisse|überblick|fristen|unterschiede?|steht"
-    r"|precios?|cu[aá]nt[oa]s?|cuesta|cuestan|tarifas?|horario|cu[aá]ndo|fecha|direcci[oó]n"
-    r"|tel[eé]fono|contacto|tiempo|noticias|fuentes?|busca"
-    r"|averigua|investiga|compara|comparaci[oó]n|qui[eé]n|d[oó]nde|cu[aá]l|qu[eé]|habitantes"
-    r"|cifras|suma|calcula|resume|citas|vuelos|trenes|informe"
-    r"|receta|encuentra|titulares|normas|lluvia|llovido|resumen|opiniones|estado|plazos?"
-    r"|diferencias?|gastado|pel[ií]culas|acta|reuni[oó]n)\b",
-    re.IGNORECASE,
-)
-# Who is asked to plan or to convert makes figures of his own; they can stand nowhere.
-_MAKES: Final = re.compile(
-    r"\b(?:plan|schedule (?:my|our|a)|timetable|convert|halve|scale|\w*plane|\w*plan"
-    r"|rechne\b.{0,200}?\bum|umrechnen|planifica|planea|convierte|calendario de|estimate|schätze"
-    r"|estima)\b",
-    re.IGNORECASE,
-)
-_PRICED: Final = re.compile(
-    r"\b(?:prices?|costs?|preise?n?|kosten|kostet|precios?|costes?)\b", re.IGNORECASE
-)
-_SOURCES: Final = re.compile(
-    rf"\b(?:(?P<many>{NUMBER})\s+(?:\w+\s+)?)?(?P<what>sources?|quellen?|fuentes?|references"
-    rf"|referencias)\b",
-    re.IGNORECASE,
-)
-_CALLED: Final = "|".join(LANGUAGES)
-_LANGUAGE: Final = re.compile(
-    rf"\b(?:in|into|to|auf|ins|nach|en|al)\s+(?:simple\s+|plain\s+)?(?P<name>{_CALLED})\b"
-    r"(?=\s*(?:[.,;:!?)\n\"'“–-]|$|(?:and|und|y|with|mit|con|please|bitte|por|for|für|para|under"
-    r"|in|el|la|los|las|den|die|das|the)\b))",
-    re.IGNORECASE,
-)
-_COUNTED: Final = {
-    "words": "word words wort worte worten wörter wörtern palabra palabras",
-    "characters": "character characters zeichen caracteres",
-    "sentences": "sentence sentences satz sätze sätzen frase frases oraciones",
-    "paragraphs": "paragraph paragraphs absatz absätze absätzen párrafo párrafos",
+_DATA: Final = cast("Mapping[str, Mapping[str, str]]", read_toml("written", "remit.plan"))
+_UNITS: Final = {word: unit for unit, words in _DATA["counted"].items() for word in words.split()}
+_PARTS: Final = {
+    "number": NUMBER,
+    "language": "|".join(LANGUAGES),
+    "unit": "|".join(_UNITS),
+    "limit": _DATA["patterns"]["limit"],
+    "matter": _DATA["patterns"]["matter"],
 }
-_UNITS: Final = {word: unit for unit, words in _COUNTED.items() for word in words.split()}
-_UNIT: Final = "|".join(_UNITS)
-_LIMIT: Final = (
-    r"(?:\b(?P<how>under|below|at most|no more than|not more than|max\.?|maximum|up to|less than"
-    r"|fewer than|within|höchstens|maximal"
-    r"|unter|bis zu|weniger als|menos de|como máximo|máximo|hasta|at least|no less than"
-    r"|more than|over|mindestens|mehr als|al menos"
-    r"|como mínimo|más de|about|around|roughly|approximately|some|etwa|ungefähr|rund|circa|ca\."
-    r"|unas|unos|aproximadamente|alrededor de)\s+)?(?:(?P<least>\d{1,5})\s*(?:-|–|to|bis|a)\s*)?"
-)
-_HOW: Final = re.compile(_LIMIT + "$", re.IGNORECASE)
-_COUNT: Final = re.compile(
-    rf"{_LIMIT}\b(?P<most>{NUMBER})[\s-]+(?:\w+\s+)?(?P<unit>{_UNIT})\b", re.IGNORECASE
-)
-_BELOW: Final = re.compile(
-    r"under|below|at most|no more|not more|max|up to|less|fewer|within|höchst|unter|bis zu"
-    r"|weniger|menos|máximo|hasta|como máx",
-    re.IGNORECASE,
-)
-_ABOVE: Final = re.compile(
-    r"at least|no less|more than|over|mindest|mehr|al menos|mínimo|más de", re.IGNORECASE
-)
-_FORMS: Final = (
-    (
-        "table",
-        re.compile(
-            r"\b(?:(?:as|in|make|create|with) an? (?:\w+ )?table|table of|als tabelle"
-            r"|in einer tabelle|eine tabelle|en una tabla|una tabla|como tabla"
-            r"|tabla comparativa)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "list",
-        re.compile(
-            r"\b(?:as an? (?:\w+ )?list|als liste|como lista|en una lista|haz una lista"
-            r"|packing list|shopping list)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        "points",
-        re.compile(
-            r"\b(?:bullet points|bullets|bulleted|als stichpunkte|in stichpunkten|stichpunktartig"
-            r"|con viñetas|en viñetas)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    ("json", re.compile(r"\b(?:as|in|als|como|en) json\b", re.IGNORECASE)),
-    ("csv", re.compile(r"\b(?:as|in|als|como|en) csv\b", re.IGNORECASE)),
-)
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    for name, part in _PARTS.items():
+        pattern = pattern.replace(f"{{{name}}}", part)
+    return re.compile(pattern.replace("\n", ""), re.IGNORECASE)
+
+
+_PATTERNS: Final = {name: _compile(pattern) for name, pattern in _DATA["patterns"].items()}
+_HOW: Final = _compile("{limit}$")
+_FORMS: Final = {form: _compile(pattern) for form, pattern in _DATA["forms"].items()}
+_RECENT: Final = {int(days): _compile(pattern) for days, pattern in _DATA["recent"].items()}
 _CHANNELS: Final = {
     "whatsapp": ("no-table", "no-html"),
     "signal": ("no-table", "no-html"),
     "sms": ("no-markdown", "no-html"),
     "email": ("no-html",),
 }
-_MATTER: Final = (
-    r"(?:prices?|news|stories|headlines|rates?|weather|scores?|results?|preise?|kurse?|kostet"
-    r"|kosten|nachrichten|meldungen|zinsen|precios?|noticias|tipos|cotizaci[oó]n|titulares)"
-)
-_RECENT: Final = (
-    (
-        2,
-        re.compile(
-            rf"\btoday[’']s\b|\b{_MATTER}\b(?:\W+\w+){{0,4}}?\W+(?:today|heute|hoy)\b"
-            rf"|\b(?:heutigen?)\b|\b(?:today|heute|hoy)\b(?:\W+\w+){{0,3}}?\W+{_MATTER}\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        8,
-        re.compile(
-            rf"\bthis week[’']s\b|\b{_MATTER}\b(?:\W+\w+){{0,3}}?\W+(?:this week|dieser woche"
-            rf"|diese woche|esta semana|de la semana)\b",
-            re.IGNORECASE,
-        ),
-    ),
-    (
-        31,
-        re.compile(
-            rf"\b(?:current|latest|up-to-date|aktuellen?|neuesten?|actuales|actual"
-            rf"|últim[oa]s)\s+(?:\w+\s+)?{_MATTER}\b",
-            re.IGNORECASE,
-        ),
-    ),
-)
-_MUST_SAY: Final = re.compile(
-    r"\b(?:mention|include|use|erwähne|nenne|verwende|menciona|incluye|usa)\s+(?:the (?:words?"
-    r"|phrase|name|sentence)\s+|die worte\s+|das wort\s+|la palabra\s+|la frase\s+)?"
-    r"[\"“„«](?P<what>[^\"”“»\n]{2,80})[\"”“»]",
-    re.IGNORECASE,
-)
-_EACH: Final = re.compile(r"\b(?:each|every|per|je|jeweils|pro|cada)\b", re.IGNORECASE)  # of many
 _ABOUT: Final = 0.3  # how far "about 200 words" may lie from 200
 
 
@@ -196,35 +78,35 @@ def _answers(asked: str, clauses: Sequence[Clause]) -> Iterator[Criterion]:
 
 def _read(asked: str) -> Iterator[Criterion]:
     """What is asked of work that can read: where it names sources and figures, it has read them."""
-    named = _SOURCES.search(asked)
+    named = _PATTERNS["sources"].search(asked)
     if named:
         count = number(named["many"]) if named["many"] else 1
         yield Criterion("sources", f"At least {count} of what was read is named", str(count))
-    makes = _MAKES.search(asked) and not _PRICED.search(asked)
-    if not (named or _FACTS.search(asked)) or makes:
+    makes = _PATTERNS["makes"].search(asked) and not _PATTERNS["priced"].search(asked)
+    if not (named or _PATTERNS["facts"].search(asked)) or makes:
         return
     if not named:
         yield Criterion("sources", "What is named as a source was read", "0")
     said = "Every number, date and address stands in what was read; a sum shows its parts"
     yield Criterion("grounded", said)
-    recent = next((count for count, words in _RECENT if words.search(asked)), None)
+    recent = next((count for count, words in _RECENT.items() if words.search(asked)), None)
     if recent:
         yield Criterion("fresh", f"What it stands on is at most {recent} days old", str(recent))
 
 
 def _language(asked: str) -> Iterator[Criterion]:
     """The language that is asked for; if there are two, nobody can say which part is in which."""
-    found = {LANGUAGES[each["name"].casefold()] for each in _LANGUAGE.finditer(asked)}
+    found = {LANGUAGES[each["name"].casefold()] for each in _PATTERNS["language"].finditer(asked)}
     for code, name in found if len(found) == 1 else ():
         yield Criterion("language", f"It is in {name}", code)
 
 
 def _length(asked: str) -> Iterator[Criterion]:
     seen: set[str] = set()
-    for found in _COUNT.finditer(asked):
+    for found in _PATTERNS["count"].finditer(asked):
         unit = _UNITS[found["unit"].casefold()]
         around = asked[max(0, found.start() - 12) : found.end() + 14]
-        if unit not in seen and not _EACH.search(around):
+        if unit not in seen and not _PATTERNS["each"].search(around):
             seen.add(unit)
             bounds = _bounds(found["how"], found["least"], number(found["most"]), unit)
             pattern = f"{bounds} {unit}"
@@ -235,7 +117,7 @@ def _length(asked: str) -> Iterator[Criterion]:
 def _entries(asked: str) -> Iterator[Criterion]:
     """How many things are to be listed."""
     found = counted(asked)
-    if found is None or _EACH.search(asked[max(0, found.start - 12) : found.end + 14]):
+    if found is None or _PATTERNS["each"].search(asked[max(0, found.start - 12) : found.end + 14]):
         return
     how = _HOW.search(asked[: found.start])
     bounds = _bounds(
@@ -250,10 +132,10 @@ def _bounds(how: str | None, least: str | None, most: int, unit: str) -> str:
     how = how or ""
     if least:
         return f"{least}-{most}"
-    if _ABOVE.match(how):
+    if _PATTERNS["above"].match(how):
         return f">={most}"
     # "In two sentences" is a bound; how many there are is a matter of full stops.
-    if _BELOW.match(how) or (not how and unit != "items"):
+    if _PATTERNS["below"].match(how) or (not how and unit != "items"):
         return f"<={most}"
     if how:
         return f"{int(most * (1 - _ABOUT))}-{int(most * (1 + _ABOUT)) + 1}"
@@ -261,7 +143,7 @@ def _bounds(how: str | None, least: str | None, most: int, unit: str) -> str:
 
 
 def _form(asked: str, channels: Sequence[str]) -> Iterator[Criterion]:
-    wanted = [form for form, words in _FORMS if words.search(asked)]
+    wanted = [form for form, words in _FORMS.items() if words.search(asked)]
     for form in wanted:
         yield Criterion("form", f"It has the form of a {form}", form)
     bans = dict.fromkeys(ban for each in channels for ban in _CHANNELS.get(each, ()))
@@ -271,5 +153,5 @@ def _form(asked: str, channels: Sequence[str]) -> Iterator[Criterion]:
 
 
 def _mentions(asked: str) -> Iterator[Criterion]:
-    for found in _MUST_SAY.finditer(asked):
+    for found in _PATTERNS["must_say"].finditer(asked):
         yield Criterion("mentions", f"It mentions “{found['what']}”", found["what"])

@@ -15,7 +15,7 @@ class BacktestResult(Struct, frozen=True):
 
     seen: int
     changed: int
-    as_said: int = 0  # of those: now as the owner himself had said
+    as_said: int = 0  # of those: now as the owner had said
 
     @property
     def sentence(self) -> str:

@@ -20,7 +20,7 @@ from remit.model.status import Reason
 from remit.model.task import Task
 from remit.ports import Clock
 from remit.reflect import lines, wording
-from remit.reflect.lines import MOST_TEXT, ReflectionLine, ShownMessage
+from remit.reflect.lines import MAX_TEXT_CHARACTERS, ReflectionLine, ShownMessage
 from remit.store import reflections, reviews
 from remit.store.database import Database, Tx
 from remit.system.files import append_text, write_atomic
@@ -47,10 +47,10 @@ class ReflectionCollector:
         async with self._one:
             since, written = await asyncio.to_thread(self._begin), 0
             while True:
-                found, until = await self._db.read(_next, since)
+                found, until = await self._db.read(_next_ended, since)
                 if until == since:
                     return written
-                fresh = [self._of(*each) for each in found if self._is_of_late(each[0].at)]
+                fresh = [self._line_for(*each) for each in found if self._is_of_late(each[0].at)]
                 written += await asyncio.to_thread(self._write, fresh, until)
                 since = until
 
@@ -59,7 +59,7 @@ class ReflectionCollector:
         first = self._day(self._clock.now() - timedelta(days=days))
         return await asyncio.to_thread(self._read, first)
 
-    def _of(self, event: Event, task: Task, asked: Sequence[Review]) -> ReflectionLine:
+    def _line_for(self, event: Event, task: Task, asked: Sequence[Review]) -> ReflectionLine:
         return reflection(event, task, asked)
 
     def _is_of_late(self, at: datetime) -> bool:
@@ -121,10 +121,10 @@ def reflection(event: Event, task: Task, asked: Sequence[Review]) -> ReflectionL
         priority=task.priority.value,
         rule=task.rule.name if task.rule else None,
         taint=task.taint.value,
-        asked=(task.request.text if task.request else task.title)[:MOST_TEXT],
-        done=(task.result_summary or "")[:MOST_TEXT],
+        asked=(task.request.text if task.request else task.title)[:MAX_TEXT_CHARACTERS],
+        done=(task.result_summary or "")[:MAX_TEXT_CHARACTERS],
         held=tuple(each.reason.value for each in asked),
-        shown=tuple(_shown(each) for each in asked if _is_message(each)),
+        shown=tuple(_shown_message(each) for each in asked if _is_message(each)),
         declined=ReviewAnswer.DECLINE in decided,
         sent_back=decided.count(ReviewAnswer.BACK),
         verified=Overall(verdict).value if verdict else None,
@@ -135,14 +135,14 @@ def reflection(event: Event, task: Task, asked: Sequence[Review]) -> ReflectionL
 
 
 def _is_message(review: Review) -> bool:
-    """Whether the owner was shown a message, and let it go as it was or as he would have it."""
+    """Whether the owner was shown a message, and sent it as it was or edited."""
     if review.decision is None or review.reason is not Reason.APPROVAL:
         return False
     sent = (review.about or "").startswith(f"{SEND}:") or ":send:" in review.key
     return sent and review.decision.answer in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
 
 
-def _shown(review: Review) -> ShownMessage:
+def _shown_message(review: Review) -> ShownMessage:
     before, after = review.evidence, review.evidence
     edited = review.decision is not None and review.decision.answer is ReviewAnswer.EDIT
     if edited and review.decision is not None:
@@ -162,7 +162,7 @@ def _late(task: Task) -> int | None:
     return max(0, round((task.started_at - due).total_seconds()))
 
 
-def _next(tx: Tx, since: int) -> tuple[list[tuple[Event, Task, list[Review]]], int]:
+def _next_ended(tx: Tx, since: int) -> tuple[list[tuple[Event, Task, list[Review]]], int]:
     """The next ends with their tasks and questions; a look back is not looked back at."""
     found, until = reflections.ends(tx, since, _SPAN)
     known = reflections.named(tx, [str(event.task_id) for event in found])

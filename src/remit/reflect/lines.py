@@ -13,15 +13,15 @@ from msgspec import Struct
 from remit.errors import BadInput
 from remit.model.codec import from_json, line_of, to_json
 
-MOST_TEXT: Final = 500  # characters of what was asked, and of what came of it
-MOST_LINE: Final = 20_000  # of a line that is read
+MAX_TEXT_CHARACTERS: Final = 500  # characters of what was asked, and of what came of it
+MAX_LINE_CHARACTERS: Final = 20_000  # of a line that is read
 
 
 class ShownMessage(Struct, frozen=True):
-    """A message that the owner was shown before it went out, and how he let it go."""
+    """A message that the owner was shown before it went out, and what became of it."""
 
     had: tuple[str, ...]  # what stood in it, by its kind: a greeting, bullets
-    kept: tuple[str, ...]  # what of that he left in
+    kept: tuple[str, ...]  # what of that the owner left in
     words: int
     left: int  # words, as it went out
     edited: bool
@@ -55,7 +55,7 @@ def write(reflection: ReflectionLine) -> str:
 
 def read(line: str) -> ReflectionLine | None:
     """A line as it was written; what is torn, forged or of another time is None."""
-    if len(line) > MOST_LINE:
+    if len(line) > MAX_LINE_CHARACTERS:
         return None
     try:
         return from_json(ReflectionLine, json.loads(line))

@@ -1,4 +1,4 @@
-"""The look back itself: what ended of late, what it teaches, and what the owner makes of that."""
+"""The look back: tasks that ended recently, what they teach, and what the owner decides."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import timedelta
@@ -26,10 +26,10 @@ from remit.store import reflections
 from remit.store.database import Database
 from remit.store.reflections import LessonChange
 
-MOST: Final = 3  # questions of one night
+MAX_QUESTIONS: Final = 3  # questions of one night
 NOT_AGAIN: Final = timedelta(days=30)  # after a no
 PAST: Final = timedelta(days=90)  # tasks that a change is tried on
-_MOST_PAST: Final = 5_000
+_MAX_PAST_TASKS: Final = 5_000
 
 Rank: TypeAlias = Callable[[Task], Priority]
 # What some text of rules makes of tasks; text that is wrong is refused with a sentence.
@@ -64,9 +64,9 @@ class Reflector:
         self._around = around
 
     async def look(self, task: Task) -> ReflectionResult:
-        """What finished tasks teach now; nothing that was declined of late, or is asked already."""
+        """What finished tasks teach now; nothing recently declined, or asked already."""
         await self._harvest.catch_up()
-        seen = await self._seen()
+        seen = await self._recent_tasks()
         rank, wrong = self._ranks()
         counted = statistics.count(seen, rank, self._around.domain)
         suggested, lost = await self._suggested(task, seen)
@@ -79,7 +79,7 @@ class Reflector:
             remarks.append(f"{lost + len(refused)} suggestions were thrown away: {why}.")
         day = self._around.day()
         return ReflectionResult(
-            tuple(replace(each, on=day) for each in fresh[:MOST]), "\n".join(remarks)
+            tuple(replace(each, on=day) for each in fresh[:MAX_QUESTIONS]), "\n".join(remarks)
         )
 
     async def draft(self, lesson: Lesson) -> DraftedLesson | UnfitLesson:
@@ -129,8 +129,8 @@ class Reflector:
         except BadInput as bad:
             return (lambda task: task.priority), [str(bad)]
 
-    async def _seen(self) -> list[ReflectedTask]:
-        """The lines of late with their tasks.
+    async def _recent_tasks(self) -> list[ReflectedTask]:
+        """The recent lines with their tasks.
 
         Lines are counted. What a task is about, and who had a word in it, is what the store says.
         """
@@ -157,7 +157,7 @@ class Reflector:
         return list(reversed(fit.values())), [wrong for _, wrong in judged if wrong]
 
     async def _fresh(self, found: Sequence[Lesson]) -> list[Lesson]:
-        """Those that can be worked in, and that were not declined of late."""
+        """Those that can be worked in, and that were not recently declined."""
         since = self._clock.now() - NOT_AGAIN
         unwanted = await self._db.read(reflections.unwanted, since)
         fresh = list[Lesson]()
@@ -171,7 +171,7 @@ class Reflector:
         if lesson.file is LessonFile.GUIDELINES:
             return "It is told with every thought; it changes no rank."
         now = self._clock.now()
-        past = await self._db.read(reflections.ended, now - PAST, now, _MOST_PAST)
+        past = await self._db.read(reflections.ended, now - PAST, now, _MAX_PAST_TASKS)
         ranker = self._around.ranker
         return backtest.run(past, ranker(before), ranker(after)).sentence
 

@@ -1,4 +1,4 @@
-"""What no lesson may say, whoever proposes it: nothing about whom, what is allowed, or with what.
+"""What no lesson may say: nothing about recipients, permissions, or tools.
 
 It may only become stricter. A good lesson that is refused costs nothing; the owner can always write
 it into the file himself. A bad one that passes is still only a question to him.
@@ -11,7 +11,7 @@ from typing import Final
 
 from remit.model.lesson import Lesson, LessonFile
 
-LONGEST: Final = 200  # characters of a guideline
+MAX_CHARACTERS: Final = 200  # characters of a guideline
 _FIELDS: Final = ("objective", "series", "sender_domain", "source", "weekday", "time")
 # One word or several of a person, in the form that a rule of ours has.
 _WHEN: Final = re.compile(
@@ -52,7 +52,7 @@ _REFUSED: Final = {
 }
 # Words that begin like a refused one and mean something else.
 _HARMLESS: Final = frozenset({"sentence", "sentences", "fragment", "fragments"})
-_MOST_WORDS: Final = 40
+_MAX_WORDS: Final = 40
 _SHORT: Final = 3
 
 
@@ -68,8 +68,8 @@ def objection(lesson: Lesson, names: Collection[str] = ()) -> str | None:
 
 def of_words(text: str, names: Collection[str] = ()) -> str | None:
     """The same of a guideline."""
-    if not text.strip() or len(text) > LONGEST or len(text.split()) > _MOST_WORDS:
-        return f"a guideline is one line of at most {LONGEST} characters"
+    if not text.strip() or len(text) > MAX_CHARACTERS or len(text.split()) > _MAX_WORDS:
+        return f"a guideline is one line of at most {MAX_CHARACTERS} characters"
     if text.lstrip().startswith("#") or not _PLAIN.fullmatch(text):
         return "a guideline is plain words"
     if _LONG_NUMBER.search(text):

@@ -18,12 +18,12 @@ from remit.reflect import wording
 from remit.reflect.lines import ReflectionLine, ShownMessage
 
 DAYS: Final = 30
-LEAST: Final = 5  # cases
+MIN_CASES: Final = 5  # cases
 SHARE: Final = 0.8
 LATE: Final = 900  # seconds
 SHORTER: Final = 0.67  # of its words: more than a greeting less
-_MOST_TITLE: Final = 60
-MOST_NAMED: Final = 10  # tasks that are named as evidence
+_MAX_TITLE_CHARACTERS: Final = 60
+MAX_NAMED_TASKS: Final = 10  # tasks that are named as evidence
 _OWNER: Final = "owner"  # the rule under which a priority stands that he said himself
 _LEVELS: Final = tuple(Priority)
 _WORDS: Final = re.compile(r"[^\W\d_]{4,30}")
@@ -97,7 +97,7 @@ def _worded(seen: Sequence[ReflectedTask]) -> Iterator[Lesson]:
         out = [task for task, message in had if message.edited and kind not in message.kept]
         if _always(out, had):
             why = f"You took {what} out of {len(out)} of {len(had)} messages that had it"
-            yield Lesson(LessonFile.GUIDELINES, says, f"{why}.", _named(out))
+            yield Lesson(LessonFile.GUIDELINES, says, f"{why}.", _latest_tasks(out))
     yield from _shortened(shown)
 
 
@@ -107,14 +107,14 @@ def _shortened(shown: Sequence[tuple[str, ShownMessage]]) -> Iterator[Lesson]:
         most = -(-max(message.left for _, message in cut) // 10) * 10
         why = f"You shortened {len(cut)} of {len(shown)} messages, to {most} words or fewer."
         says = f"Keep a message under {most} words."
-        yield Lesson(LessonFile.GUIDELINES, says, why, _named(task for task, _ in cut))
+        yield Lesson(LessonFile.GUIDELINES, says, why, _latest_tasks(task for task, _ in cut))
 
 
 # How tasks are ranked -------------------------------------------------------------------------
 
 
 def _ranked(sorts: Iterable[_Sort], rank: Callable[[Task], Priority]) -> Iterator[Lesson]:
-    """The owner himself said another priority than the rules, nearly every time."""
+    """The owner set another priority than the rules, nearly every time."""
     for sort in sorts:
         said = defaultdict[Priority, list[str]](list)
         for each in sort.seen:
@@ -153,7 +153,7 @@ def _declined(
 
 def _rule(sort: _Sort, level: Priority, why: str, ids: Sequence[str]) -> Lesson:
     name = re.sub(r"[^\w]+", "-", sort.said.casefold()).strip("-")[:40]
-    return Lesson(LessonFile.RULES, f"learned-{name}", why, _named(ids), sort.when, level)
+    return Lesson(LessonFile.RULES, f"learned-{name}", why, _latest_tasks(ids), sort.when, level)
 
 
 def _above(level: Priority) -> Priority | None:
@@ -182,14 +182,14 @@ def _sorts(seen: Sequence[ReflectedTask], domains: Callable[[Task], str | None])
                 those[when].append(each)
                 called[when] = said
         for when in sorted(those, key=lambda each: (-len(those[each]), -len(each), each)):
-            if len(those[when]) >= LEAST:
+            if len(those[when]) >= MIN_CASES:
                 yield _Sort(when, called[when], tuple(those[when]))
 
 
 def _series(task: Task) -> Iterator[tuple[str, str]]:
     if task.series_id is not None:
         mine = task.taint is Taint.OWNER
-        called = f"“{task.title[:_MOST_TITLE]}”" if mine else str(task.series_id)
+        called = f"“{task.title[:_MAX_TITLE_CHARACTERS]}”" if mine else str(task.series_id)
         yield f"series is {task.series_id}", f"of the series {called}"
 
 
@@ -213,9 +213,9 @@ def _source(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def _always(those: Sequence[object], of: Sequence[object]) -> bool:
-    return len(those) >= LEAST and len(those) >= SHARE * len(of)
+    return len(those) >= MIN_CASES and len(those) >= SHARE * len(of)
 
 
-def _named(tasks: Iterable[str]) -> tuple[str, ...]:
+def _latest_tasks(tasks: Iterable[str]) -> tuple[str, ...]:
     """The latest ones, each once."""
-    return tuple(dict.fromkeys(tasks))[-MOST_NAMED:]
+    return tuple(dict.fromkeys(tasks))[-MAX_NAMED_TASKS:]

@@ -17,25 +17,25 @@ from remit.model.codec import JsonMap, from_json
 from remit.model.lesson import Lesson, LessonFile
 from remit.model.task import Priority, Taint, Task
 from remit.reflect.lines import ReflectionLine
-from remit.reflect.statistics import MOST_NAMED, ReflectedTask
+from remit.reflect.statistics import MAX_NAMED_TASKS, ReflectedTask
 
-MOST: Final = 3  # suggestions that are looked at
-LEAST_NAMED: Final = 3  # tasks that must speak for one
-_MOST_TOLD: Final = 60  # tasks
-_MOST_TEXT: Final = 200
-_LONGEST: Final = 20_000  # characters of an answer
+MAX_SUGGESTIONS: Final = 3  # suggestions that are looked at
+MIN_NAMED_TASKS: Final = 3  # tasks that must speak for one
+_MAX_TASKS: Final = 60  # tasks
+_MAX_TEXT_CHARACTERS: Final = 200
+_MAX_ANSWER_CHARACTERS: Final = 20_000  # characters of an answer
 _ARRAY: Final = re.compile(r"\[.*\]", re.DOTALL)
 _WORD: Final = re.compile(r"[A-Za-z]{3,30}(?:[ -][A-Za-z]{3,30}){0,2}")
 
 RULES: Final = f"""\
 You look back on finished work and say what could be done better, for good.
-You may suggest at most {MOST} things, each of one of two kinds:
+You may suggest at most {MAX_SUGGESTIONS} things, each of one of two kinds:
 {{"kind": "guideline", "text": "one short sentence on how texts are written", "tasks": ["task-…"]}}
 {{"kind": "rule", "word": "a word of the titles", "priority": "low|med|high|critical",
  "tasks": ["task-…"]}}
 A guideline is about wording, form and care alone. It never speaks of people, addresses, sending,
 permissions, tools, or how anything is approved: such a suggestion is thrown away.
-Suggest only what at least {LEAST_NAMED} of the tasks below speak for, and name them.
+Suggest only what at least {MIN_NAMED_TASKS} of the tasks below speak for, and name them.
 Answer with a JSON array and nothing else; [] if there is nothing to learn."""
 
 
@@ -49,7 +49,7 @@ class SuggestedLesson(Struct, frozen=True):
 
 def suggestion_prompt(seen: Sequence[ReflectedTask], guidelines: str) -> str:
     """What the model is shown, beside its rules."""
-    mine = [each for each in seen if is_mine(each.task)][-_MOST_TOLD:]
+    mine = [each for each in seen if is_mine(each.task)][-_MAX_TASKS:]
     others = sum(not is_mine(each.task) for each in seen)
     lines = [_line(each.line, each.task) for each in mine]
     return "\n".join(
@@ -73,7 +73,7 @@ def read(answer: str, seen: Sequence[ReflectedTask]) -> tuple[list[Lesson], int]
     """The lessons in an answer, and how many suggestions were none."""
     mine = {each.line.task: each.task for each in seen if is_mine(each.task)}
     suggested = list(_suggestions(answer))
-    found = [each for said in suggested[:MOST] if (each := _lesson(said, mine))]
+    found = [each for said in suggested[:MAX_SUGGESTIONS] if (each := _lesson(said, mine))]
     return found, len(suggested) - len(found)
 
 
@@ -94,11 +94,11 @@ def _line(line: ReflectionLine, task: Task) -> str:
 
 
 def _short(text: str) -> str:
-    return " ".join(text.split())[:_MOST_TEXT]
+    return " ".join(text.split())[:_MAX_TEXT_CHARACTERS]
 
 
 def _suggestions(answer: str) -> Iterable[SuggestedLesson | None]:
-    found = _ARRAY.search(answer[:_LONGEST])
+    found = _ARRAY.search(answer[:_MAX_ANSWER_CHARACTERS])
     try:
         told = json.loads(found[0]) if found else []
     except (ValueError, RecursionError):
@@ -113,8 +113,8 @@ def _suggestions(answer: str) -> Iterable[SuggestedLesson | None]:
 def _lesson(said: SuggestedLesson | None, mine: Mapping[str, Task]) -> Lesson | None:
     if said is None:
         return None
-    named = tuple(dict.fromkeys(each for each in said.tasks if each in mine))[:MOST_NAMED]
-    if len(named) < LEAST_NAMED:
+    named = tuple(dict.fromkeys(each for each in said.tasks if each in mine))[:MAX_NAMED_TASKS]
+    if len(named) < MIN_NAMED_TASKS:
         return None
     why = f"A model suggests it from {len(named)} tasks."
     if said.kind == "guideline":

@@ -18,7 +18,7 @@ from remit.store.reflections import LessonChange
 from remit.system.files import write_atomic
 
 FOLDER: Final = "rules/versions"
-MOST: Final = 512_000  # characters of a file
+MAX_CHARACTERS: Final = 512_000  # characters of a file
 _NAMES: Final = {LessonFile.GUIDELINES: "guidelines.txt", LessonFile.RULES: "priority.yml"}
 
 
@@ -42,8 +42,10 @@ class LessonVersions:
             return self._default(file)
         except (OSError, UnicodeDecodeError) as error:
             raise BadInput(f"{file.value} cannot be read ({error}).") from None
-        if len(said) > MOST:
-            raise BadInput(f"{file.value} is too long; at most {MOST:,} letters are read.")
+        if len(said) > MAX_CHARACTERS:
+            raise BadInput(
+                f"{file.value} is too long; at most {MAX_CHARACTERS:,} letters are read."
+            )
         return said
 
     async def change(self, said: LessonChange, text: str) -> None:

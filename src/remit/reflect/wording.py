@@ -14,7 +14,7 @@ EMOJI: Final = "emoji"
 EXCLAMATION: Final = "exclamation"
 HEADINGS: Final = "headings"
 
-_MOST: Final = 100_000  # characters that are looked at
+_MAX_CHARACTERS: Final = 100_000  # characters that are looked at
 _SHORT: Final = 8  # words of a line that greets or closes
 _LAST: Final = 3  # lines among which a closing stands
 _GREETS: Final = re.compile(
@@ -39,12 +39,12 @@ _WORD: Final = re.compile(r"\w+(?:['’-]\w+)*")
 
 def kinds(text: str) -> tuple[str, ...]:
     """What stands in a text, in a fixed order."""
-    shown = text[:_MOST]
+    shown = text[:_MAX_CHARACTERS]
     return tuple(name for name, there in _KINDS.items() if there(shown))
 
 
 def count(text: str) -> int:
-    return len(_WORD.findall(text[:_MOST]))
+    return len(_WORD.findall(text[:_MAX_CHARACTERS]))
 
 
 def _greets(text: str) -> bool:

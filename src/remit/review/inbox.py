@@ -16,7 +16,7 @@ from remit.ports import Clock
 from remit.store import inbox, reviews
 from remit.store.database import Database
 
-MOST_LATER: Final = timedelta(days=90)
+MAX_LATER: Final = timedelta(days=90)
 
 
 class Inbox:
@@ -57,8 +57,8 @@ class Inbox:
     async def later(self, review_id: ReviewId, until: datetime) -> Review:
         """Put a question off till a time; it stays open, and comes back by itself."""
         now = self._clock.now()
-        if not now < until <= now + MOST_LATER:
-            sentence = f"Say a time to come within {MOST_LATER.days} days, not {stamp(until)}."
+        if not now < until <= now + MAX_LATER:
+            sentence = f"Say a time to come within {MAX_LATER.days} days, not {stamp(until)}."
             raise BadInput(sentence, field="until")
         return await self._db.write(inbox.put_off, review_id, until, now)
 

@@ -16,6 +16,7 @@ from remit.errors import BadInput, NotFound
 from remit.model.contract import ChangedTest, Contract, Evidence, Finding, Result, Verdict
 from remit.model.debt import TESTS, DebtCause
 from remit.model.deferred import UNCHANGED, UNMERGED, dropped, is_late
+from remit.model.listing import first_few
 from remit.model.outcome import Done, Fail, Later, Outcome, Wait, first_line
 from remit.model.plan import ItemStatus, Plan, WorkItem
 from remit.model.proof import TAKEN, partly_verified
@@ -351,8 +352,7 @@ def _tests(left: WorkResult) -> str:
     """What the owner must not overlook in a long diff."""
     if not left.tests:
         return ""
-    more = len(left.tests) - _MOST_NAMED
-    named = ", ".join(left.tests[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    named = first_few(left.tests, _MOST_NAMED)
     return f" It changes tests that were there before: {named}."
 
 

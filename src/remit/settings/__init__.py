@@ -5,19 +5,17 @@ import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.errors import BadInput
-from remit.model.codec import IT, JsonMap, from_json
 from remit.model.quiet import QuietHours
 from remit.model.reply import Policy
 from remit.model.task import SourceKind
 from remit.settings.calendar import CalendarServer, CalendarSettings, check_hour
 from remit.settings.calendar import read as check_calendars
-from remit.settings.file import DEFAULT_FILE
 from remit.settings.notices import (
     NoticeSettings,
     check_contact,
@@ -45,6 +43,7 @@ from remit.settings.parts import (
 )
 from remit.settings.recall import check as check_recall
 from remit.settings.recall import check_embedder, check_store
+from remit.settings.table import SettingsTable
 
 if TYPE_CHECKING:
     from remit.settings.channels import Chosen
@@ -75,6 +74,9 @@ __all__ = [
     "home_of",
     "load",
 ]
+
+# What is written on first use: every setting with its default, as a comment.
+DEFAULT_FILE: Final = Path(__file__).with_name("default.toml").read_text(encoding="utf-8")
 
 
 class Settings(Struct, frozen=True):
@@ -205,7 +207,7 @@ def _section(part: Struct, tree: Mapping[str, object], where: str) -> Struct:
 def _checked(part: Struct, key: str, value: object, where: str) -> object:
     known = [name for name in part.__struct_fields__ if name != "home"]
     if key not in known:
-        import difflib  # noqa: PLC0415 - only for who mistyped
+        import difflib  # noqa: PLC0415 - only for a mistyped name
 
         near = difflib.get_close_matches(key, known, 1)
         hint = f" Did you mean {near[0]!r}?" if near else f" Known: {', '.join(known)}."
@@ -256,28 +258,30 @@ def _limits(key: str, value: object, where: str) -> Mapping[str, int]:
 
 
 def _commands(value: object, where: str) -> Mapping[str, CommandSettings]:
-    if not isinstance(value, Mapping):
-        raise BadInput(f"commands in {where} must be a table of commands.", field="commands")
-    return {name: _command(name, each, f"[commands] in {where}") for name, each in value.items()}
+    if isinstance(value, Mapping):
+        lists = {name: each for name, each in value.items() if not isinstance(each, Mapping)}
+        value = {**value, **{name: {"argv": each} for name, each in lists.items()}}
+    return _COMMANDS.read(value, where)
 
 
-def _command(name: str, value: object, where: str) -> CommandSettings:
-    table = value if isinstance(value, Mapping) else {"argv": value}
-    try:
-        command = from_json(CommandSettings, cast("JsonMap", dict(table)), name)
-    except BadInput as error:
-        raise BadInput(f"{where}: {error}", field=name) from None
-    wrong = (
-        (not _NAME.fullmatch(name), "its name must be one word of letters, digits, - and _"),
+def _command_problems(command: CommandSettings) -> tuple[tuple[bool, str], ...]:
+    return (
         (not command.argv or not command.argv[0], 'it needs a program: ["restic", "backup"]'),
         (any("\0" in word for word in command.argv), "its words may not hold a NUL"),
         (command.timeout < 1, "timeout must be a whole number above 0"),
         (bool(command.cwd) and not Path(command.cwd).is_absolute(), "cwd must be a full path"),
     )
-    for holds, sentence in wrong:
-        if holds:
-            raise BadInput(f"{where}: {name!r:.60} cannot be run; {sentence}.", field=name)
-    return command
+
+
+_COMMANDS: Final = SettingsTable(
+    kind=CommandSettings,
+    called="commands",
+    of="commands",
+    needs="argv",
+    wrong=_command_problems,
+    name=lambda name: re.fullmatch(r"\w[\w-]{0,39}", name) is not None,
+    naming="its name must be one word of letters, digits, - and _",
+)
 
 
 def _word(kind: type[StrEnum], name: str, value: object, where: str) -> StrEnum:
@@ -288,32 +292,31 @@ def _word(kind: type[StrEnum], name: str, value: object, where: str) -> StrEnum:
     raise BadInput(sentence, field=name)
 
 
-def _servers(value: object, where: str) -> Mapping[str, McpSettings]:
-    if not isinstance(value, Mapping):
-        raise BadInput(f"mcp in {where} must be a table of servers.", field="mcp")
-    return {name: _server(name, each, f"[mcp.{name}] in {where}") for name, each in value.items()}
-
-
-def _server(name: str, value: object, where: str) -> McpSettings:
-    try:
-        server = from_json(McpSettings, cast("JsonMap", value), IT)
-    except BadInput as error:
-        raise BadInput(f"{where}: {error}", field=name) from None
-    for tool, policy in server.tools.items():
-        _word(Policy, tool, policy, f"{where}, tools")
+def _server_problems(server: McpSettings) -> tuple[tuple[bool, str], ...]:
     local = re.match(r"http://(localhost|127\.0\.0\.1|\[::1\])([:/]|$)", server.url)
     safe = not server.url or local or server.url.startswith("https://")
-    wrong = (
-        (not _SERVER_NAME.fullmatch(name), "its name must be of small letters and digits"),
+    known = ", ".join(Policy)
+    return (
+        *(
+            (policy not in set(Policy), f"{tool} in tools is {policy!r:.60}; it may be {known}")
+            for tool, policy in server.tools.items()
+        ),
         (bool(server.command) == bool(server.url), "it needs either a command or a url"),
         (any("\0" in word for word in server.command), "its words may not hold a NUL"),
         (not safe, "its url must begin with https://, or be on this machine"),
         (server.time_limit < 1, "time_limit must be a whole number above 0"),
     )
-    for holds, sentence in wrong:
-        if holds:
-            raise BadInput(f"{where} cannot be used; {sentence}.", field=name)
-    return server
+
+
+_SERVERS: Final = SettingsTable(
+    kind=McpSettings,
+    called="mcp",
+    of="servers",
+    needs="a command or a url",
+    wrong=_server_problems,
+    name=lambda name: re.fullmatch(r"[a-z][a-z0-9]{0,23}", name) is not None,
+    naming="its name must be of small letters and digits",
+)
 
 
 def _channels(value: object, where: str) -> object:
@@ -359,7 +362,7 @@ _TEXTS: Final[Mapping[str, Callable[[str, str], None]]] = {
 }
 _TABLES: Final[Mapping[str, Callable[[object, str], object]]] = {
     "commands": _commands,
-    "mcp": _servers,
+    "mcp": _SERVERS.read,
     "channels": _channels,
     "calendars": check_calendars,
     "projects": _projects,
@@ -368,8 +371,6 @@ _TABLES: Final[Mapping[str, Callable[[object, str], object]]] = {
     "doors": _ways_in("doors"),
     "folders": _ways_in("folders"),
 }
-_SERVER_NAME: Final = re.compile(r"[a-z][a-z0-9]{0,23}")
-_NAME: Final = re.compile(r"\w[\w-]{0,39}")
 _KINDS: Final[dict[type, str]] = {
     int: "a whole number above 0",
     str: "text",

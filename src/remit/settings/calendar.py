@@ -24,7 +24,7 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _HOUR: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_SHORTEST: Final = 5  # seconds
+_MIN_POLL_SECONDS: Final = 5  # seconds
 
 
 class CalendarSettings(Struct, frozen=True):
@@ -79,7 +79,7 @@ def _wrong(found: CalendarServer) -> tuple[tuple[bool, str], ...]:
             "password is the name of a secret such as work_calendar; if it was the value, renew it",
         ),
         (bool(found.user) and not found.password, "user needs password, the name of a secret"),
-        (found.poll < _SHORTEST, f"poll must be at least {_SHORTEST} seconds"),
+        (found.poll < _MIN_POLL_SECONDS, f"poll must be at least {_MIN_POLL_SECONDS} seconds"),
         (any(not each.strip() for each in found.calendars), "a calendar's name may not be empty"),
     )
 

@@ -146,13 +146,14 @@ def read(value: object, where: str) -> Mapping[str, Chosen]:
         sentence = f"channels in {where} must be a table of channels."
         raise BadInput(sentence, field="channels")
     found = {
-        name: _one(name, each, f"[channels.{name}] in {where}") for name, each in value.items()
+        name: _read_channel(name, each, f"[channels.{name}] in {where}")
+        for name, each in value.items()
     }
     _refuse_doubles(found, where)
     return found
 
 
-def _one(name: str, value: object, where: str) -> Chosen:
+def _read_channel(name: str, value: object, where: str) -> Chosen:
     if not _NAME.fullmatch(name) or name in TAKEN:
         sentence = f"{where}: a name is of small letters, digits and _, and not dashboard."
         raise BadInput(sentence, field=name)
@@ -167,13 +168,13 @@ def _one(name: str, value: object, where: str) -> Chosen:
         chosen = from_json(kind, cast("JsonMap", rest), IT)
     except BadInput as error:
         said = str(error)
-        hint = "" if "has no field" not in said else f" Known: {_known(kind)}."
+        hint = "" if "has no field" not in said else f" Known: {_known_fields(kind)}."
         raise BadInput(f"{where}: {said}{hint}", field=name) from None
     _check(chosen, where)
     return chosen
 
 
-def _known(kind: type[Chosen]) -> str:
+def _known_fields(kind: type[Chosen]) -> str:
     return ", ".join(("kind", *kind.__struct_fields__))
 
 

@@ -33,9 +33,9 @@ SCHEMES: Final = (ANY, "standard", "github", "bearer")
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _POINTER: Final = re.compile(r"(/[^/]{1,100}){1,10}")
-_LARGEST: Final = 1_048_576
-_MOST_TEXT: Final = 20_000
-_SHORTEST: Final = 5  # seconds between two looks
+_MAX_BODY_BYTES: Final = 1_048_576
+_MAX_TEXT_CHARACTERS: Final = 20_000
+_MIN_POLL_SECONDS: Final = 5  # seconds between two looks
 
 
 class HookSettings(Struct, frozen=True, kw_only=True):
@@ -114,7 +114,10 @@ def _wrong_hook(hook: HookSettings) -> _Wrong:
         ),
         (hook.scheme not in SCHEMES, f"scheme may be {', '.join(SCHEMES)}"),
         (not hook.channel, "channel is empty; leave it out for the dashboard"),
-        (not 1 <= hook.largest <= _LARGEST, f"largest must be from 1 to {_LARGEST} bytes"),
+        (
+            not 1 <= hook.largest <= _MAX_BODY_BYTES,
+            f"largest must be from 1 to {_MAX_BODY_BYTES} bytes",
+        ),
     )
 
 
@@ -124,7 +127,7 @@ def _wrong_door(door: InboundRule) -> _Wrong:
         (door.contacts not in (START, KEEP), f"contacts may be {START} or {KEEP}"),
         (door.strangers not in (KEEP, DROP), f"strangers may be {KEEP} or {DROP}; they start none"),
         (not door.folder.strip(), "folder is empty; leave it out for INBOX"),
-        (door.poll < _SHORTEST, f"poll must be at least {_SHORTEST} seconds"),
+        (door.poll < _MIN_POLL_SECONDS, f"poll must be at least {_MIN_POLL_SECONDS} seconds"),
     )
 
 
@@ -132,8 +135,11 @@ def _wrong_folder(folder: FolderSettings) -> _Wrong:
     return (
         *_wrong_caps(folder),
         (not Path(folder.path).is_absolute(), "path must be a full path, such as /data/scans"),
-        (folder.poll < _SHORTEST, f"poll must be at least {_SHORTEST} seconds"),
-        (not 1 <= folder.largest <= 10 * _LARGEST, f"largest must be 1 to {10 * _LARGEST} bytes"),
+        (folder.poll < _MIN_POLL_SECONDS, f"poll must be at least {_MIN_POLL_SECONDS} seconds"),
+        (
+            not 1 <= folder.largest <= 10 * _MAX_BODY_BYTES,
+            f"largest must be 1 to {10 * _MAX_BODY_BYTES} bytes",
+        ),
     )
 
 
@@ -142,7 +148,7 @@ def _wrong_caps(way: Way) -> _Wrong:
     return (
         (min(caps) < 0, "hourly, daily_tokens and daily_cents are whole numbers, or 0"),
         (not way.text.strip(), "text is empty; say what is to be done with what comes in"),
-        (len(way.text) > _MOST_TEXT, f"text may have {_MOST_TEXT} characters"),
+        (len(way.text) > _MAX_TEXT_CHARACTERS, f"text may have {_MAX_TEXT_CHARACTERS} characters"),
     )
 
 

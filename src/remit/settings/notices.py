@@ -31,7 +31,7 @@ class NoticeSettings(Struct, frozen=True):
     urgent: tuple[str, ...] = ()  # kinds that are told in the quiet hours, too
     digest_at: str = "08:00"  # on the owner's clock
     digest_over: tuple[str, ...] = (CONVERSATION,)  # the first of these that can be used
-    link: str = ""  # where the dashboard is for who reads a notice; else where it listens
+    link: str = ""  # address of the dashboard in notices; else where it listens
     push: str = "bare"  # what a lock screen shows: that somebody is needed, or the `title` too
     push_contact: str = ""  # whom a push service may write to: `mailto:…` or `https://…`
 
@@ -68,15 +68,15 @@ def check(notices: NoticeSettings, channels: Iterable[str]) -> None:
     """Refuse a word that names no way, no channel of the settings, and no kind."""
     named = tuple(channels)
     for news in KINDS:
-        _known(news.value, notices.ways(news), (*WAYS, *named), f"{NONE} alone, or some of ")
-    _known("digest_over", notices.digest_over, (CONVERSATION, *named), "one or more of ")
-    _known("urgent", notices.urgent, tuple(KINDS), f"{NONE}, or some of ")
+        _check_known(news.value, notices.ways(news), (*WAYS, *named), f"{NONE} alone, or some of ")
+    _check_known("digest_over", notices.digest_over, (CONVERSATION, *named), "one or more of ")
+    _check_known("urgent", notices.urgent, tuple(KINDS), f"{NONE}, or some of ")
     if not notices.digest_over and any(DIGEST in notices.ways(news) for news in KINDS):
         sentence = f"digest_over in [notices] is empty, but a kind is told by {DIGEST}; name a way."
         raise BadInput(sentence, field="digest_over")
 
 
-def _known(key: str, said: Iterable[str], known: tuple[str, ...], right: str) -> None:
+def _check_known(key: str, said: Iterable[str], known: tuple[str, ...], right: str) -> None:
     for word in said:
         if word not in known:
             sentence = f"{key} in [notices] has {word!r:.60}; it may be {right}{', '.join(known)}."

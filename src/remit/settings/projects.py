@@ -24,7 +24,7 @@ ACTIVITIES: Final = ("typecheck", "lint", "unit-test", "e2e", "build")
 _WORDS: Final = (
     'a list of words such as ["ruff", "check", "."], or several such lists; no shell reads it'
 )
-_LEAST_MEMORY: Final = 64  # MB
+_MIN_MEMORY_MB: Final = 64  # MB
 
 
 class ProjectSettings(Struct, frozen=True, kw_only=True):
@@ -41,7 +41,7 @@ class ProjectSettings(Struct, frozen=True, kw_only=True):
     def argvs(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
         """The commands for each activity, in words."""
         return {
-            name: tuple(tuple(cast("list[str]", each)) for each in _each(said))
+            name: tuple(tuple(cast("list[str]", each)) for each in _command_list(said))
             for name, said in self.commands.items()
         }
 
@@ -65,18 +65,18 @@ def _wrong(found: ProjectSettings) -> tuple[tuple[bool, str], ...]:
         (bool(unnamed), f'chains.{"".join(unnamed[:1])} must be a list such as ["claude"]'),
         (any(not each.strip() for each in found.specialists), "a specialist's name is not empty"),
         (found.time_limit < 1, "time_limit must be a whole number of seconds above 0"),
-        (found.memory < _LEAST_MEMORY, f"memory must be at least {_LEAST_MEMORY} MB"),
+        (found.memory < _MIN_MEMORY_MB, f"memory must be at least {_MIN_MEMORY_MB} MB"),
     )
 
 
-def _each(said: Json) -> list[Json]:
+def _command_list(said: Json) -> list[Json]:
     """The commands in a setting: it is one, or a list of several."""
     several = isinstance(said, list) and said and all(isinstance(each, list) for each in said)
     return cast("list[Json]", said) if several else [said]
 
 
 def _are_commands(said: Json) -> bool:
-    return all(map(_is_argv, _each(said)))
+    return all(map(_is_argv, _command_list(said)))
 
 
 def _is_argv(words: Json) -> bool:

@@ -24,7 +24,7 @@ def text(path: Path, called: str, most: int) -> str | None:
 
 
 def furnish(home: Path) -> None:
-    """Put the rules that come with Remit where their owner finds them; his own stay."""
+    """Put the rules that come with Remit where the owner finds them; existing files stay."""
     path = home / PRIORITY
     if path.exists():
         return

@@ -65,11 +65,11 @@ def _wrong(found: SpecialistSettings) -> tuple[tuple[bool, str], ...]:
         (bool(nameless), f"env has {', '.join(nameless)!r:.60}; it names variables, not values"),
         (any(not each.strip() for each in found.capabilities), "a capability is not empty"),
         (found.time_limit < 1, "time_limit must be a whole number above 0"),
-        *_lent(found),
+        *_resource_problems(found),
     )
 
 
-def _lent(found: SpecialistSettings) -> tuple[tuple[bool, str], ...]:
+def _resource_problems(found: SpecialistSettings) -> tuple[tuple[bool, str], ...]:
     """What is wrong with what it is lent of the machine."""
     lends = bool(found.reads or found.writes or found.network)
     places = [*found.reads, *found.writes]

@@ -1,4 +1,4 @@
-"""Tables of the settings that the owner names himself: `[projects.NAME]`, `[calendars.NAME]`."""
+"""Tables of the settings that the owner names: `[projects.NAME]`, `[calendars.NAME]`."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -31,11 +31,11 @@ class SettingsTable(Struct, Generic[T], frozen=True, kw_only=True):
             sentence = f"{self.called} in {where} must be a table of {self.of}."
             raise BadInput(sentence, field=self.called)
         return {
-            str(name): self._one(str(name), each, f"[{self.called}.{name}] in {where}")
+            str(name): self._read_entry(str(name), each, f"[{self.called}.{name}] in {where}")
             for name, each in value.items()
         }
 
-    def _one(self, name: str, value: object, where: str) -> T:
+    def _read_entry(self, name: str, value: object, where: str) -> T:
         if not self.name(name):
             raise BadInput(f"{where}: {self.naming}.", field=name)
         if not isinstance(value, Mapping):

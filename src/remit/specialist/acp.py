@@ -28,7 +28,7 @@ from remit.specialist.acp_client import AcpClient
 from remit.specialist.process import MAX_OUTPUT_BYTES, SpecialistProgram
 from remit.system.process import describe_exit, end_group, finish_reading, read_last
 
-_GRACE: Final = 5.0  # seconds for a turn that is cancelled to end
+_CANCEL_GRACE_SECONDS: Final = 5.0  # seconds for a turn that is cancelled to end
 _SIGN_IN: Final = -32000  # the protocol's number for one who must sign in
 _STOPPED: Final = {
     "end_turn": (AttemptOutcome.SUCCESS, None),
@@ -122,10 +122,10 @@ class AcpSpecialist:
         try:
             await asyncio.wait((turn, asked), return_when=asyncio.FIRST_COMPLETED)
             if client.needs is None:
-                return self._stopped(client, await turn)
+                return self._claim_when_stopped(client, await turn)
             with suppress(OSError):
                 await line.cancel(session_id=session)
-            await asyncio.wait((turn,), timeout=_GRACE)
+            await asyncio.wait((turn,), timeout=_CANCEL_GRACE_SECONDS)
             why = f"{self.name} needs your word before it may go on."
             return client.claim(AttemptOutcome.NEEDS_OWNER, why)
         finally:
@@ -133,7 +133,7 @@ class AcpSpecialist:
             asked.cancel()
             await asyncio.gather(turn, asked, return_exceptions=True)
 
-    def _stopped(self, client: AcpClient, said: PromptResponse) -> SpecialistClaim:
+    def _claim_when_stopped(self, client: AcpClient, said: PromptResponse) -> SpecialistClaim:
         outcome, why = _STOPPED[said.stop_reason]
         return client.claim(outcome, why.format(name=self.name) if why else None)
 

@@ -37,8 +37,8 @@ from remit.ports import OnText, Permit
 from remit.specialist.acp_minimal import MinimalAcpClient
 from remit.specialist.files import WorkspaceFiles
 
-MOST_HEARD: Final = 500_000  # characters of what it says; of more the end is kept
-_MOST_CALLS: Final = 1_000  # that are remembered
+MAX_OUTPUT_CHARACTERS: Final = 500_000  # characters of what it says; of more the end is kept
+_MAX_REMEMBERED_CALLS: Final = 1_000  # that are remembered
 T = TypeVar("T")
 
 Update: TypeAlias = (
@@ -95,7 +95,7 @@ class AcpClient(MinimalAcpClient):
         """Leave, once, for what may be done; what only the owner may allow ends the turn."""
         del session_id, kwargs
         call = called(_merged(self._calls.get(tool_call.tool_call_id), tool_call))
-        policy = Policy.DENY if self.needs is not None else await self._judged(call)
+        policy = Policy.DENY if self.needs is not None else await self._ask_permit(call)
         if policy is Policy.ASK:
             self.needs = call
             self.stopped.set()
@@ -108,7 +108,7 @@ class AcpClient(MinimalAcpClient):
         picked = AllowedOutcome(outcome="selected", option_id=chosen)
         return RequestPermissionResponse(outcome=picked)
 
-    async def _judged(self, call: ToolCall) -> Policy:
+    async def _ask_permit(self, call: ToolCall) -> Policy:
         if call.digest in self._allowed:
             self._allowed.remove(call.digest)
             return Policy.ALLOW
@@ -121,22 +121,22 @@ class AcpClient(MinimalAcpClient):
             return
         match update:
             case AgentMessageChunk(content=TextContentBlock(text=text)):
-                self._said = (self._said + text)[-MOST_HEARD:]
+                self._said = (self._said + text)[-MAX_OUTPUT_CHARACTERS:]
                 await self._emit(text)
             case ToolCallStart() | ToolCallProgress():
-                await self._noted(update)
+                await self._remember_call(update)
             case AgentPlanUpdate(entries=entries):
                 self._plan = [(entry.content, entry.status == "completed") for entry in entries]
             case _:
                 pass
 
-    async def _noted(self, update: ToolCallStart | ToolCallProgress) -> None:
+    async def _remember_call(self, update: ToolCallStart | ToolCallProgress) -> None:
         """Remember a call: a request for leave may name it by its number alone."""
         fields = {name: getattr(update, name) for name in _FIELDS if hasattr(update, name)}
         known = self._calls.get(update.tool_call_id)
         new = ToolCallUpdate(tool_call_id=update.tool_call_id, **fields)
         self._calls[update.tool_call_id] = _merged(known, new)
-        while len(self._calls) > _MOST_CALLS:
+        while len(self._calls) > _MAX_REMEMBERED_CALLS:
             del self._calls[next(iter(self._calls))]
         if known is None and update.title:
             await self._emit(f"\n[{' '.join(update.title.split())[:200]}]\n")

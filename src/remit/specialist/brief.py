@@ -6,7 +6,7 @@ from typing import Final
 from remit.model.contract import Contract, ContractType, Criterion, Timing
 from remit.model.reply import ToolCall
 
-MOST_QUOTED: Final = 6_000  # characters of what others wrote
+MAX_QUOTED_CHARACTERS: Final = 6_000  # characters of what others wrote
 _NAMES: Final = {
     "unit-test": "Unit tests",
     "e2e": "E2E test",
@@ -86,8 +86,8 @@ def refused(call: ToolCall, exact: str, why: str = "") -> str:
 def quoted(text: str) -> str:
     """A text of others, each line marked as such, so that nothing in it reads as ours."""
     kept = text.strip()
-    if len(kept) > MOST_QUOTED:
-        half = MOST_QUOTED // 2
+    if len(kept) > MAX_QUOTED_CHARACTERS:
+        half = MAX_QUOTED_CHARACTERS // 2
         left_out = len(kept) - 2 * half
         kept = f"{kept[:half]}\n… ({left_out} characters left out) …\n{kept[-half:]}"
     return "\n".join(f"> {_plain(line)}".rstrip() for line in kept.split("\n"))

@@ -28,9 +28,9 @@ ANY_KIND: Final = "*"  # the chain for kinds of task that have none of their own
 ADVICE: Final = "advice"  # the kind of work that no check can prove
 TEXT: Final = "text"  # and of that which changes no code
 RATE_DELAYS: Final = (30.0, 60.0, 120.0)
-MOST_FIXES: Final = 3  # of one criterion, by one specialist
-MOST_TRIES: Final = 10  # of one specialist, whatever becomes of them
-MOST_ASKED: Final = 20  # questions to the owner, from one specialist
+MAX_FIXES: Final = 3  # of one criterion, by one specialist
+MAX_TRIES: Final = 10  # of one specialist, whatever becomes of them
+MAX_OWNER_QUESTIONS: Final = 20  # questions to the owner, from one specialist
 AGENT_WAY: Final = "name a coding agent under [specialists.NAME] in settings.toml"
 NOBODY: Final = (
     f"Nobody is set up who can do this: {AGENT_WAY}, or set a language model under [brain], "
@@ -110,7 +110,7 @@ def follow(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> Next:
     if _count(mine, AttemptOutcome.CONTEXT_OVERFLOW) > 1:
         why = f"The task is too large for {mine[-1].agent}, even in a fresh session; split it."
         return Exhausted(why, attempt_lines(attempts))
-    return (_stays(mine) if mine else None) or _other(who, attempts)
+    return (_next_with_same(mine) if mine else None) or _next_agent(who, attempts)
 
 
 def record(
@@ -125,29 +125,29 @@ def attempt_lines(attempts: Sequence[SpecialistAttempt]) -> tuple[str, ...]:
     """Who tried, how often, and how the last try ended: a line each."""
     tries = Counter(attempt.agent for attempt in attempts)
     last = {attempt.agent: attempt for attempt in attempts}
-    return tuple(_told(last[agent], tries[agent]) for agent in tries)
+    return tuple(_attempt_line(last[agent], tries[agent]) for agent in tries)
 
 
 def same_error(one: SpecialistAttempt, other: SpecialistAttempt) -> bool:
     """Whether two attempts failed of the same: times, durations and addresses may differ."""
-    return one.outcome is other.outcome and _core(one) == _core(other)
+    return one.outcome is other.outcome and _error_fingerprint(one) == _error_fingerprint(other)
 
 
-def _stays(mine: Sequence[SpecialistAttempt]) -> RetryAgent | NewSession | None:
+def _next_with_same(mine: Sequence[SpecialistAttempt]) -> RetryAgent | NewSession | None:
     """What is left to try with the one who tried last; None if nothing is."""
     last = mine[-1]
     match last.outcome:
         case AttemptOutcome.NEEDS_OWNER:
             asked = _count(mine, AttemptOutcome.NEEDS_OWNER)
-            return RetryAgent(last.agent) if asked <= MOST_ASKED else None
+            return RetryAgent(last.agent) if asked <= MAX_OWNER_QUESTIONS else None
         case AttemptOutcome.RATE_LIMIT:
             delay = dict(enumerate(RATE_DELAYS, 1)).get(_in_a_row(mine, AttemptOutcome.RATE_LIMIT))
             return RetryAgent(last.agent, delay) if delay else None
         case _:
-            return _mends(mine) if _may_mend(mine) else None
+            return _retry_or_restart(mine) if _may_mend(mine) else None
 
 
-def _mends(mine: Sequence[SpecialistAttempt]) -> RetryAgent | NewSession:
+def _retry_or_restart(mine: Sequence[SpecialistAttempt]) -> RetryAgent | NewSession:
     last = mine[-1]
     afresh = last.outcome in (AttemptOutcome.TIMEOUT, AttemptOutcome.CONTEXT_OVERFLOW)
     return NewSession(last.agent) if afresh else RetryAgent(last.agent)
@@ -157,7 +157,7 @@ def _may_mend(mine: Sequence[SpecialistAttempt]) -> bool:
     """Whether one who failed gets another try."""
     last, before = mine[-1], mine[:-1]
     working = [each for each in mine if each.outcome not in _NO_ERROR]
-    if any(same_error(last, each) for each in before) or len(working) >= MOST_TRIES:
+    if any(same_error(last, each) for each in before) or len(working) >= MAX_TRIES:
         return False
     if last.outcome is AttemptOutcome.VERIFICATION_FAILED:
         return _fixes_left(mine)
@@ -168,10 +168,10 @@ def _fixes_left(mine: Sequence[SpecialistAttempt]) -> bool:
     failed = [each for each in mine if each.outcome is AttemptOutcome.VERIFICATION_FAILED]
     tries = Counter(criterion for each in failed for criterion in set(each.failed) or {""})
     # The first try is no fix.
-    return max(tries.values()) <= MOST_FIXES
+    return max(tries.values()) <= MAX_FIXES
 
 
-def _other(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> NextAgent | Exhausted:
+def _next_agent(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> NextAgent | Exhausted:
     tried = {attempt.agent for attempt in attempts}
     left = [agent for agent in who if agent not in tried]
     if left:
@@ -181,7 +181,7 @@ def _other(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> NextAge
     return Exhausted("Everybody who can do this has tried.", attempt_lines(attempts))
 
 
-def _told(last: SpecialistAttempt, tries: int) -> str:
+def _attempt_line(last: SpecialistAttempt, tries: int) -> str:
     often = "once" if tries == 1 else f"{tries} times"
     how = last.outcome.value.replace("_", " ")
     said = " ".join((last.error or "").split())[:200]
@@ -202,7 +202,7 @@ def _in_a_row(mine: Sequence[SpecialistAttempt], outcome: AttemptOutcome) -> int
     return row
 
 
-def _core(attempt: SpecialistAttempt) -> tuple[frozenset[str], str]:
+def _error_fingerprint(attempt: SpecialistAttempt) -> tuple[frozenset[str], str]:
     """What an error says, without what differs from one run to the next."""
     return frozenset(attempt.failed), _VARIES.sub("", " ".join((attempt.error or "").split()))
 

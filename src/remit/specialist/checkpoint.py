@@ -1,4 +1,4 @@
-"""How far the work is, in less than 2 KB, for whoever goes on with it. Pure.
+"""How far the work is, in less than 2 KB, for the next specialist. Pure.
 
 It is written before a hand-over. What does not fit is left out in a fixed order, the oldest
 first, and how much that was is said. Whether a file changed since is told by its hash.
@@ -17,14 +17,14 @@ from remit.model.codec import text_of, to_json
 from remit.model.specialist import SpecialistClaim
 from remit.specialist.brief import quoted
 
-MOST_BYTES: Final = 2_000  # of the whole, as JSON in UTF-8
-MOST_STEPS: Final = 10
-MOST_FILES: Final = 16
-_LONGEST: Final = 120  # characters of a step
-_LONGEST_WHY: Final = 100
-_LONGEST_NOW: Final = 200
-_LONGEST_PATH: Final = 160
-_HASH: Final = 12  # characters of a file's hash
+MAX_BYTES: Final = 2_000  # of the whole, as JSON in UTF-8
+MAX_STEPS: Final = 10
+MAX_FILES: Final = 16
+_MAX_STEP_CHARACTERS: Final = 120  # characters of a step
+_MAX_WHY_CHARACTERS: Final = 100
+_MAX_NOW_CHARACTERS: Final = 200
+_MAX_PATH_CHARACTERS: Final = 160
+_HASH_CHARACTERS: Final = 12  # characters of a file's hash
 
 
 class CheckpointCause(StrEnum):
@@ -76,7 +76,7 @@ def checkpoint_of_claim(
     before: Checkpoint | None = None,
 ) -> Checkpoint:
     """The checkpoint after a claim, on from the one before; `files` maps paths to hashes."""
-    said = _heard(claim.text)
+    said = _parse_report(claim.text)
     was = before or Checkpoint(agent, cause, made_at)
     return trimmed(
         Checkpoint(
@@ -97,7 +97,7 @@ def checkpoint_of_claim(
 def trimmed(checkpoint: Checkpoint) -> Checkpoint:
     """The same in less than 2 KB: the last ten steps, short words, the oldest left out first."""
     short = _shortened(checkpoint)
-    while len(pack(short).encode()) >= MOST_BYTES:
+    while len(pack(short).encode()) >= MAX_BYTES:
         short = _smaller(short)
     return short
 
@@ -110,12 +110,14 @@ def pack(checkpoint: Checkpoint) -> str:
 def resume(checkpoint: Checkpoint) -> str:
     """What a specialist is told of it. The words in it are another's, so they are quoted."""
     parts = [
-        _part("Done", checkpoint.done),
-        _part("Still to do", checkpoint.pending),
-        _part("Decided", [_told(choice) for choice in checkpoint.choices]),
-        _part("In the way", checkpoint.blockers),
-        _part("Under way", [checkpoint.now] if checkpoint.now else []),
-        _part("Files it changed, which are in your folder", [s.path for s in checkpoint.files]),
+        _quoted_section("Done", checkpoint.done),
+        _quoted_section("Still to do", checkpoint.pending),
+        _quoted_section("Decided", [_choice_line(choice) for choice in checkpoint.choices]),
+        _quoted_section("In the way", checkpoint.blockers),
+        _quoted_section("Under way", [checkpoint.now] if checkpoint.now else []),
+        _quoted_section(
+            "Files it changed, which are in your folder", [s.path for s in checkpoint.files]
+        ),
     ]
     lead = (
         f"{checkpoint.agent} worked on this before ({checkpoint.cause.value.replace('_', ' ')}). "
@@ -124,32 +126,35 @@ def resume(checkpoint: Checkpoint) -> str:
     return "\n".join([lead, *(part for part in parts if part)])
 
 
-def _part(title: str, lines: Sequence[str]) -> str:
+def _quoted_section(title: str, lines: Sequence[str]) -> str:
     return f"\n{title}:\n" + "\n".join(quoted(f"- {line}") for line in lines) if lines else ""
 
 
-def _told(choice: WorkChoice) -> str:
+def _choice_line(choice: WorkChoice) -> str:
     return f"{choice.what}, because {choice.why}" if choice.why else choice.what
 
 
 def _shortened(found: Checkpoint) -> Checkpoint:
     """Each word within its length, each list within its number."""
-    steps = found.done[-MOST_STEPS:]
-    files = found.files[:MOST_FILES]
+    steps = found.done[-MAX_STEPS:]
+    files = found.files[:MAX_FILES]
     gone = len(found.done) - len(steps) + len(found.files) - len(files)
     return replace(
         found,
         agent=_short(found.agent, 40),
         done=_shorter(steps),
-        pending=_shorter(found.pending[:MOST_STEPS]),
+        pending=_shorter(found.pending[:MAX_STEPS]),
         choices=tuple(
-            WorkChoice(_short(c.what, _LONGEST), _short(c.why, _LONGEST_WHY))
-            for c in found.choices[-MOST_STEPS:]
+            WorkChoice(_short(c.what, _MAX_STEP_CHARACTERS), _short(c.why, _MAX_WHY_CHARACTERS))
+            for c in found.choices[-MAX_STEPS:]
         ),
-        blockers=_shorter(found.blockers[-MOST_STEPS:]),
-        now=_short(found.now, _LONGEST_NOW),
-        tried=tuple(_short(agent, 40) for agent in found.tried[-MOST_STEPS:]),
-        files=tuple(FileState(_short(s.path, _LONGEST_PATH), s.hash[:_HASH]) for s in files),
+        blockers=_shorter(found.blockers[-MAX_STEPS:]),
+        now=_short(found.now, _MAX_NOW_CHARACTERS),
+        tried=tuple(_short(agent, 40) for agent in found.tried[-MAX_STEPS:]),
+        files=tuple(
+            FileState(_short(s.path, _MAX_PATH_CHARACTERS), s.hash[:_HASH_CHARACTERS])
+            for s in files
+        ),
         left_out=found.left_out + gone,
     )
 
@@ -182,7 +187,7 @@ _LISTS: Final = (
 )
 
 
-def _heard(text: str) -> dict[str, tuple[str, ...]]:
+def _parse_report(text: str) -> dict[str, tuple[str, ...]]:
     """What a specialist said in the lines that it was asked for; nobody must say anything."""
     found = re.findall(r"^[ \t>*-]*(DONE|NEXT|DECIDED|BLOCKED):[ \t]*(\S.*)$", text, re.MULTILINE)
     words = ("DONE", "NEXT", "DECIDED", "BLOCKED")
@@ -200,7 +205,7 @@ def _joined(*lists: Sequence[str]) -> tuple[str, ...]:
 
 
 def _shorter(entries: Sequence[str]) -> tuple[str, ...]:
-    return tuple(_short(entry, _LONGEST) for entry in entries)
+    return tuple(_short(entry, _MAX_STEP_CHARACTERS) for entry in entries)
 
 
 def _short(text: str, most: int) -> str:

@@ -40,9 +40,9 @@ class CommandSpecialist:
             running = await self._program.start(job, argv, readable)
             if isinstance(running, SpecialistClaim):
                 return running
-            return await self._heard(running, job, stdin, emit)
+            return await self._finish(running, job, stdin, emit)
 
-    async def _heard(
+    async def _finish(
         self, running: asyncio.subprocess.Process, job: SpecialistJob, stdin: bytes, emit: OnText
     ) -> SpecialistClaim:
         assert running.stdout is not None  # noqa: S101 - they are pipes

@@ -5,7 +5,7 @@ from typing import Final
 
 from remit.model.specialist import AttemptOutcome
 
-_MOST_READ: Final = 4_000  # characters, from the end
+_MAX_READ_CHARACTERS: Final = 4_000  # characters, from the end
 _LAST_LINES: Final = 5
 _OVERFLOW: Final = re.compile(
     r"context[ _-]?(?:length|window|limit|size)|(?:prompt|input|conversation) (?:is|was) too long"
@@ -25,7 +25,7 @@ def sort(said: str) -> AttemptOutcome:
 
     A prompt that is too long stays so after any wait: so it is looked for first.
     """
-    end = said[-_MOST_READ:]
+    end = said[-_MAX_READ_CHARACTERS:]
     if _OVERFLOW.search(end):
         return AttemptOutcome.CONTEXT_OVERFLOW
     return AttemptOutcome.RATE_LIMIT if _LIMIT.search(end) else AttemptOutcome.CRASH

@@ -1,4 +1,4 @@
-"""The files of a worktree, for who is to see no others: no path leads out, and none into `.git`.
+"""The files of a worktree, for a specialist: no path leads out of it, and none into `.git`.
 
 Every name on the way is opened from the folder before it and no link is followed, so it does not
 matter who puts what there, or when.

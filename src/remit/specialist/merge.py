@@ -11,12 +11,13 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
+from remit.model.listing import first_few
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 from remit.system.git import GitLocation
 
 _CONFLICT: Final = 1  # how `git merge-tree` ends when two sides do not fit
-_MOST_NAMED: Final = 5
+_NAMED: Final = 5
 _UNDER_WAY: Final = {
     "MERGE_HEAD": "a merge",
     "CHERRY_PICK_HEAD": "a cherry-pick",
@@ -79,7 +80,7 @@ async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
 
 
 async def publish(trees: Worktrees, tree: Worktree) -> str:
-    """Put the task's branch into the owner's repository beside his own; its name.
+    """Put the task's branch into the owner's repository beside the owner's branches; its name.
 
     For who wants to go on by hand: his folder and his branches stay as they are.
     """
@@ -100,7 +101,8 @@ async def _busy(trees: Worktrees, tree: Worktree, owners: GitLocation) -> str:
     dirty = [line[3:] for line in said.out.decode("utf-8", "replace").split("\0") if line]
     if not dirty:
         return ""
-    return f"{tree.checkout} has changes that are not committed ({_few(dirty)}); commit them first."
+    files = first_few(dirty, _NAMED)
+    return f"{tree.checkout} has changes that are not committed ({files}); commit them first."
 
 
 async def _target(
@@ -118,7 +120,7 @@ async def _target(
     if said.code == _CONFLICT:
         unmet = names[: names.index("")] if "" in names else names
         return MergeRefused(
-            f"The work does not fit with what changed since ({_few(unmet)}); redo it."
+            f"The work does not fit with what changed since ({first_few(unmet, _NAMED)}); redo it."
         )
     if said.code:
         why = " ".join(said.err.split())[-200:]
@@ -145,8 +147,3 @@ async def _forward(
         why = " ".join(said.err.split())[-300:]
         return MergeRefused(f"git did not take the work into {tree.checkout}: {why}")
     return MergedWork(target, branch.removeprefix("refs/heads/"))
-
-
-def _few(names: list[str]) -> str:
-    more = len(names) - _MOST_NAMED
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")

@@ -91,7 +91,7 @@ class ProgramSandbox:
         seen = (*seen, *(each for each in scripts if each.is_file()))
         return (
             *(launcher(bwrap) if self._leave.network else ()),
-            *(str(bwrap), *self._alone(), *system(), *self._rooms(workspace)),
+            *(str(bwrap), *self._user_words(), *system(), *self._rooms(workspace)),
             *_bound("--ro-bind-try", (*seen, *self._leave.reads)),
             *_bound("--bind-try", self._leave.writes),
             *_bound("--bind", (Path(workspace),)),
@@ -101,7 +101,7 @@ class ProgramSandbox:
             *(str(prlimit), *_LIMITS, "--", str(seen[0]), *argv[1:]),
         )
 
-    def _alone(self) -> Iterator[str]:
+    def _user_words(self) -> Iterator[str]:
         yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--hostname", "sandbox")
         yield from ("--cap-drop", "ALL", "--die-with-parent")
         if self._leave.network:

@@ -18,7 +18,7 @@ class SavedWork(Struct, frozen=True):
 
     @property
     def command(self) -> str:
-        """What brings it into a repository of the owner's, beside his own branches."""
+        """What brings it into the owner's repository, beside the other branches."""
         return f"git fetch {self.repo} {self.branch}:{self.branch}"
 
 

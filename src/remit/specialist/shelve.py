@@ -16,7 +16,7 @@ from remit.specialist.worktree import Worktrees
 
 async def shelve(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
     """Leave a branch in place of a folder; its commit, or None if there was nothing to keep."""
-    kept = await _kept(trees, tree, at)
+    kept = await _commit_leftovers(trees, tree, at)
     failpoint("shelved")
     if kept is None:
         await trees.remove(tree)
@@ -25,8 +25,8 @@ async def shelve(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
     return kept
 
 
-async def _kept(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
-    if not disk.stands(tree) or not tree.base:
+async def _commit_leftovers(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
+    if not disk.is_complete(tree) or not tree.base:
         # Nobody has worked in it: it was never made whole, or is gone already.
         return await _tip(trees, tree) if tree.base else None
     seen = await trees.look(tree)
@@ -37,7 +37,7 @@ async def _kept(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
         return tip
     if not seen.changes:
         return None
-    # What could not be taken over may be kept: nobody checks it out by himself.
+    # What could not be taken over may be kept: nobody checks it out by accident.
     return await trees.commit(tree, replace(seen, refused=()), "As it was left\n", at)
 
 

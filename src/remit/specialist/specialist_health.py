@@ -67,12 +67,12 @@ def workers(
     mine = projects[name]
     if mine.specialists:
         return mine.specialists
-    others = {one for key, each in projects.items() if key != name for one in _named(each)}
-    own = {OWN, *_named(mine)}
+    others = {one for key, each in projects.items() if key != name for one in _specialists_of(each)}
+    own = {OWN, *_specialists_of(mine)}
     return tuple(each for each in known if each in own or each not in others)
 
 
-def _named(project: ProjectSettings) -> list[str]:
+def _specialists_of(project: ProjectSettings) -> list[str]:
     chained = (one for line in project.lines.values() for one in line)
     return list(dict.fromkeys((*project.specialists, *chained)))
 
@@ -94,7 +94,7 @@ def _project(
     if not (folder / ".git").exists():
         todo = f"Run `git init` there and commit, or mend path under {table}."
         return SpecialistHealth(name, "fail", "the folder is no git repository", place, todo)
-    missing = [each for each in _named(project) if each not in known and each != OWN]
+    missing = [each for each in _specialists_of(project) if each not in known and each != OWN]
     if missing:
         said = f"nobody is called {', '.join(missing)}"
         todo = f"Name them as [specialists.{missing[0]}], or mend specialists under {table}."

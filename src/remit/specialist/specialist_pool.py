@@ -32,7 +32,7 @@ from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 
 PREFIX: Final = PROJECT
-LONGEST: Final = 1800  # seconds that one try may take, if nobody says otherwise
+DEFAULT_TIME_LIMIT_SECONDS: Final = 1800  # seconds that one try may take, if nobody says otherwise
 _CAUSES: Final = {
     AttemptOutcome.RATE_LIMIT: CheckpointCause.RATE_LIMIT,
     AttemptOutcome.CONTEXT_OVERFLOW: CheckpointCause.CONTEXT_LIMIT,
@@ -175,10 +175,10 @@ class SpecialistPool:
         stays = isinstance(choice, RetryAgent) and course.session is not None
         job = SpecialistJob(
             task.id,
-            _told(task, contract, course) if not stays else _goes_on(course),
+            _write_brief(task, contract, course) if not stays else _goes_on(course),
             tree.folder,
             course.session if stays else None,
-            self._limits.get(choice.agent, float(LONGEST)),
+            self._limits.get(choice.agent, float(DEFAULT_TIME_LIMIT_SECONDS)),
             course.allowed,
         )
 
@@ -214,7 +214,7 @@ class SpecialistPool:
                 return MergeResult(why=why)
 
     async def publish(self, tree: Worktree) -> str:
-        """Put the branch into the owner's repository, beside his own."""
+        """Put the branch into the owner's repository, beside the owner's branches."""
         return await merge.publish(self._trees, tree)
 
     async def close(self, tree: Worktree) -> bool:
@@ -245,7 +245,7 @@ def allowing(
     return replace(course, said=brief.refused(call, exact, word), allowed=())
 
 
-def _told(task: Task, contract: Contract | None, course: WorkHistory) -> str:
+def _write_brief(task: Task, contract: Contract | None, course: WorkHistory) -> str:
     notes: Sequence[str] = task.notes
     asked = "\n\n".join([task.instructions, *(f"The owner adds: {note}" for note in notes)])
     note = checkpoint.resume(course.note) if course.note else ""

@@ -72,7 +72,7 @@ def aside(folder: str) -> Path:
     return Path(f"{folder}{_ASIDE}")
 
 
-def noted(repo: str, task: TaskId) -> str | None:
+def recorded_base(repo: str, task: TaskId) -> str | None:
     """The base of a worktree that was made whole."""
     try:
         base = Path(repo, _NOTES, task).read_text().strip()
@@ -92,7 +92,7 @@ def forget(tree: Worktree) -> None:
         Path(tree.repo, _NOTES, name).unlink(missing_ok=True)
 
 
-def stands(tree: Worktree) -> bool:
+def is_complete(tree: Worktree) -> bool:
     return Path(tree.folder).is_dir() and Path(str(tree.inside.git_dir)).is_dir()
 
 
@@ -106,13 +106,13 @@ def standing(root: Path) -> list[Worktree]:
                 task = task_id(name)
             except BadInput:
                 continue  # the repository itself, or nothing of ours
-            base = noted(str(repo), task) or ""
+            base = recorded_base(str(repo), task) or ""
             found.append(Worktree(task, f"{repo.parent}/{name}", base, str(repo), ""))
     return found
 
 
 def mend(tree: Worktree) -> None:
-    """What ties folder and repository together is as we made it, whoever has been there."""
+    """Restore the files that tie the folder to the repository, whatever was changed in them."""
     git_dir = Path(str(tree.inside.git_dir))
     for path, text in (
         (git_dir / "commondir", "../..\n"),
@@ -154,7 +154,7 @@ def filled(tree: Worktree, paths: list[str]) -> list[str]:
 
 
 def unlock(repo: Path) -> None:
-    """Whoever held these has died: this process is the first to come here since it started."""
+    """Remove locks of a process that has died: no other works here since this one started."""
     for lock in repo.rglob("*.lock"):
         if "objects" not in lock.relative_to(repo).parts[:1]:
             lock.unlink(missing_ok=True)

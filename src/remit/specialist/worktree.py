@@ -29,9 +29,9 @@ from remit.specialist.tree import SHA, Worktree
 from remit.system.git import Git, GitLocation
 from remit.system.locks import LocksByKey
 
-MOST_BYTES: Final = 200_000_000  # of all files that changed
-MOST_FILES: Final = 20_000  # that changed
-MOST_DIFF: Final = 2_000_000  # bytes that are shown
+MAX_CHANGED_BYTES: Final = 200_000_000  # of all files that changed
+MAX_CHANGED_FILES: Final = 20_000  # that changed
+MAX_DIFF_BYTES: Final = 2_000_000  # bytes that are shown
 
 
 class Worktrees:
@@ -52,12 +52,12 @@ class Worktrees:
         repo = str(self._root / _name(owners.folder) / REPOSITORY)
         async with self._locks[repo]:
             await self._founded(repo, owners)
-            kept = await asyncio.to_thread(disk.noted, repo, task)
+            kept = await asyncio.to_thread(disk.recorded_base, repo, task)
             wanted = kept or await self._based(repo, owners, base)
             tree = Worktree(
                 task_id(task), f"{Path(repo).parent}/{task}", wanted, repo, owners.folder
             )
-            whole: bool = kept is not None and await asyncio.to_thread(disk.stands, tree)
+            whole: bool = kept is not None and await asyncio.to_thread(disk.is_complete, tree)
             if not whole:
                 await self._made(tree)
             await asyncio.to_thread(disk.mend, tree)
@@ -90,7 +90,7 @@ class Worktrees:
             tree.house, "commit-tree", seen.tree, "-p", tree.base, stdin=words.encode(), also=when
         )
         await self.git.ok(tree.house, "update-ref", tree.ref, made)
-        # Who goes on in the folder finds nothing staged that was never staged by him.
+        # The next specialist in this folder must not find changes staged by us.
         await self.git.ok(replace(tree.inside, index=None), "read-tree", made)
         return made
 
@@ -182,11 +182,13 @@ class Worktrees:
         words = ("ls-files", "-z", "--modified", "--others", "--exclude-standard", "--deduplicate")
         said = await self.git.run(tree.inside, *words)
         names = [name for name in said.out.split(b"\0") if name]
-        if len(names) > MOST_FILES:
-            raise Conflict(f"{len(names)} files changed; at most {MOST_FILES} are taken over.")
+        if len(names) > MAX_CHANGED_FILES:
+            raise Conflict(
+                f"{len(names)} files changed; at most {MAX_CHANGED_FILES} are taken over."
+            )
         size = await asyncio.to_thread(disk.size, os.fsencode(tree.folder), names)
-        if size > MOST_BYTES:
-            most = MOST_BYTES // 1_000_000
+        if size > MAX_CHANGED_BYTES:
+            most = MAX_CHANGED_BYTES // 1_000_000
             raise Conflict(
                 f"The changed files have {size} bytes; at most {most} MB are taken over."
             )
@@ -224,8 +226,8 @@ class Worktrees:
         """How the whole of a folder, as git calls it, differs from the base."""
         words = ("diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
         said = await self.git.run(tree.house, *words, tree.base, whole)
-        text = said.out[:MOST_DIFF].decode("utf-8", "replace")
-        left_out = len(said.out) - MOST_DIFF
+        text = said.out[:MAX_DIFF_BYTES].decode("utf-8", "replace")
+        left_out = len(said.out) - MAX_DIFF_BYTES
         return f"{text}\n… ({left_out} bytes left out)\n" if left_out > 0 else text
 
 

@@ -14,9 +14,9 @@ from msgspec import Struct
 Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 _Net: TypeAlias = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-_MOST_URL: Final = 2048
-_MOST_HOST: Final = 253
-_MOST_PORT: Final = 65_535
+_MAX_URL_CHARACTERS: Final = 2048
+_MAX_HOST_CHARACTERS: Final = 253
+_MAX_PORT: Final = 65_535
 _PORTS: Final = {"http": 80, "https": 443}
 _URL: Final = re.compile(
     r"(?P<scheme>https?)://(?P<host>[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::(?P<port>[0-9]{1,5}))?"
@@ -43,9 +43,9 @@ class AddressForm(Struct, frozen=True):
 
 def read(url: str, *, private: bool = False) -> AddressForm | BlockedAddress:
     """Take an address apart, or say what is wrong with its form; what it names is not shown."""
-    if len(url) > _MOST_URL:
+    if len(url) > _MAX_URL_CHARACTERS:
         return BlockedAddress(
-            f"The address has {len(url)} characters; at most {_MOST_URL} are taken."
+            f"The address has {len(url)} characters; at most {_MAX_URL_CHARACTERS} are taken."
         )
     found = _URL.fullmatch(url)
     if found is None:
@@ -56,8 +56,8 @@ def read(url: str, *, private: bool = False) -> AddressForm | BlockedAddress:
     if found["scheme"] == "http" and not private:
         return BlockedAddress("The address begins with http://; only https:// is spoken to.")
     port = int(found["port"] or _PORTS[found["scheme"]])
-    if not 1 <= port <= _MOST_PORT:
-        return BlockedAddress(f"The address has the port {port}; one is 1 to {_MOST_PORT}.")
+    if not 1 <= port <= _MAX_PORT:
+        return BlockedAddress(f"The address has the port {port}; one is 1 to {_MAX_PORT}.")
     return host(found["host"], found["scheme"], port)
 
 
@@ -67,7 +67,7 @@ def host(name: str, scheme: str = "https", port: int = 443) -> AddressForm | Blo
     if name.startswith("["):
         return _literal(name[1:-1], scheme, port, "The host of the address is no IPv6 address.")
     labels = name.split(".")
-    if len(name) > _MOST_HOST or not all(map(_LABEL.fullmatch, labels)):
+    if len(name) > _MAX_HOST_CHARACTERS or not all(map(_LABEL.fullmatch, labels)):
         return BlockedAddress("The host of the address is no name: words of letters, digits and -.")
     # Whatever ends in a number is taken for an address by one program or another.
     if _NUMBER.fullmatch(labels[-1]):

@@ -9,12 +9,13 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Coroutine, Iterable
 from datetime import datetime, timedelta
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from msgspec import Struct, field
 
 FIRST_PAUSE_SECONDS: Final = 1.0
 LONGEST_PAUSE_SECONDS: Final = 60.0
+LONGEST_NAP_SECONDS: Final = 30.0
 RECOVERED_AFTER: Final = timedelta(minutes=1)  # a loop that ran so long runs well again
 REPORT_AGAIN_AFTER: Final = timedelta(days=1)  # how often one that comes and goes is reported
 MAX_ERROR_CHARACTERS: Final = 500
@@ -31,6 +32,12 @@ class LoopState(Struct, frozen=True):
     failures: int = 0  # in a row
     error: str = ""  # the last of them
     since: datetime | None = None  # when the first of them happened
+
+
+class _Clock(Protocol):
+    def now(self) -> datetime: ...
+
+    async def sleep(self, seconds: float) -> None: ...
 
 
 Report: TypeAlias = Callable[[LoopState], Awaitable[None]]
@@ -143,10 +150,10 @@ class Background:
             _LOG.error(sentence, before.name, failures, exc_info=error)
         loop.state = LoopState(before.name, failures, text, before.since or now)
         loop.started = None
-        await self._tell(loop, now)
+        await self._report_failure(loop, now)
 
-    async def _tell(self, loop: _Loop, now: datetime) -> None:
-        """Report a failure, unless one of this loop was reported of late."""
+    async def _report_failure(self, loop: _Loop, now: datetime) -> None:
+        """Report a failure, unless one of this loop was reported recently."""
         last = loop.reported
         if self._report is None or (last and last <= now < last + REPORT_AGAIN_AFTER):
             return
@@ -162,6 +169,17 @@ class Background:
             timedelta(0) <= self._now() - loop.started < RECOVERED_AFTER
         )
         return LoopState(loop.state.name) if recovered else loop.state
+
+
+async def wait_until(
+    event: asyncio.Event, clock: _Clock, due: datetime | None, least: float = 0.0
+) -> None:
+    """Wait for an event, or until a moment by the clock on the wall, or for half a minute.
+
+    So it is soon noticed that the clock was set, or that the machine slept.
+    """
+    left = LONGEST_NAP_SECONDS if due is None else (due - clock.now()).total_seconds()
+    await wait_at_most(event, clock.sleep, min(max(left, least), LONGEST_NAP_SECONDS))
 
 
 async def wait_at_most(event: asyncio.Event, sleep: Sleep, seconds: float | None) -> None:

@@ -17,32 +17,32 @@ from msgspec import Struct
 from remit.errors import Permanent, Transient
 from remit.system.process import kill_group
 
-_LIMIT: Final = 600.0  # seconds for one call
-_NOTHING: Final = "/dev/null"
-_NOBODY: Final = "false"  # a program that fails
+_TIMEOUT_SECONDS: Final = 600.0  # seconds for one call
+_EMPTY_FILE: Final = "/dev/null"
+_FAILING_PROGRAM: Final = "false"  # a program that fails
 
 # What holds for every call, whatever a repository says.
-_OVERRULED: Final = {
-    "core.hooksPath": _NOTHING,
+_FORCED_SETTINGS: Final = {
+    "core.hooksPath": _EMPTY_FILE,
     "core.fsmonitor": "false",
     "core.untrackedCache": "false",
-    "core.sshCommand": _NOBODY,
+    "core.sshCommand": _FAILING_PROGRAM,
     "core.gitProxy": "",
-    "core.askPass": _NOBODY,
-    "core.editor": _NOBODY,
+    "core.askPass": _FAILING_PROGRAM,
+    "core.editor": _FAILING_PROGRAM,
     "core.pager": "cat",
-    "core.attributesFile": _NOTHING,
-    "core.excludesFile": _NOTHING,
-    "core.alternateRefsCommand": _NOBODY,
+    "core.attributesFile": _EMPTY_FILE,
+    "core.excludesFile": _EMPTY_FILE,
+    "core.alternateRefsCommand": _FAILING_PROGRAM,
     "core.quotePath": "false",
-    "sequence.editor": _NOBODY,
+    "sequence.editor": _FAILING_PROGRAM,
     "credential.helper": "",
     "commit.gpgSign": "false",
     "tag.gpgSign": "false",
     "push.gpgSign": "false",
-    "gpg.program": _NOBODY,
-    "gpg.ssh.program": _NOBODY,
-    "gpg.x509.program": _NOBODY,
+    "gpg.program": _FAILING_PROGRAM,
+    "gpg.ssh.program": _FAILING_PROGRAM,
+    "gpg.x509.program": _FAILING_PROGRAM,
     "merge.verifySignatures": "false",
     "diff.external": "",
     "diff.ignoreSubmodules": "all",
@@ -59,15 +59,15 @@ _OVERRULED: Final = {
 }
 _ENVIRON: Final = {
     "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_SYSTEM": _NOTHING,
-    "GIT_CONFIG_GLOBAL": _NOTHING,
+    "GIT_CONFIG_SYSTEM": _EMPTY_FILE,
+    "GIT_CONFIG_GLOBAL": _EMPTY_FILE,
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_TERMINAL_PROMPT": "0",
-    "GIT_ASKPASS": _NOBODY,
-    "SSH_ASKPASS": _NOBODY,
-    "GIT_SSH_COMMAND": _NOBODY,
-    "GIT_EDITOR": _NOBODY,
-    "GIT_SEQUENCE_EDITOR": _NOBODY,
+    "GIT_ASKPASS": _FAILING_PROGRAM,
+    "SSH_ASKPASS": _FAILING_PROGRAM,
+    "GIT_SSH_COMMAND": _FAILING_PROGRAM,
+    "GIT_EDITOR": _FAILING_PROGRAM,
+    "GIT_SEQUENCE_EDITOR": _FAILING_PROGRAM,
     "GIT_PAGER": "cat",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_ALLOW_PROTOCOL": "file",
@@ -77,18 +77,18 @@ _ENVIRON: Final = {
     "GIT_AUTHOR_EMAIL": "remit@localhost",
     "GIT_COMMITTER_NAME": "Remit",
     "GIT_COMMITTER_EMAIL": "remit@localhost",
-    "HOME": _NOTHING,
-    "XDG_CONFIG_HOME": _NOTHING,
+    "HOME": _EMPTY_FILE,
+    "XDG_CONFIG_HOME": _EMPTY_FILE,
     "LC_ALL": "C.UTF-8",
 }
 # Programs that are named under a word of the repository's own, so nobody knows them beforehand.
-_NAMED: Final = re.compile(
+_PROGRAM_SETTING: Final = re.compile(
     r"(filter\..*\.(?:clean|smudge|process|required)|merge\..*\.driver|diff\..*\.(?:command|textconv)"
     r"|credential\..*\.helper|remote\..*\.(?:uploadpack|receivepack|vcs|proxy)|pager\..*"
     r"|submodule\..*\.update|(?:difftool|mergetool|browser|man)\..*\.(?:cmd|path))",
     re.IGNORECASE | re.DOTALL,
 )
-_STANDS_FOR: Final = {"required": "false", "update": "none"}
+_OFF_VALUES: Final = {"required": "false", "update": "none"}
 
 
 class GitLocation(Struct, frozen=True):
@@ -123,7 +123,7 @@ class GitResult(Struct, frozen=True):
 
 
 class Git:
-    def __init__(self, environ: Mapping[str, str], limit: float = _LIMIT) -> None:
+    def __init__(self, environ: Mapping[str, str], limit: float = _TIMEOUT_SECONDS) -> None:
         self._path = environ.get("PATH", os.defpath)
         self._limit = limit
 
@@ -151,7 +151,7 @@ class Git:
             there = await asyncio.to_thread(os.path.isdir, where.folder)
             what = "git is not installed" if there else f"{where.folder} is not there"
             raise Permanent(f"git cannot be run: {what}.") from None
-        return await self._heard(process, words[0], stdin)
+        return await self._finish(process, words[0], stdin)
 
     async def ok(
         self,
@@ -172,11 +172,11 @@ class Git:
         where = GitLocation(folder)
         listed = await self.run(where, "config", "--list", "--name-only", "-z", "--includes")
         names = listed.out.decode("utf-8", "surrogateescape").split("\0")
-        named = sorted({name for name in names if _NAMED.fullmatch(name)})
-        off = [(name, _STANDS_FOR.get(name.rpartition(".")[2].lower(), "")) for name in named]
+        named = sorted({name for name in names if _PROGRAM_SETTING.fullmatch(name)})
+        off = [(name, _OFF_VALUES.get(name.rpartition(".")[2].lower(), "")) for name in named]
         return GitLocation(folder, overruled=tuple(off))
 
-    async def _heard(
+    async def _finish(
         self, process: asyncio.subprocess.Process, word: str, stdin: bytes
     ) -> GitResult:
         try:
@@ -193,7 +193,7 @@ class Git:
 def safe_environ(path: str, overruled: Sequence[tuple[str, str]] = ()) -> dict[str, str]:
     """The whole environment for git: no program and no setting of a repository gets through."""
     # As variables neither the name nor the value of a setting can be read as more than it is.
-    config = (*_OVERRULED.items(), *overruled)
+    config = (*_FORCED_SETTINGS.items(), *overruled)
     environ = _ENVIRON | {"PATH": path, "GIT_CONFIG_COUNT": str(len(config))}
     for n, (key, value) in enumerate(config):
         environ |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}

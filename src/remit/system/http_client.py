@@ -23,9 +23,9 @@ from remit.system.tls import trusted_authorities
 Token: TypeAlias = Callable[[], str]  # asked at each send, so a renewed one needs no restart
 Fields: TypeAlias = Mapping[str, object]
 
-MOST_WAIT: Final = 3600.0  # a provider that asks for more is asked again after so many seconds
-_MOST_READ: Final = 65_536  # bytes of an answer; a provider says yes or no in far fewer
-_MOST_SAID: Final = 200
+MAX_WAIT_SECONDS: Final = 3600.0  # a provider that asks for more is asked again then
+_MAX_ANSWER_BYTES: Final = 65_536  # bytes of an answer; a provider says yes or no in far fewer
+_MAX_ERROR_CHARACTERS: Final = 200
 _TELLING: Final = 8  # so many characters of a token in a row
 _CONNECT: Final = 10.0
 _LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
@@ -130,7 +130,7 @@ async def _read(answer: httpx2.Response) -> bytes | None:
     read = bytearray()
     async for piece in answer.aiter_raw():
         read += piece
-        if len(read) > _MOST_READ:
+        if len(read) > _MAX_ANSWER_BYTES:
             return None
     return bytes(read)
 
@@ -193,13 +193,13 @@ def wait_of(said: HttpReply, now: datetime) -> float | None:
     if not asked:
         return None
     if asked.isascii() and asked.isdecimal():
-        return min(float(asked[:9]), MOST_WAIT)
+        return min(float(asked[:9]), MAX_WAIT_SECONDS)
     try:
         until = parsedate_to_datetime(asked)
         seconds = (until - now).total_seconds()
     except (ValueError, TypeError, OverflowError):
         return None
-    return min(max(seconds, 0.0), MOST_WAIT)
+    return min(max(seconds, 0.0), MAX_WAIT_SECONDS)
 
 
 def clean(words: object, token: str) -> str:
@@ -209,7 +209,7 @@ def clean(words: object, token: str) -> str:
     # A piece of a token is as good as told, so it goes too.
     for start in range(max(len(token) - _TELLING, 0) + 1 if token else 0):
         line = line.replace(token[start : start + _TELLING], "…")
-    return line[:_MOST_SAID].rstrip(". ")
+    return line[:_MAX_ERROR_CHARACTERS].rstrip(". ")
 
 
 def usable(token: str) -> bool:

@@ -25,8 +25,8 @@ from remit.system.tls import trusted_authorities
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]  # a name's addresses
 
 SECONDS: Final = 10.0
-MOST_BYTES: Final = 1_048_576
-_MOST_ADDRESSES: Final = 16
+MAX_ANSWER_BYTES: Final = 1_048_576
+_MAX_ADDRESSES: Final = 16
 
 
 class ResolvedAddress(Struct, frozen=True):
@@ -71,7 +71,7 @@ def _checked(
 ) -> ResolvedAddress | BlockedAddress | UnresolvedAddress:
     """One bad address spoils the lot: an honest name does not lead to two such places."""
     addresses: list[Address] = []
-    for each in dict.fromkeys(found[:_MOST_ADDRESSES]):
+    for each in dict.fromkeys(found[:_MAX_ADDRESSES]):
         try:
             address = ipaddress.ip_address(each)
         except ValueError:
@@ -92,7 +92,7 @@ def _checked(
 
 
 def open_client(
-    place: ResolvedAddress, *, tls: ssl.SSLContext | None = None, most: int = MOST_BYTES
+    place: ResolvedAddress, *, tls: ssl.SSLContext | None = None, most: int = MAX_ANSWER_BYTES
 ) -> httpx2.AsyncClient:
     """A client for this place alone: elsewhere it does not go, and more bytes it does not read."""
     return httpx2.AsyncClient(
@@ -133,12 +133,12 @@ class _Pinned(httpx2.AsyncBaseTransport):
         *others, last = self._place.addresses
         for address in others:
             try:
-                return await self._net.handle_async_request(self._to(address, request))
+                return await self._net.handle_async_request(self._addressed_to(address, request))
             except (httpx2.ConnectError, httpx2.ConnectTimeout):
                 continue
-        return await self._net.handle_async_request(self._to(last, request))
+        return await self._net.handle_async_request(self._addressed_to(last, request))
 
-    def _to(self, address: Address, request: httpx2.Request) -> httpx2.Request:
+    def _addressed_to(self, address: Address, request: httpx2.Request) -> httpx2.Request:
         """The same request, to an address; its Host line and its handshake keep the name."""
         spot = self._place.spot
         known_as = {} if spot.literal is not None else {"sni_hostname": spot.host}

@@ -29,11 +29,10 @@ from remit.store import after_restore, occurrences, series, slots
 from remit.store import clock as wrong_clock
 from remit.store.database import Database
 from remit.store.slots import SeriesAdvance, SkippedSlots
-from remit.system.background import Background, wait_at_most
+from remit.system.background import Background, wait_until
 
 LOOP: Final = "recurring tasks"
 _LOG: Final = logging.getLogger("remit.schedule")
-LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 _NEWS_PAUSE: Final = 1.0
 _TROUBLE_PAUSE: Final = 1.0
 _PAGE: Final = 100
@@ -154,14 +153,7 @@ class Repeater:
                 await self._clock.sleep(_NEWS_PAUSE)
                 if self._news.is_set():
                     return
-            await self._nap()
-
-    async def _nap(self) -> None:
-        left = LONGEST_NAP
-        if self._due is not None:
-            left = (self._due - self._clock.now()).total_seconds()
-        nap = min(max(left, 0), LONGEST_NAP)
-        await wait_at_most(self._news, self._clock.sleep, nap)
+            await wait_until(self._news, self._clock, self._due)
 
 
 def _again(task: Task, now: datetime) -> Task:

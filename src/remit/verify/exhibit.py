@@ -8,9 +8,9 @@ from msgspec import Struct
 
 from remit.model.contract import Evidence
 
-MOST: Final = 24_000  # characters that are shown at once
-MOST_SHEETS: Final = 12
-_MOST_BYTES: Final = 1_000_000
+MAX_SHOWN_CHARACTERS: Final = 24_000  # characters that are shown at once
+MAX_SHEETS: Final = 12
+_MAX_FILE_BYTES: Final = 1_000_000
 
 
 class NumberedLine(Struct, frozen=True):
@@ -41,8 +41,8 @@ def sheets(evidence: Evidence) -> tuple[ExhibitSheet, ...] | NotShowable:
         if isinstance(text, NotShowable):
             return text
         made += _cut(name, text)
-    if len(made) > MOST_SHEETS:
-        most = MOST * MOST_SHEETS
+    if len(made) > MAX_SHEETS:
+        most = MAX_SHOWN_CHARACTERS * MAX_SHEETS
         return NotShowable(f"it is too long for a critic, who reads at most {most} characters")
     return tuple(made)
 
@@ -62,7 +62,7 @@ def _read(folder: Path, file: Path, name: str) -> str | NotShowable:
     """A file of the workspace; a link that leads out of it is not followed."""
     if not file.resolve().is_relative_to(folder) or not file.is_file():
         return NotShowable(f"{name} is no file of the workspace")
-    if file.stat().st_size > _MOST_BYTES:
+    if file.stat().st_size > _MAX_FILE_BYTES:
         return NotShowable(f"{name} is too large for a critic")
     try:
         return file.read_text(encoding="utf-8")
@@ -74,15 +74,15 @@ def _cut(name: str, text: str) -> Iterator[ExhibitSheet]:
     lines: list[NumberedLine] = []
     size = 0
     for number, line in enumerate(text.splitlines(), 1):
-        if lines and size + len(line) > MOST:
+        if lines and size + len(line) > MAX_SHOWN_CHARACTERS:
             yield ExhibitSheet(name, tuple(lines))
             lines, size = [], 0
-        lines.append(NumberedLine(number, line[:MOST]))
+        lines.append(NumberedLine(number, line[:MAX_SHOWN_CHARACTERS]))
         size += len(line)
     if lines:
         yield ExhibitSheet(name, tuple(lines))
 
 
-def shown(sheet: ExhibitSheet) -> str:
+def number_lines(sheet: ExhibitSheet) -> str:
     """The lines with their numbers."""
     return "\n".join(f"{line.number:>5}| {line.text}" for line in sheet.lines)

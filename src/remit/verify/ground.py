@@ -47,7 +47,9 @@ def pack(
 
 def names(workspace: Path) -> Collection[str]:
     """The files that are laid in, relative to the workspace."""
-    every = repository.files(workspace) if repository.is_one(workspace) else _walked(workspace)
+    every = (
+        repository.files(workspace) if repository.is_repository(workspace) else _walked(workspace)
+    )
     return [name for name in every if not _is_installed(name)]
 
 

@@ -1,4 +1,4 @@
-"""Files that judge work are used as they were before the work, whoever changed them.
+"""Files that judge work are used as they were before the work, even if the work changed them.
 
 Every file that differs from the base commit is looked at. What steers a run (settings of runners,
 modules that would stand in for one) is used as it was in every run. Tests that were there are used
@@ -134,12 +134,12 @@ class _Found:
     ) -> None:
         steers = "changed" if name in also else _steers(name, was, now, base)
         if steers:
-            self._tell(name, steers, now)
+            self._note_change(name, steers, now)
             self.settings[name] = was
         elif is_test(name):
             self.tests[name] = was
             if was is not None:
-                self._tell(name, "deleted" if now is None else _fewer(was, now), now)
+                self._note_change(name, "deleted" if now is None else _fewer(was, now), now)
         else:
             if name.endswith(".rs") and was is not None and _INLINE_TESTS.search(_text(was)):
                 self._inline(name, was, now)
@@ -149,7 +149,7 @@ class _Found:
                     "tested; if that is right, name the file as an intended change"
                 )
 
-    def _tell(self, name: str, how: str, now: bytes | None) -> None:
+    def _note_change(self, name: str, how: str, now: bytes | None) -> None:
         self.told.append(f"{name} ({how})")
         self.changed[name] = digest(now)
 
@@ -158,7 +158,7 @@ class _Found:
         before, after = _split(was), _split(now or b"")
         if before[1] != after[1] and now is not None:
             self.tests[name] = after[0] + before[1]
-            self._tell(name, f"tests in it: {_fewer(before[1], after[1])}", now)
+            self._note_change(name, f"tests in it: {_fewer(before[1], after[1])}", now)
 
 
 def _split(content: bytes) -> tuple[bytes, bytes]:
@@ -235,7 +235,7 @@ def _part_changed(part: Callable[[str], object], was: bytes | None, now: bytes |
 
 def _pyproject(text: str) -> object:
     tools = ("pytest", "coverage", "mypy", "pyright", "ruff", "pylint", "tox", "nox", "ty")
-    return _kept(_toml(text, "tool"), tools)
+    return _selected_keys(_toml(text, "tool"), tools)
 
 
 def _cargo(text: str) -> object:
@@ -243,7 +243,7 @@ def _cargo(text: str) -> object:
     package = whole.get("package") if isinstance(whole, dict) else None
     switches = ("autotests", "autobins", "autoexamples", "build")
     parts = ("lib", "bin", "test", "bench", "example", "profile", "workspace", "lints", "patch")
-    return _kept(whole, parts), _kept(package, switches)
+    return _selected_keys(whole, parts), _selected_keys(package, switches)
 
 
 def _package(text: str) -> object:
@@ -252,7 +252,7 @@ def _package(text: str) -> object:
     except (ValueError, RecursionError):
         return text
     parts = ("scripts", "jest", "vitest", "eslintConfig", "mocha", "ava", "nyc", "c8", "babel")
-    return _kept(whole, (*parts, "imports", "workspaces"))
+    return _selected_keys(whole, (*parts, "imports", "workspaces"))
 
 
 def _sections(text: str) -> object:
@@ -273,7 +273,7 @@ def _toml(text: str, table: str = "") -> object:
     return whole.get(table) if table else whole
 
 
-def _kept(table: object, names: Iterable[str]) -> dict[str, object]:
+def _selected_keys(table: object, names: Iterable[str]) -> dict[str, object]:
     if not isinstance(table, dict):
         return {}
     return {name: table[name] for name in ("", *names) if name in table}

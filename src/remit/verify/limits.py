@@ -13,9 +13,7 @@ class SandboxLimits(Struct, frozen=True):
     seconds: float = 600  # on the wall, for the whole of it
     cpu: int = 600  # seconds, of each process
     memory: int = 2048  # MB that one process may hold of its own
-    addresses: int = (
-        64 * 1024
-    )  # MB that one process may name; runtimes reserve far more than they use
+    addresses: int = 64 * 1024  # MB that one process may name; runtimes reserve far more
     processes: int = 512  # and threads, of all together
     file: int = 512  # MB that one file may have
     room: int = 1024  # MB for the workspace; it lies in memory and goes with the sandbox

@@ -28,7 +28,7 @@ from remit.verify.toolchain import Toolchain
 Commands: TypeAlias = tuple[Argv, ...]  # for one activity
 FILE: Final = "project.json"
 ALWAYS: Final = frozenset({"typecheck", "lint"})  # asked of every change, tool or no tool
-_MOST: Final = 1_000_000  # characters
+_MAX_CHARACTERS: Final = 1_000_000  # characters
 _SHELL: Final = re.compile(r"[|&;<>`$(){}*?\n]")
 
 
@@ -93,7 +93,7 @@ def read(
     if any("node_modules" in each or Path(each).name == "npm" for each in starts):
         starts.add("node")  # what such a program is started with
     programs = [Path(each) if "/" in each else tools.find(each) for each in sorted(starts)]
-    seen = [each for program in programs if program for each in tools.sees(program)]
+    seen = [each for program in programs if program for each in tools.needed_folders(program)]
     inside = {each.place for each in own}
     shown = (*own, *(each for each in dict.fromkeys(seen) if each.place not in inside))
     return ProjectCommands(
@@ -163,8 +163,12 @@ def _argv(name: str, value: object) -> Argv:
 def _file_at(place: Path, base: str | None) -> str:
     if base is not None:
         held = repository.tree(place, base).get(FILE)
-        return repository.blob(place, held).decode("utf-8", "replace")[:_MOST] if held else ""
+        return (
+            repository.blob(place, held).decode("utf-8", "replace")[:_MAX_CHARACTERS]
+            if held
+            else ""
+        )
     path = place / FILE
     if not path.is_file() or path.is_symlink():
         return ""
-    return path.read_text("utf-8", "replace")[:_MOST]
+    return path.read_text("utf-8", "replace")[:_MAX_CHARACTERS]

@@ -1,6 +1,6 @@
 """A verdict as a person reads it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Final
 
 from remit.model.contract import DEFERRED, Contract, Criterion, Finding, Result, Verdict
@@ -35,9 +35,3 @@ def summary(verdict: Verdict) -> str:
     if counts[Result.SKIPPED] - late:
         said.append(f"{counts[Result.SKIPPED] - late} not checked")
     return ", ".join(said) + "."
-
-
-def paths(names: Sequence[str], most: int = 5) -> str:
-    """A few names, and how many more."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

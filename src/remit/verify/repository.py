@@ -16,13 +16,13 @@ from remit.errors import BadInput
 from remit.system.git import safe_environ
 from remit.system.installed import UNTRACKED
 
-MOST: Final = 16 * 1024 * 1024  # bytes of a file that are compared
+MAX_COMPARED_BYTES: Final = 16 * 1024 * 1024  # bytes of a file that are compared
 _GIT_TIMEOUT_SECONDS: Final = 60
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 _MODULE: Final = "160000"
 
 
-def is_one(workspace: Path) -> bool:
+def is_repository(workspace: Path) -> bool:
     """Whether a folder lies in a git repository."""
     return any((folder / ".git").exists() for folder in (workspace, *workspace.parents))
 
@@ -36,7 +36,7 @@ def files(workspace: Path) -> tuple[str, ...]:
 
 def commit(workspace: Path, named: str) -> str:
     """The commit that a name means now."""
-    if not is_one(workspace):
+    if not is_repository(workspace):
         raise BadInput(f"{workspace} is not under git, so it has no commit {named}.")
     try:
         said = _git(workspace, "rev-parse", "--verify", "--end-of-options", f"{named}^{{commit}}")
@@ -137,4 +137,8 @@ def diff(workspace: Path, before: Mapping[str, str], names: Sequence[str], most:
 
 
 def _text(content: bytes) -> str:
-    return "" if b"\0" in content or len(content) > MOST else content.decode("utf-8", "replace")
+    return (
+        ""
+        if b"\0" in content or len(content) > MAX_COMPARED_BYTES
+        else content.decode("utf-8", "replace")
+    )

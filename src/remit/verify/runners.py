@@ -157,7 +157,7 @@ def script_tests(
         if found is not None:
             return found
     if script:
-        return _found(tools, "npm", "run", "--silent", "test")
+        return _detected_command(tools, "npm", "run", "--silent", "test")
     needed = next((each for each in ("vitest", "jest", "mocha") if each in needs), None)
     return _way(RUNNERS[needed], (), (), tools) if needed else None
 
@@ -218,7 +218,7 @@ def program_tests(name: str, tools: Toolchain) -> CheckCommand | MissingTool:
     return CheckCommand(words, name, True, False, runner.reader, everything, runner.by_folder)
 
 
-def _found(tools: Toolchain, program: str, *words: str) -> CheckCommand | MissingTool:
+def _detected_command(tools: Toolchain, program: str, *words: str) -> CheckCommand | MissingTool:
     found = tools.find(program)
     if found is None:
         return MissingTool(f"the project uses {program}, which is not installed")

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-MOST: Final = 2_000  # characters
+MAX_CHARACTERS: Final = 2_000  # characters
 _LINES: Final = 40
 _UNSEEN: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[^\S\n ]")
 # What differs from run to run would hide that the same error came twice.
@@ -18,7 +18,7 @@ _PASSING: Final = (
 
 def useful(why: str, output: str) -> str:
     """A sentence and the end of what was said, no longer than may be told."""
-    room = MOST - len(why) - 2
+    room = MAX_CHARACTERS - len(why) - 2
     lines = [line.rstrip() for line in _clean(output).splitlines()]
     kept: list[str] = []
     for line in reversed([line for line in lines if line][-_LINES:]):

@@ -177,8 +177,8 @@ class _Tools(Struct, frozen=True):
         shown = ground.shown
         outside: tuple[str, ...] = ()
         if is_root():
-            # The kernel does not count the processes of root; and who is nobody outside is
-            # nobody even if he should get out.
+            # The kernel does not count the processes of root; and a user who is nobody outside is
+            # nobody even after an escape.
             outside, shown = self._as_nobody(shown)
         return (
             *outside,

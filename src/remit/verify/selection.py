@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.model.listing import first_few
 from remit.model.test_files import is_test
 
 _MIN_FILES: Final = 6  # with fewer test files, all of them are run at once
@@ -62,7 +63,7 @@ def select(
     reached = graph.users_of(touched)
     chosen = tuple(sorted(name for name in tests if name in reached))
     code = [name for name in touched if _has_imports(name) and not is_test(name)]
-    about = _short([posixpath.basename(name) for name in code or touched])
+    about = first_few([posixpath.basename(name) for name in code or touched], 3)
     if not chosen:
         return Selection((), len(tests), f"No test file imports {about}, so all tests ran.")
     if 2 * len(chosen) > len(tests):
@@ -149,7 +150,7 @@ class _Graph:
         for words in (part.split() for part in plain.split(",")):
             top = words[0].partition(".")[0] if words else ""
             if top in self._tops:
-                yield from self._module(words[0], _used(words, text))
+                yield from self._module(words[0], _used_names(words, text))
 
     def _module(self, module: str, wanted: Collection[str]) -> Iterator[str]:
         """The files that an import of names from a module means."""
@@ -227,7 +228,7 @@ def _imported(wanted: str) -> dict[str, str]:
     return {words[0]: words[-1] for words in parts if words}
 
 
-def _used(words: Sequence[str], text: str) -> list[str]:
+def _used_names(words: Sequence[str], text: str) -> list[str]:
     """Which names of a plainly imported package a file uses; none named: all of it."""
     module = words[-1] if "as" in words else words[0]
     if "." in module:
@@ -241,8 +242,3 @@ def _used(words: Sequence[str], text: str) -> list[str]:
 
 def _has_imports(name: str) -> bool:
     return name.endswith((".py", *_SCRIPTS))
-
-
-def _short(names: Sequence[str], most: int = 3) -> str:
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

@@ -11,7 +11,7 @@ from remit.verify import repository
 from remit.verify.guarded import Contents
 from remit.verify.reports import CaseResult
 from remit.verify.runners import CheckCommand
-from remit.verify.said import MOST, useful
+from remit.verify.said import MAX_CHARACTERS, useful
 from remit.verify.sandbox import SandboxRefusal
 from remit.verify.selection import Selection
 from remit.verify.suite_runs import (
@@ -57,7 +57,7 @@ class SuiteJudge:
         if isinstance(run, SuiteRun) and run.code is not None and not _has(run, pattern, by_words):
             return self._fail(f"no test matches {pattern}", run) if demanded else nothing
         about = f"tests called {pattern}" if by_words else ""
-        return await self._judged(run, None, settings, about)
+        return await self._judge_run(run, None, settings, about)
 
     async def selected(self, chosen: Selection) -> CheckOutcome:
         """Run the chosen test files as they were before the work."""
@@ -68,7 +68,7 @@ class SuiteJudge:
         run = await self._run_once(instead, CaseSelection(files))
         if isinstance(run, SuiteRun) and run.code is not None and not run.count:
             return CheckOutcome(Result.SKIPPED)  # they are helpers of other tests
-        return await self._judged(run, None, instead, replace(chosen, files=files).sentence)
+        return await self._judge_run(run, None, instead, replace(chosen, files=files).sentence)
 
     async def whole(self) -> CheckOutcome:
         """Run all tests as they were before the work, then as it left them."""
@@ -80,7 +80,7 @@ class SuiteJudge:
         if isinstance(run, SuiteRun) and run.code is None and (base is None or base.code is None):
             note = f"The whole suite did not end within {self._runner.seconds:g} seconds."
             return CheckOutcome(Result.SKIPPED, note=note, of=base.count if base else None)
-        judged = await self._judged(run, base, guard.as_before, "", self._work.named)
+        judged = await self._judge_run(run, base, guard.as_before, "", self._work.named)
         if judged.result is Result.FAIL:
             return await self.maybe_intended(judged)
         if guard.tests:
@@ -96,7 +96,7 @@ class SuiteJudge:
         run = await self._run_once(guard.settings, ALL)
         self._remember(run)
         changed = self._work.named | guard.tests.keys()
-        judged = await self._judged(run, base, guard.settings, "", changed)
+        judged = await self._judge_run(run, base, guard.settings, "", changed)
         if judged.result is Result.FAIL:
             return replace(judged, error=f"As the work left it: {judged.error}")
         old = f"{before.ran or 0:,} of them ran without what the work changed in tests."
@@ -112,7 +112,7 @@ class SuiteJudge:
         if not changed or guard.is_weaker:
             return judged
         run = await self._run_once(guard.settings, ALL)
-        left = await self._judged(run, None, guard.settings, "")
+        left = await self._judge_run(run, None, guard.settings, "")
         return replace(judged, intended=changed) if left.result is Result.PASS else judged
 
     # Runs -----------------------------------------------------------------------------------------
@@ -158,7 +158,7 @@ class SuiteJudge:
 
     # Judging --------------------------------------------------------------------------------------
 
-    async def _judged(
+    async def _judge_run(
         self,
         run: SuiteRun | SandboxRefusal,
         base: SuiteRun | None,
@@ -219,9 +219,9 @@ class SuiteJudge:
     ) -> CheckOutcome:
         """The failing tests, how many, what is used as it was; then what the first one says."""
         lines = (broken(blame, run, base, about), self._work.guard.sentence)
-        text = "\n".join(filter(None, lines))[:MOST]
+        text = "\n".join(filter(None, lines))[:MAX_CHARACTERS]
         details = useful("", blame.broke[0].message.partition("\n")[2])
-        details = details[: max(MOST - len(text) - 2, 0)]
+        details = details[: max(MAX_CHARACTERS - len(text) - 2, 0)]
         error = "\n\n".join(filter(None, (text, details)))
         return CheckOutcome(Result.FAIL, error, ran=run.count, of=base.count if base else None)
 

@@ -51,17 +51,17 @@ class SuiteRun(Struct, frozen=True):
 
     @property
     def failed(self) -> Cases:
-        return self._with(CaseOutcome.FAILED)
+        return self._with_outcome(CaseOutcome.FAILED)
 
     @property
     def skipped(self) -> Cases:
-        return self._with(CaseOutcome.SKIPPED)
+        return self._with_outcome(CaseOutcome.SKIPPED)
 
     @property
     def ran(self) -> Cases:
         return tuple(case for case in self.cases or () if case.outcome is not CaseOutcome.SKIPPED)
 
-    def _with(self, outcome: CaseOutcome) -> Cases:
+    def _with_outcome(self, outcome: CaseOutcome) -> Cases:
         return tuple(case for case in self.cases or () if case.outcome is outcome)
 
 

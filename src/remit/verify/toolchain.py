@@ -45,9 +45,13 @@ class Toolchain:
                 return path
         return None
 
-    def sees(self, program: Path) -> tuple[ReadOnlyFolder, ...]:
+    def needed_folders(self, program: Path) -> tuple[ReadOnlyFolder, ...]:
         """The folders that a program needs to be shown."""
-        own = (ReadOnlyFolder(each, each) for each in self._sees(program) if self._may_show(each))
+        own = (
+            ReadOnlyFolder(each, each)
+            for each in self._needed_folders(program)
+            if self._may_show(each)
+        )
         # What was fetched before is found where the tool looks for it; keys beside it are not.
         fetched = (
             ReadOnlyFolder(self._home / each, Path(HOME) / each)
@@ -56,7 +60,7 @@ class Toolchain:
         )
         return tuple(dict.fromkeys((*own, *fetched)))
 
-    def _sees(self, program: Path) -> Iterator[Path]:
+    def _needed_folders(self, program: Path) -> Iterator[Path]:
         root = program.parent.parent
         if (root / "pyvenv.cfg").is_file():
             yield root

@@ -26,7 +26,7 @@ from remit.intake.hear import RequestReader
 from remit.intake.plain_reader import PlainReader
 from remit.ports import Brain, Clock
 from remit.settings import EngineSettings, Settings
-from remit.specialist.specialist_pool import LONGEST
+from remit.specialist.specialist_pool import DEFAULT_TIME_LIMIT_SECONDS
 from remit.wiring.app_context import AppContext
 
 _CHECKS: Final = 30  # of one piece of work, one after the other
@@ -41,7 +41,7 @@ def brain_of(settings: Settings) -> Brain:
         case "scripted":
             return scripted.load(settings.home / settings.brain.script)
         case "auto" | "model":
-            return ModelBrain(choose.found(os.environ, settings.brain))
+            return ModelBrain(choose.choose_models(os.environ, settings.brain))
         case "local":
             return _local(settings)
         case other:
@@ -52,7 +52,7 @@ def brain_of(settings: Settings) -> Brain:
 def _local(settings: Settings) -> ModelBrain:
     from remit.brain import local, weights  # noqa: PLC0415 - for the few who have one
 
-    choice = local.found(settings.models, settings.brain)
+    choice = local.choose_local_model(settings.models, settings.brain)
     key = secrets.token_urlsafe(32)
     threads = min(settings.brain.threads, os.cpu_count() or 1)
     line = local.LocalModelConnection(
@@ -71,7 +71,10 @@ def patient(settings: Settings) -> EngineSettings:
     if brain.kind == "local":
         limits.append(brain.time_limit * engine.parallel)
     if settings.projects:
-        works = [LONGEST, *(each.time_limit for each in settings.specialists.values())]
+        works = [
+            DEFAULT_TIME_LIMIT_SECONDS,
+            *(each.time_limit for each in settings.specialists.values()),
+        ]
         checks = [each.time_limit * _CHECKS for each in settings.projects.values()]
         limits.append(max(*works, *checks) + _SPARE)
     return replace(engine, step_limit=max(limits))

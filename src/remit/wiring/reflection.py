@@ -26,7 +26,7 @@ from remit.plan.draft import ranked
 from remit.ports import Brain
 from remit.reflect.harvest import FOLDER, ReflectionCollector
 from remit.reflect.reflector import Asks, Rank, ReflectionContext, Reflector, sender_domain
-from remit.reflect.statistics import DAYS, LEAST
+from remit.reflect.statistics import DAYS, MIN_CASES
 from remit.reflect.versions import LessonVersions
 from remit.settings import rules
 from remit.store import reflections
@@ -120,7 +120,7 @@ class ReflectionLoop:
         if not reflect.nightly:
             await ground.db.write(reflections.rest, _NIGHTLY, ground.clock.now())
             self._arranged = True
-        elif len(await self.harvest.recent(DAYS)) >= LEAST:
+        elif len(await self.harvest.recent(DAYS)) >= MIN_CASES:
             await self.begin()
             self._arranged = True
 

@@ -108,7 +108,7 @@ def _sees(ground: AppContext) -> Callable[[str], Sequence[Path] | None]:
         found = tools.find(program)
         if found is None:
             return None
-        shown = (each.folder for each in tools.sees(found) if each.folder == each.place)
+        shown = (each.folder for each in tools.needed_folders(found) if each.folder == each.place)
         return (found, found.resolve(), *shown)
 
     return sees

@@ -17,7 +17,7 @@ from remit.brain.secret import Secret
 from remit.model.codec import JsonMap
 from remit.system.tls import trusted_authorities
 
-_GRACE: Final = 2.0  # seconds for what nobody waits for
+_GRACE_SECONDS: Final = 2.0  # seconds for what nobody waits for
 _GONE: Final = 404
 _REFUSED: Final = 400
 _FAILED: Final = 500
@@ -48,7 +48,7 @@ class McpHttpTransport:
         name = self._limits.name
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return wire.answer(await self._asked(number, method, params), name)
+                return wire.answer(await self._post_question(number, method, params), name)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             why = f"The server {name} cannot be reached: {type(error).__name__}."
             raise McpTrouble(why, sent=False) from None
@@ -70,7 +70,7 @@ class McpHttpTransport:
         self.alive = False
         try:
             if self._session:
-                async with asyncio.timeout(_GRACE):
+                async with asyncio.timeout(_GRACE_SECONDS):
                     await self._web.delete(self._url, headers=self._headers("", {}))
         except (TimeoutError, httpx2.HTTPError):
             pass  # it will find out by itself
@@ -82,10 +82,10 @@ class McpHttpTransport:
         gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
         if self.version != wire.MODERN:
             with suppress(McpTrouble, TimeoutError):
-                async with asyncio.timeout(_GRACE):
+                async with asyncio.timeout(_GRACE_SECONDS):
                     await self.tell("notifications/cancelled", gone)
 
-    async def _asked(self, number: int, method: str, params: JsonMap) -> JsonMap:
+    async def _post_question(self, number: int, method: str, params: JsonMap) -> JsonMap:
         body = wire.packed(wire.question(number, method, params))
         headers = self._headers(method, params)
         async with self._web.stream("POST", self._url, content=body, headers=headers) as response:
@@ -96,7 +96,7 @@ class McpHttpTransport:
                 for message in wire.unpacked(part):
                     if wire.is_answer(message, number):
                         return message
-                    await self._other(message, response.status_code)
+                    await self._answer_server(message, response.status_code)
             if response.status_code >= _REFUSED:
                 raise McpRefusal(f"it answered with status {response.status_code}")
         raise McpTrouble(f"The server {self._limits.name} sent no answer.", sent=True)
@@ -113,7 +113,7 @@ class McpHttpTransport:
         if status >= _FAILED:
             raise McpTrouble(f"The server {name} failed with status {status}.", sent=True)
 
-    async def _other(self, message: JsonMap, status: int) -> None:
+    async def _answer_server(self, message: JsonMap, status: int) -> None:
         error = message.get("error")
         if status >= _REFUSED and isinstance(error, dict):
             raise McpRefusal(str(error.get("message") or status)[:2000])
@@ -158,9 +158,9 @@ async def _parts(response: httpx2.Response, kind: str, name: str) -> AsyncIterat
     buffer, total = b"", 0
     async for piece in response.aiter_bytes():
         total += len(piece)
-        if total > wire.MOST_BYTES:
+        if total > wire.MAX_MESSAGE_BYTES:
             raise McpTrouble(
-                f"The server {name} sent more than {wire.MOST_BYTES} bytes.", sent=True
+                f"The server {name} sent more than {wire.MAX_MESSAGE_BYTES} bytes.", sent=True
             )
         buffer += piece
         if kind != "text/event-stream":
@@ -168,10 +168,10 @@ async def _parts(response: httpx2.Response, kind: str, name: str) -> AsyncIterat
         buffer = buffer.replace(b"\r\n", b"\n")
         *events, buffer = buffer.split(b"\n\n")
         for event in events:
-            yield _said(event)
-    yield _said(buffer) if kind == "text/event-stream" else buffer
+            yield _event_data(event)
+    yield _event_data(buffer) if kind == "text/event-stream" else buffer
 
 
-def _said(event: bytes) -> bytes:
+def _event_data(event: bytes) -> bytes:
     lines = (line[5:].removeprefix(b" ") for line in event.split(b"\n") if line[:5] == b"data:")
     return b"\n".join(lines)

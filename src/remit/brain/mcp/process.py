@@ -108,7 +108,7 @@ class McpProcess:
                     why = "talks without being asked"
                     break
         except ValueError:
-            why = f"sent more than {wire.MOST_BYTES} bytes in one line"
+            why = f"sent more than {wire.MAX_MESSAGE_BYTES} bytes in one line"
         except McpTrouble:
             pass
         self._break(f"The server {self._limits.name} {why}.")
@@ -150,7 +150,7 @@ async def start(
             cwd=folder,
             env=dict(environ),
             start_new_session=True,
-            limit=wire.MOST_BYTES,
+            limit=wire.MAX_MESSAGE_BYTES,
         )
     except OSError as error:
         why = f"The server {limits.name} cannot be started: {error.strerror or error}."

@@ -18,13 +18,13 @@ from remit.model.reply import Tool
 
 Dial: TypeAlias = Callable[[], Awaitable[McpTransport]]
 
-MOST_TOOLS: Final = 100
-_MOST_PAGES: Final = 20
-_MOST_NAME: Final = 64  # of what a vendor takes for a tool's name, with the server's before it
-_MOST_SAID: Final = 2_000  # characters that a tool may say of itself
-_MOST_SCHEMA: Final = 20_000
-_MOST_PARTS: Final = 1_000
-_MOST_DEEP: Final = 16
+MAX_TOOLS: Final = 100
+_MAX_PAGES: Final = 20
+_MAX_NAME_CHARACTERS: Final = 64  # that vendors take for a tool, with the server in front
+_MAX_DESCRIPTION_CHARACTERS: Final = 2_000  # characters that a tool may say of itself
+_MAX_SCHEMA_CHARACTERS: Final = 20_000
+_MAX_PARTS: Final = 1_000
+_MAX_DEPTH: Final = 16
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 _WHO: Final[JsonMap] = {"name": "remit", "version": "1"}
 _META: Final = "io.modelcontextprotocol/"
@@ -60,7 +60,7 @@ class McpServer:
             return f"It refused: {no}", True
         if result.get("resultType") == "input_required":
             return "It wants to ask something back; that is not possible here.", True
-        return _said(result), result.get("isError") is True
+        return _result_text(result), result.get("isError") is True
 
     async def close(self) -> None:
         if self._line is not None:
@@ -114,7 +114,7 @@ class McpServer:
         line.changed = False
         found: dict[str, Tool] = {}
         params: JsonMap = {}
-        for _ in range(_MOST_PAGES):
+        for _ in range(_MAX_PAGES):
             try:
                 page = await line.ask("tools/list", self._params(line, params))
             except McpRefusal as no:
@@ -124,7 +124,7 @@ class McpServer:
             listed = page.get("tools")
             for each in listed if isinstance(listed, list) else ():
                 tool = _tool(self.name, each)
-                if tool is not None and len(found) < MOST_TOOLS:
+                if tool is not None and len(found) < MAX_TOOLS:
                     found.setdefault(tool.name, tool)
             cursor = page.get("nextCursor")
             if not isinstance(cursor, str) or params.get("cursor") == cursor:
@@ -155,20 +155,20 @@ def _tool(server: str, told: Json) -> Tool | None:
         return None
     name, takes = told.get("name"), told.get("inputSchema")
     offered = f"{server}__{name}"
-    named = isinstance(name, str) and _NAME.fullmatch(name) and len(offered) <= _MOST_NAME
+    named = isinstance(name, str) and _NAME.fullmatch(name) and len(offered) <= _MAX_NAME_CHARACTERS
     if not named or not isinstance(takes, dict) or not _is_sound(takes):
         return None
-    says = outside.neutral(str(told.get("description") or ""))[:_MOST_SAID]
+    says = outside.neutral(str(told.get("description") or ""))[:_MAX_DESCRIPTION_CHARACTERS]
     return Tool(offered, f"Of the server {server}, in its own words: {says}", _quiet(takes))
 
 
 def _is_sound(takes: JsonMap) -> bool:
     """Whether a schema is one of arguments, and neither long nor deep."""
     with suppress(ValueError, RecursionError):
-        long = len(json.dumps(takes, ensure_ascii=False)) > _MOST_SCHEMA
+        long = len(json.dumps(takes, ensure_ascii=False)) > _MAX_SCHEMA_CHARACTERS
         parts, deep = schema.size(takes)
         return takes.get("type") == "object" and not (
-            long or parts > _MOST_PARTS or deep > _MOST_DEEP
+            long or parts > _MAX_PARTS or deep > _MAX_DEPTH
         )
     return False
 
@@ -178,7 +178,7 @@ def _quiet(takes: JsonMap) -> JsonMap:
     calmed: JsonMap = {}
     for name, part in takes.items():
         if name in ("description", "title") and isinstance(part, str):
-            calmed[name] = outside.neutral(part)[:_MOST_SAID]
+            calmed[name] = outside.neutral(part)[:_MAX_DESCRIPTION_CHARACTERS]
         elif isinstance(part, dict):
             calmed[name] = _quiet(part)
         elif isinstance(part, list):
@@ -188,7 +188,7 @@ def _quiet(takes: JsonMap) -> JsonMap:
     return calmed
 
 
-def _said(result: JsonMap) -> str:
+def _result_text(result: JsonMap) -> str:
     """What a result says in words; a picture or a sound is noted, not passed on."""
     content = result.get("content")
     parts: Sequence[Json] = content if isinstance(content, list) else []

@@ -25,9 +25,9 @@ from remit.ports import Clock
 from remit.settings import McpSettings
 
 _ALWAYS: Final = ("PATH", "HOME", "LANG")
-_FRESH: Final = timedelta(minutes=10)  # how long a list of tools holds
-_PATIENCE: Final = timedelta(seconds=30)  # before a server that is not there is tried again
-_MOST_QUOTED: Final = 400
+_TOOLS_VALID_FOR: Final = timedelta(minutes=10)  # how long a list of tools holds
+_RETRY_AFTER: Final = timedelta(seconds=30)  # before a server that is not there is tried again
+_MAX_QUOTED_CHARACTERS: Final = 400
 
 
 class McpTool(Struct, frozen=True):
@@ -41,7 +41,7 @@ class McpTool(Struct, frozen=True):
     def warning(self) -> str:
         if not self.pins.is_changed(self.tool):
             return ""
-        said = self.tool.says[:_MOST_QUOTED]
+        said = self.tool.says[:_MAX_QUOTED_CHARACTERS]
         return f"This tool has changed since you last allowed it. Now: “{said}” "
 
     def policy(self, task: Task) -> Policy:
@@ -103,8 +103,8 @@ class McpToolSource:
             return True
         age = self._clock.now() - self._asked_at
         if self.trouble:
-            return age >= _PATIENCE
-        return self._server.is_stale or age >= _FRESH
+            return age >= _RETRY_AFTER
+        return self._server.is_stale or age >= _TOOLS_VALID_FOR
 
     async def _look(self) -> None:
         self._able, self.trouble = (), ""

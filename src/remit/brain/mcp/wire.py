@@ -8,7 +8,7 @@ from msgspec import Struct
 from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap
 
-MOST_BYTES: Final = 4_000_000  # of one message
+MAX_MESSAGE_BYTES: Final = 4_000_000  # of one message
 MODERN: Final = "2026-07-28"  # each request says all about itself
 LEGACY: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # after a handshake
 _NO_SUCH_METHOD: Final = -32601

@@ -20,8 +20,8 @@ from remit.store.database import Database
 
 Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
 
-MOST_DEPTH: Final = 3
-MOST_CHILDREN: Final = 10  # of one run
+MAX_DEPTH: Final = 3
+MAX_CHILDREN: Final = 10  # of one run
 _CREATE: Final = Tool(
     "create_task",
     "Make a task of its own, now or for later. Its outcome is shown to the owner.",
@@ -47,9 +47,9 @@ _CREATE: Final = Tool(
 def create_task(policy: Policy, db: Database, admit: Admit) -> OwnTool:
     async def create(task: Task, call: ToolCall) -> ToolResult:
         cue = _cue(task, call)
-        known = await db.read(tasks.child_refs, _family(task), MOST_CHILDREN)
-        if len(known) >= MOST_CHILDREN and cue.source.ref not in known:
-            raise BadInput(f"A run makes at most {MOST_CHILDREN} tasks; this one has made them.")
+        known = await db.read(tasks.child_refs, _family(task), MAX_CHILDREN)
+        if len(known) >= MAX_CHILDREN and cue.source.ref not in known:
+            raise BadInput(f"A run makes at most {MAX_CHILDREN} tasks; this one has made them.")
         made = await admit(cue)
         when = f"for {stamp(made.scheduled_for)}" if made.scheduled_for else "to start now"
         return ToolResult(call.id, f"{made.id} is made, {when}.", taint=task.taint)
@@ -66,8 +66,8 @@ def depth(task: Task) -> int:
 
 def _cue(task: Task, call: ToolCall) -> Cue:
     below = depth(task) + 1
-    if below > MOST_DEPTH:
-        sentence = f"This task was made {MOST_DEPTH} tasks deep; it makes no more. Do it here."
+    if below > MAX_DEPTH:
+        sentence = f"This task was made {MAX_DEPTH} tasks deep; it makes no more. Do it here."
         raise BadInput(sentence)
     items = call.args.get("work")
     when = text(call, "when")

@@ -13,17 +13,17 @@ from remit.model.visibility import may_see
 from remit.store import events, search, tasks
 from remit.store.database import Database, Tx
 
-MOST_LINES: Final = 200
-MOST_CHARS: Final = 20_000
-_MOST_LINE: Final = 4_000
-_MOST_TASKS: Final = 10
+MAX_LINES: Final = 200
+MAX_CHARACTERS: Final = 20_000
+_MAX_LINE_CHARACTERS: Final = 4_000
+_MAX_TASKS: Final = 10
 _LOG: Final = Tool(
     "read_task_log",
     "Read what happened in a task, line by line; without task_id, in this one and in those before "
     "it that are the same work.",
     takes(
         task_id={"type": "string", "description": "As search_tasks gives it."},
-        last={"type": "integer", "minimum": 1, "maximum": MOST_LINES},
+        last={"type": "integer", "minimum": 1, "maximum": MAX_LINES},
         before={"type": "integer", "minimum": 1, "description": "Only lines before this one."},
     ),
 )
@@ -34,21 +34,21 @@ def read_task_log(policy: Policy, db: Database) -> OwnTool:
         named = text(call, "task_id")
         last, before = number(call, "last", 40), number(call, "before", 0)
         wanted = task_id(named) if named else None
-        read, found = await db.read(_found, task, wanted, last, before)
+        read, found = await db.read(_read_events, task, wanted, last, before)
         taint = Taint.OWNER
         for each in read:
             taint = taint.joined(each.taint)
-        return ToolResult(call.id, _told(found, last), taint=taint)
+        return ToolResult(call.id, _newest_lines(found, last), taint=taint)
 
     return OwnTool(_LOG, policy, read)
 
 
-def _found(
+def _read_events(
     tx: Tx, task: Task, wanted: TaskId | None, last: int, before: int
 ) -> tuple[list[Task], list[Event]]:
     """The tasks that are read, and one line more than is asked for, if there is one."""
     if wanted is None:
-        session = search.TaskFilter(session=task.session_id, limit=_MOST_TASKS)
+        session = search.TaskFilter(session=task.session_id, limit=_MAX_TASKS)
         read = [each for each in search.page(tx, session).tasks if may_see(task, each)]
     else:
         read = [tasks.get(tx, wanted)]
@@ -60,13 +60,13 @@ def _found(
     return read, lines[-last - 1 :]
 
 
-def _told(found: list[Event], last: int) -> str:
+def _newest_lines(found: list[Event], last: int) -> str:
     """The newest lines that fit, in order, and how to get at those before them."""
     shown: list[str] = []
-    room = MOST_CHARS
+    room = MAX_CHARACTERS
     for event in reversed(found[-last:]):
         line = transcript.line(event).rstrip()
-        line = line if len(line) <= _MOST_LINE else f"{line[:_MOST_LINE]}…"
+        line = line if len(line) <= _MAX_LINE_CHARACTERS else f"{line[:_MAX_LINE_CHARACTERS]}…"
         line = f"{event.task_id} {line}"
         room -= len(line) + 1
         if room < 0:

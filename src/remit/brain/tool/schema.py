@@ -9,7 +9,7 @@ from typing import Final
 
 from remit.model.codec import Json, JsonMap
 
-_MOST_DEPTH: Final = 12
+_MAX_DEPTH: Final = 12
 
 
 def _is_number(value: Json) -> bool:
@@ -39,14 +39,14 @@ def problem(schema: JsonMap, args: JsonMap) -> str | None:
 def size(schema: Json, depth: int = 0) -> tuple[int, int]:
     """How many parts a schema has, and how deep they lie."""
     inner = list(schema.values()) if isinstance(schema, dict) else schema
-    if not isinstance(inner, list) or depth > 2 * _MOST_DEPTH:
+    if not isinstance(inner, list) or depth > 2 * _MAX_DEPTH:
         return 1, depth
     sizes = [size(part, depth + 1) for part in inner] or [(0, depth)]
     return 1 + sum(parts for parts, _ in sizes), max(deep for _, deep in sizes)
 
 
 def _problems(schema: Json, value: Json, where: str, depth: int) -> Iterator[str]:
-    if not isinstance(schema, dict) or depth > _MOST_DEPTH:
+    if not isinstance(schema, dict) or depth > _MAX_DEPTH:
         return
     wrong = _type(schema, value, where) or _choice(schema, value, where)
     wrong = wrong or _bounds(schema, value, where)

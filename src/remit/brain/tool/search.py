@@ -15,7 +15,7 @@ from remit.store.database import Database
 # Given words, a number, and which tasks may be told: those that are like the words.
 Find: TypeAlias = Callable[[str, int, Callable[[Task], bool]], Awaitable[list[SimilarTask]]]
 
-MOST: Final = 10
+MAX_RESULTS: Final = 10
 _LOOKED: Final = 50  # with the words, of which some may not be told
 _SEARCH: Final = Tool(
     "search_tasks",
@@ -24,14 +24,14 @@ _SEARCH: Final = Tool(
     takes(
         "query",
         query={"type": "string", "minLength": 1, "maxLength": 300},
-        limit={"type": "integer", "minimum": 1, "maximum": MOST},
+        limit={"type": "integer", "minimum": 1, "maximum": MAX_RESULTS},
     ),
 )
 
 
 def search_tasks(policy: Policy, db: Database, find: Find | None = None) -> OwnTool:
     async def look(task: Task, call: ToolCall) -> ToolResult:
-        query, limit = text(call, "query"), min(number(call, "limit", MOST), MOST)
+        query, limit = text(call, "query"), min(number(call, "limit", MAX_RESULTS), MAX_RESULTS)
 
         def fits(other: Task) -> bool:
             return other.id != task.id and may_see(task, other)

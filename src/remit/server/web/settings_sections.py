@@ -97,11 +97,11 @@ def mind(call: Call) -> BrainSection:
 def _choice(settings: Settings) -> ModelChoice:
     match settings.brain.kind:
         case "local":
-            return local.found(settings.models, settings.brain)
+            return local.choose_local_model(settings.models, settings.brain)
         case "none" | "scripted":
             return ModelChoice({}, dict.fromkeys(ModelRole, _NONE))
         case _:
-            return choose.found(os.environ, settings.brain)
+            return choose.choose_models(os.environ, settings.brain)
 
 
 def _budget(budget: BudgetSettings) -> tuple[SettingRow, ...]:

@@ -25,9 +25,9 @@ from remit.verify.written.wording import STOP, entries, folded_words, plain, say
 
 _NUMBERED: Final = re.compile(r"\d{1,2}[.)]\s+(?P<item>.+)")
 _STOP: Final = STOP | words_in_all("requests", "asking")
-_FEW: Final = 3  # words of an item that is nothing but a name
+_MAX_NAME_WORDS: Final = 3  # words of an item that is nothing but a name
 _TWO: Final = 2
-_LEAST_ROOM: Final = 4  # words of a sentence that could be an answer
+_MIN_ANSWER_WORDS: Final = 4  # words of a sentence that could be an answer
 
 
 class _Item(Struct, frozen=True):
@@ -51,14 +51,14 @@ class _Item(Struct, frozen=True):
         """Whether its answer would say its own word: it names a thing, or asks whether."""
         whether = pattern("answers.whether", before=r"(?:.{0,20}\b)?")
         asks = whether.match(fold_text(self.text)) is not None
-        return asks or (len(self.terms) <= _FEW and not self.open)
+        return asks or (len(self.terms) <= _MAX_NAME_WORDS and not self.open)
 
 
 class AnswersCheck:
     """`pattern` is the items, one a line, numbered; without it they are the task's own."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
-        asked = _asked(task, criterion)
+        asked = _asked_items(task, criterion)
         if not asked:
             return Finding("answers", Result.PASS, "nothing in the request could be told apart")
         text = plain(evidence.text)
@@ -97,7 +97,7 @@ def judge(asked: Sequence[str], text: str) -> tuple[list[str], list[str]]:
     return sure, [each.text for each in silent if each.text not in sure]
 
 
-def _asked(task: Task, criterion: Criterion) -> list[str]:
+def _asked_items(task: Task, criterion: Criterion) -> list[str]:
     if criterion.pattern:
         lines = criterion.pattern.splitlines()
         return [
@@ -172,7 +172,7 @@ def _telling(text: str) -> list[str]:
     return [
         each
         for each in (*told, *whole)
-        if len(each.split()) >= _LEAST_ROOM
+        if len(each.split()) >= _MIN_ANSWER_WORDS
         and not pattern("answers.openers").match(fold_text(each))
         and not each.endswith(":")
     ]

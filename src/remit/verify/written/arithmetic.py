@@ -21,15 +21,15 @@ _SIGNS: Final = re.compile(r"[=×÷*]|\bx\s?\d|\d\s*\([^)]*%")
 # Months, quarters, days, weeks, both ways.
 _FACTORS: Final = (12.0, 4.0, 7.0, 52.0, 365.0, 30.0, 2.0)
 _SMALLER: Final = {"g": 1000.0, "m": 1000.0, "ml": 1000.0, "mb": 1000.0, "ct": 100.0, "min": 60.0}
-_MOST_COMBINED: Final = 40  # figures that are combined
+_MAX_COMBINED: Final = 40  # figures that are combined
 _HEDGED_SHARE: Final = 0.025
 _ROUNDING: Final = 1e-9
 _CENT: Final = 0.011
 _EXACT: Final = 0.001
 _ROUGH_DIGITS: Final = 2  # digits
-_MOST_PER_SENTENCE: Final = 8
-_MOST_RESULTS: Final = 3000
-_MOST_ROWS: Final = 200
+_MAX_PER_SENTENCE: Final = 8
+_MAX_RESULTS: Final = 3000
+_MAX_ROWS: Final = 200
 _YEARS: Final = range(1900, 2101)
 _RATIO: Final = re.compile(r"(?<![\d:.,])(\d{1,4})\s?:\s?(\d{1,4})(?![\d:])")
 _BEFORE_RATIO: Final = 12  # characters
@@ -60,7 +60,7 @@ def is_asked(words: str) -> bool:
 
 def is_share(wanted: AmountFigure, parts: Sequence[AmountFigure]) -> bool:
     """Whether an amount is the share of two that stand beside it; that needs no saying."""
-    amounts = [amount for each in parts[-_MOST_COMBINED:] for amount in each.number.amounts]
+    amounts = [amount for each in parts[-_MAX_COMBINED:] for amount in each.number.amounts]
     made = [a / b * 100 for a in amounts for b in amounts if b]
     values = wanted.number.values if wanted.number.unit == "%" else ()
     return any(_near(value, each, None, hedged=False) for value in values for each in made)
@@ -72,7 +72,7 @@ def in_ratio(figure: Figure, text: str, known: Sequence[AmountFigure]) -> bool:
     at = min(figure.at, _BEFORE_RATIO)
     here = (each for each in _RATIO.finditer(line) if each.start() <= at < each.end())
     amounts = [
-        amount for each in known[-_MOST_COMBINED:] for amount in each.number.amounts if amount
+        amount for each in known[-_MAX_COMBINED:] for amount in each.number.amounts if amount
     ]
     quotients = [a / b for a in amounts for b in amounts]
     for each in here:
@@ -86,7 +86,7 @@ def stated_figures(amounts: Sequence[AmountFigure], text: str) -> list[StatedFig
     """What can be reckoned with; the last ones, if there are too many."""
     return [
         StatedFigure(amount, each.number.unit, text.count("\n", 0, each.at))
-        for each in amounts[-_MOST_COMBINED:]
+        for each in amounts[-_MAX_COMBINED:]
         for amount in each.number.amounts
     ]
 
@@ -107,7 +107,7 @@ def number_columns(text: str) -> Iterator[list[FigureRow]]:
         told = [each for each in figures(line) if isinstance(each, AmountFigure)]
         if told:
             found.append(FigureRow(told[-1].number.amounts[-1], frozenset(folded_words(line))))
-    if 1 < len(found) <= _MOST_ROWS:
+    if 1 < len(found) <= _MAX_ROWS:
         yield found
 
 
@@ -116,20 +116,20 @@ def results_in_sentences(texts: Iterable[str]) -> list[float]:
 
     Of a long reading there are so many that any number would be among them; then there are none.
     """
-    made = list(islice((each for text in texts for each in _results_in(text)), _MOST_RESULTS + 1))
-    return made if len(made) <= _MOST_RESULTS else []
+    made = list(islice((each for text in texts for each in _results_in(text)), _MAX_RESULTS + 1))
+    return made if len(made) <= _MAX_RESULTS else []
 
 
 def _results_in(text: str) -> Iterator[float]:
     for sentence in sentences(text):
         found = {each for each in amounts_in(figures(sentence)) if each not in _YEARS}
         amounts = found | spelled(sentence)
-        if len(amounts) <= _MOST_PER_SENTENCE:
+        if len(amounts) <= _MAX_PER_SENTENCE:
             pairs = permutations(amounts, 2)
-            yield from (made for a, b in pairs for made in _both(a, b))
+            yield from (made for a, b in pairs for made in _combine(a, b))
 
 
-def _both(a: float, b: float) -> tuple[float, ...]:
+def _combine(a: float, b: float) -> tuple[float, ...]:
     return (a + b, a - b, a * b, a / b if b else a)
 
 

@@ -38,21 +38,25 @@ def compare(
     told = figures(text)
     lost = invented(task, evidence)
     missing = [
-        each for each in figures(asked) if _is_fact(each, asked) and not _stands(each, told, text)
+        each
+        for each in figures(asked)
+        if _is_fact(each, asked) and not _is_in_text(each, told, text)
     ]
     wrong, doubts = [], []
     for fact in missing:
         other = next((t for t in told if _replaces(fact, t, asked, text, lost, ground)), None)
         if other and (composes or isinstance(fact, DateFigure)):
-            wrong.append(f"the request says “{_shown(fact)}”, the text “{_shown(other)}”")
+            wrong.append(
+                f"the request says “{_figure_text(fact)}”, the text “{_figure_text(other)}”"
+            )
         elif composes and not _is_bare(fact):
-            doubts.append(f"“{_shown(fact)}” of the request does not occur")
+            doubts.append(f"“{_figure_text(fact)}” of the request does not occur")
     if composes and not wrong and not evidence.read:
-        doubts += [f"“{_shown(each)}” stands nowhere in the request" for each in lost]
+        doubts += [f"“{_figure_text(each)}” stands nowhere in the request" for each in lost]
     return wrong, doubts
 
 
-def _shown(figure: Figure) -> str:
+def _figure_text(figure: Figure) -> str:
     return figure.said.rstrip(".")  # a full stop is the sentence's
 
 
@@ -96,7 +100,7 @@ def _is_bare(fact: Figure) -> bool:
     return isinstance(fact, AmountFigure) and not fact.number.unit
 
 
-def _stands(fact: Figure, told: Sequence[Figure], text: str) -> bool:
+def _is_in_text(fact: Figure, told: Sequence[Figure], text: str) -> bool:
     """Whether the text has a figure of the request, in digits or in words."""
     if any(agree(fact, each) for each in told):
         return True

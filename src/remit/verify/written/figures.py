@@ -70,7 +70,7 @@ _CODE: Final = re.compile(
     r"(?:(?<![\w.])|(?<=\bv))(?!\d{1,3}(?:\.\d{3})+(?!\d))\d+(?:\.\d+){2,}(?!\w)"
 )
 _SCALES: Final = (5, 6, 10, 20, 100)
-_MOST_LABEL: Final = 20
+_MAX_LABEL_CHARACTERS: Final = 20
 _SURE_DIGITS: Final = 9
 
 
@@ -152,7 +152,7 @@ def _amounts(left: _UnclaimedText) -> Iterator[AmountFigure]:
 def _is_label(number: Number, left: _UnclaimedText, at: int) -> bool:
     """Whether a number names a step, or the end of a scale: 7.9 out of 10."""
     whole = number.values[0].amount
-    small = not number.unit and whole <= _MOST_LABEL
+    small = not number.unit and whole <= _MAX_LABEL_CHARACTERS
     if not (small or whole in _SCALES):
         return False
     before = left.before(at)

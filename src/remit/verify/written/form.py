@@ -22,7 +22,7 @@ _HEADING: Final = re.compile(r"^#{1,6}\s+\S", re.MULTILINE)
 _BOLD: Final = re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
 _FENCE: Final = re.compile(r"^\s*```[\w-]*\n(.*?)\n```\s*$", re.DOTALL)
 _PARTED: Final = re.compile(r"[,;·:]|\.(?:\s|$)| [–—-] ")
-_LEAST: Final = 2
+_MIN_ITEMS: Final = 2
 _SEVERAL: Final = 4  # things in a row: three commas stand in many a sentence that is no list
 _BRIEF: Final = 6  # words: a thing, not a clause
 
@@ -62,7 +62,7 @@ def _is_csv(text: str) -> bool:
         widths = [{len(row) for row in csv.reader(lines, delimiter=mark)} for mark in ",;\t"]
     except csv.Error:
         return False
-    return any(len(each) == 1 and min(each) >= _LEAST for each in widths)
+    return any(len(each) == 1 and min(each) >= _MIN_ITEMS for each in widths)
 
 
 def _inside(text: str) -> str:
@@ -72,11 +72,11 @@ def _inside(text: str) -> str:
 
 def _has_table(text: str) -> bool:
     tabbed = [line for line in text.splitlines() if line.count("\t") >= 1]
-    return has_table(text) or len(tabbed) >= _LEAST
+    return has_table(text) or len(tabbed) >= _MIN_ITEMS
 
 
 def _has_points(text: str) -> bool:
-    return len(entries(text)) >= _LEAST
+    return len(entries(text)) >= _MIN_ITEMS
 
 
 def _no_html(text: str) -> bool:
@@ -126,4 +126,4 @@ def _lines(text: str) -> bool:
     """Whether it is a list without marks: short lines, one below the other."""
     lines = [line for line in text.splitlines() if line.strip()]
     short = sum(len(line) <= 100 for line in lines)  # noqa: PLR2004 - about a line of a screen
-    return len(lines) > _LEAST and short >= len(lines) - 1
+    return len(lines) > _MIN_ITEMS and short >= len(lines) - 1

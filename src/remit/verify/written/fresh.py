@@ -36,7 +36,7 @@ class FreshnessCheck:
         oldest = today - timedelta(days=int(wanted))
         dated = [(each, dated_on(each, today)) for each in evidence.read]
         stale = [(each, day) for each, day in dated if day and day < oldest]
-        used = _used([each for each, _ in stale], _fresh(dated, oldest), evidence.text)
+        used = _used_stale_source([each for each, _ in stale], _fresh(dated, oldest), evidence.text)
         if used:
             day = next(day for each, day in stale if each is used)
             why = f"{used.place[:_SHOWN]} is of {day}, more than {wanted} days before {today}"
@@ -84,7 +84,9 @@ def _fresh(dated: list[tuple[ReadSource, date | None]], oldest: date) -> list[Re
     return [each for each, day in dated if day is None or day >= oldest]
 
 
-def _used(stale: list[ReadSource], fresh: list[ReadSource], text: str) -> ReadSource | None:
+def _used_stale_source(
+    stale: list[ReadSource], fresh: list[ReadSource], text: str
+) -> ReadSource | None:
     """A stale source that the text names, or whose figures stand in no fresh one."""
     if not stale:
         return None

@@ -32,9 +32,9 @@ from remit.verify.written.vocabulary import pattern
 from remit.verify.written.wording import entries, rows
 
 _PRICES: Final = 60
-_A_FEW: Final = 12
+_MAX_SMALL_NUMBER: Final = 12
 _NEAR_DAYS: Final = 14
-MOST: Final = 100_000  # characters of a text
+MAX_CHARACTERS: Final = 100_000  # characters of a text
 _SHOWN: Final = 3
 _WINDOW: Final = 40  # characters before a figure
 _NEXT: Final = 14  # characters behind it
@@ -45,9 +45,9 @@ class GroundedCheck:
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del criterion
-        if len(evidence.text) > MOST:
-            why = f"its {len(evidence.text)} characters are too many to look up; at most {MOST}"
-            return Finding("grounded", Result.FAIL, why)
+        if len(evidence.text) > MAX_CHARACTERS:
+            many = f"its {len(evidence.text)} characters are too many to look up"
+            return Finding("grounded", Result.FAIL, f"{many}; at most {MAX_CHARACTERS}")
         # To look up a long reading takes seconds; others must not wait for it.
         lost = await asyncio.to_thread(invented, task, evidence)
         if not lost:
@@ -235,7 +235,7 @@ def _tops(text: str) -> tuple[int, ...]:
 def _is_count(figure: AmountFigure, text: str) -> bool:
     """Whether an amount is a few of something: 4 tickets. Days and hours are no such things."""
     whole = figure.number.amounts[0]
-    few = not figure.number.unit and whole <= _A_FEW and figure.said.isdecimal()
+    few = not figure.number.unit and whole <= _MAX_SMALL_NUMBER and figure.said.isdecimal()
     after = fold_text(text[figure.end : figure.end + 24])
     measured = pattern("figures.measured", before=" ").match(after)
     return few and re.match(r" [^\W\d_]{3,}", after) is not None and not measured

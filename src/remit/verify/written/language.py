@@ -12,8 +12,8 @@ from remit.verify.written import places
 from remit.verify.written.wording import words
 
 _LETTER: Final = re.compile(r"[^\W\d_]")
-_LEAST_WORDS: Final = 12
-_LEAST_SMALL: Final = 4
+_MIN_WORDS: Final = 12
+_MIN_SMALL_WORDS: Final = 4
 _AHEAD: Final = 1.4  # how far the first must lie before the second
 
 
@@ -46,10 +46,10 @@ def language_of(text: str) -> str | None:
         if own and own >= each.least_share * letters:
             return code
     said = [word.casefold() for word in words(text)]
-    if len(said) < _LEAST_WORDS:
+    if len(said) < _MIN_WORDS:
         return None
     (most, code), (second, _) = _ranking(said)
-    return code if most >= max(_LEAST_SMALL, _AHEAD * second) else None
+    return code if most >= max(_MIN_SMALL_WORDS, _AHEAD * second) else None
 
 
 def likely_language(text: str) -> str | None:

@@ -25,7 +25,7 @@ _MONEY_SIGNS: Final = r"€|\$|£|¥|₹|(?:eur|usd|gbp|chf|idr|mxn|ct)(?![^\W\d
 _UNIT_SIGNS: Final = (
     r"°\s?[cf]?|km/h|km²|m²|km|kwh|kw|kg|mg|gb|mb|tb|cm|mm|ml|min\.|[gmlhs](?![\w'])"
 )
-_MOST_DIGITS: Final = 40
+_MAX_DIGITS: Final = 40
 _GROUP: Final = 3  # digits that stand together in a large number
 
 
@@ -83,7 +83,7 @@ def _percent() -> str:
 
 def read(found: re.Match[str]) -> Number | None:
     """What a match of the shape means; None if it is part of a name like 4B or 1000XM5."""
-    if found["stuck"] or len(found["digits"]) > _MOST_DIGITS:
+    if found["stuck"] or len(found["digits"]) > _MAX_DIGITS:
         return None
     scale = " ".join(fold(found["scale"] or "").rstrip(".").split())
     factors = _scales().get(scale, (1.0,))

@@ -12,11 +12,11 @@ from remit.verify.written.vocabulary import any_of, pattern
 from remit.verify.written.wording import STOP, sentences, stem, words
 
 _CAPITALS: Final = re.compile(r"[A-ZÁÉÍÓÚÑ]{2,}(?:\W+[A-ZÁÉÍÓÚÑ]{2,})+")
-_LEAST_WORDS: Final = 5  # a shorter sentence may well come twice
+_MIN_WORDS: Final = 5  # a shorter sentence may well come twice
 _ALIKE: Final = 0.8
-_MOST_REPEATED: Final = 0.25  # of the words
-_MOST_FILLER: Final = 0.4  # of the sentences
-_LEAST_FILLERS: Final = 3
+_MAX_REPEATED_SHARE: Final = 0.25  # of the words
+_MAX_FILLER_SHARE: Final = 0.4  # of the sentences
+_MIN_FILLERS: Final = 3
 
 
 class MentionsCheck:
@@ -91,15 +91,15 @@ class PaddingCheck:
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del task, criterion
-        told = [each for each in sentences(evidence.text) if len(words(each)) >= _LEAST_WORDS]
+        told = [each for each in sentences(evidence.text) if len(words(each)) >= _MIN_WORDS]
         again = repeated(told)
         total = sum(len(words(each)) for each in sentences(evidence.text)) or 1
         share = sum(len(words(each)) for each in again) / total
-        if len(again) > 1 and share > _MOST_REPEATED:
+        if len(again) > 1 and share > _MAX_REPEATED_SHARE:
             why = f"{share:.0%} of it is said again, like “{_short(again[0])}”"
             return Finding("no-padding", Result.FAIL, why)
         empty = [each for each in told if pattern("padding.filler").search(fold_text(each))]
-        if len(empty) >= _LEAST_FILLERS and len(empty) > _MOST_FILLER * len(told):
+        if len(empty) >= _MIN_FILLERS and len(empty) > _MAX_FILLER_SHARE * len(told):
             why = f"{len(empty)} of {len(told)} sentences are filler, like “{_short(empty[0])}”"
             return Finding("no-padding", Result.FAIL, why)
         return Finding("no-padding", Result.PASS)
@@ -110,7 +110,7 @@ def repeated(told: list[str]) -> list[str]:
     kept: list[frozenset[str]] = []
     again: list[str] = []
     for each in told:
-        meant = _meant(each)
+        meant = _content_words(each)
         if any(_alike(meant, earlier) for earlier in kept):
             again.append(each)
         else:
@@ -118,7 +118,7 @@ def repeated(told: list[str]) -> list[str]:
     return again
 
 
-def _meant(sentence: str) -> frozenset[str]:
+def _content_words(sentence: str) -> frozenset[str]:
     """The words that carry a sentence, figures too: two prices in one wording are two facts."""
     bare = pattern("padding.filler").sub(" ", fold_text(sentence))
     figures = re.findall(r"\d[\d.,:]*", bare)

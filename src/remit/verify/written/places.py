@@ -24,8 +24,8 @@ _DOMAIN: Final = re.compile(
 )
 _SHARED: Final = frozenset(_KNOWN["shared_domains"])
 _TRAILING: Final = ".,;:!?)]}'\"*_>…"
-_FEW_DIGITS: Final = 7
-_MOST_DIGITS: Final = 15
+_MIN_DIGITS: Final = 7
+_MAX_DIGITS: Final = 15
 
 
 def urls(text: str) -> Iterator[tuple[int, int, str]]:
@@ -41,14 +41,14 @@ def phones(text: str) -> Iterator[tuple[int, int, str]]:
     """All that could be a telephone number; a large amount could be one, too."""
     for found in PHONE.finditer(text):
         digits = re.sub(r"\D", "", found.group(0))
-        if _FEW_DIGITS <= len(digits) <= _MOST_DIGITS and not _DATED.search(found.group(0)):
+        if _MIN_DIGITS <= len(digits) <= _MAX_DIGITS and not _DATED.search(found.group(0)):
             yield found.start(), found.end(), digits
 
 
 def same_phone(one: str, other: str) -> bool:
     """Whether two numbers ring at the same place, with or without the code of the country."""
     short, long = sorted((one.lstrip("0"), other.lstrip("0")), key=len)
-    return len(short) >= _FEW_DIGITS - 1 and long.endswith(short)
+    return len(short) >= _MIN_DIGITS - 1 and long.endswith(short)
 
 
 def address(url: str) -> str:

@@ -16,7 +16,7 @@ from remit.model.plan import ClauseOutcome
 from remit.model.task import Task
 from remit.verify.written import facts, names, swaps
 from remit.verify.written.figures import figures
-from remit.verify.written.grounded import MOST, ground_of, owner_words
+from remit.verify.written.grounded import MAX_CHARACTERS, ground_of, owner_words
 from remit.verify.written.language import likely_language
 from remit.verify.written.wording import (
     ORDER_VERBS,
@@ -31,7 +31,7 @@ from remit.verify.written.wording import (
 
 _ABOUT_SENDING: Final = frozenset({ClauseOutcome.TIME, ClauseOutcome.CONSTRAINT})
 _SHOWN: Final = 3
-_ENOUGH: Final = 3  # words of a request that leave no doubt what it is about
+_MIN_SHARED_WORDS: Final = 3  # words of a request that leave no doubt what it is about
 _SHORT: Final = 12  # words of a text too short to judge
 _LIST: Final = 2
 
@@ -47,7 +47,7 @@ class Comparison(Struct, frozen=True):
 
     @property
     def composes(self) -> bool:
-        """Whether the owner dictates a message: what he tells must stand in it."""
+        """Whether the owner dictates a message: its content must stand in the text."""
         said = f" {' '.join(folded_words(self.request))} "
         dictates = any(f" {each} " in said for each in words_in_all("requests", "dictating"))
         ordered = dictates or any(_dictates(*each) for each in self._openers())
@@ -77,7 +77,7 @@ class RequestCheck:
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del criterion
-        if len(evidence.text) > MOST:
+        if len(evidence.text) > MAX_CHARACTERS:
             why = f"{NOT_DECIDED}its {len(evidence.text)} characters are too many to compare"
             return Finding("request", Result.SKIPPED, why)
         wrong, doubts = await asyncio.to_thread(compare, task, evidence)
@@ -132,7 +132,7 @@ def _compare_subject(pair: Comparison, read: Sequence[str]) -> tuple[list[str], 
     languages = likely_language(pair.facts), likely_language(pair.text)
     sure = None not in languages and languages[0] == languages[1]
     free = pair.invents or len(entries(pair.text)) >= _LIST or rows(pair.text) >= _LIST
-    if sure and not free and len(terms) >= _ENOUGH and len(told) >= _SHORT:
+    if sure and not free and len(terms) >= _MIN_SHARED_WORDS and len(told) >= _SHORT:
         return ["it shares no word with the request"], []
     return [], ["no word of the request occurs in it"]
 

@@ -14,7 +14,7 @@ from remit.verify.written.wording import STOP, folded_words, plain, stem
 
 _BEHIND_HEADING: Final = r"(?:[\W_]*:[ \t]*|[\W_]*$|\s+(?=https?://))"
 _CALL: Final = re.compile(r"^[\w.-]+\(")
-_LEAST_LABEL: Final = 4
+_MIN_LABEL_CHARACTERS: Final = 4
 _OPENING: Final = 600  # characters of a page in which its title stands
 
 
@@ -68,7 +68,7 @@ def unread(task: Task, evidence: Evidence) -> list[str]:
         if places.site(url) not in read | asked
         and (any(url in each for each in cited) or places.address(url) not in linked)
     ]
-    names = [each for each in cited if not any(places.urls(each)) and not _known(each, evidence)]
+    names = [each for each in cited if not any(places.urls(each)) and not _is_known(each, evidence)]
     return [*strange, *names]
 
 
@@ -96,7 +96,7 @@ def _pieces(text: str) -> Iterable[str]:
             yield bare
 
 
-def _known(name: str, evidence: Evidence) -> bool:
+def _is_known(name: str, evidence: Evidence) -> bool:
     """Whether a name without an address is one of what was read, as far as can be told."""
     if any(is_named(each, name) for each in evidence.read):
         return True
@@ -114,7 +114,7 @@ def _speaks(told: Sequence[str], source: ReadSource) -> bool:
 def _label(url: str) -> str:
     """What people call a site: `lonelyroad` of travel.lonelyroad.example."""
     label = _joined(places.site(url).split(".")[0])
-    return label if len(label) >= _LEAST_LABEL else places.site(url)
+    return label if len(label) >= _MIN_LABEL_CHARACTERS else places.site(url)
 
 
 def _joined(text: str) -> str:

@@ -14,9 +14,9 @@ from remit.verify.written.vocabulary import pattern
 from remit.verify.written.wording import STOP, sentences, stem
 
 _LABEL: Final = re.compile(r"[^\W\d_]+")
-_MOST_KNOWN: Final = 1_000  # figures of all sources
-_MOST_FIGURES: Final = 60  # of a text
-_MOST_PLACES: Final = 4  # of one figure in the sources
+_MAX_SOURCE_FIGURES: Final = 1_000  # figures of all sources
+_MAX_TEXT_FIGURES: Final = 60  # of a text
+_MAX_PLACES: Final = 4  # of one figure in the sources
 
 
 class LabelledFigure(Struct, frozen=True):
@@ -27,9 +27,9 @@ class LabelledFigure(Struct, frozen=True):
 
 def find(sources: Sequence[str], text: str) -> list[str]:
     """Pairs of figures that each stand where the other belongs."""
-    told = list(islice(_placed(text), _MOST_FIGURES))
-    known = list(islice((p for source in sources for p in _placed(source)), _MOST_KNOWN))
-    places = [[p for p in known if _same(p.figure, each.figure)][:_MOST_PLACES] for each in told]
+    told = list(islice(_placed(text), _MAX_TEXT_FIGURES))
+    known = list(islice((p for source in sources for p in _placed(source)), _MAX_SOURCE_FIGURES))
+    places = [[p for p in known if _same(p.figure, each.figure)][:_MAX_PLACES] for each in told]
     swapped = (
         (one.figure.said, other.figure.said)
         for (one, mine), (other, yours) in combinations(zip(told, places, strict=True), 2)

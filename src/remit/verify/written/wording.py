@@ -25,7 +25,7 @@ _MARKS: Final = re.compile(r"[*_`#>~]+")
 
 STOP: Final = words_in_all("requests", "stop")  # as they are looked up
 ORDER_VERBS: Final = words_in_all("requests", "compose") | words_in_all("requests", "tell")
-_LEAST_STEM: Final = 4
+_MIN_STEM_LETTERS: Final = 4
 
 
 class ListEntry(Struct, frozen=True):
@@ -50,11 +50,11 @@ def stem(word: str) -> str:
     """What forms of a word have in common, roughly; both `opens` and `opening` give `open`."""
     bare = fold(word)
     for prefix, ending in _around():
-        if bare.startswith(prefix) and bare.endswith(ending) and len(bare) > _LEAST_STEM + 3:
+        if bare.startswith(prefix) and bare.endswith(ending) and len(bare) > _MIN_STEM_LETTERS + 3:
             bare = bare[len(prefix) :]
             break
     for ending in _endings():
-        if bare.endswith(ending) and len(bare) - len(ending) >= _LEAST_STEM:
+        if bare.endswith(ending) and len(bare) - len(ending) >= _MIN_STEM_LETTERS:
             return bare[: -len(ending)]
     return bare
 
@@ -75,9 +75,9 @@ def says(stemmed: str, said: frozenset[str]) -> bool:
     """Whether a word stands among folded words in some form, or within a compound."""
     if stemmed in said:
         return True
-    if len(stemmed) < _LEAST_STEM:
+    if len(stemmed) < _MIN_STEM_LETTERS:
         return any(stemmed + ending in said for ending in word_set("endings.plural"))
-    within = len(stemmed) > _LEAST_STEM
+    within = len(stemmed) > _MIN_STEM_LETTERS
     return any(each.startswith(stemmed) or (within and stemmed in each) for each in said)
 
 

@@ -1,0 +1,30 @@
+"""What only the shared ground may do, so that no room has a copy of its own."""
+
+import re
+
+import pytest
+
+from tests.measures import ROOT
+
+SOURCES = ROOT / "src/remit"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "places"),
+    [
+        (r"\bkillpg\b", {"system/process.py"}),
+        (r"\bdir_fd=", {"specialist/files.py", "brain/tool/workspace.py", "system/files.py"}),
+        (r"\bmkstemp\b", {"system/files.py"}),
+        (r"\bGIT_CONFIG_GLOBAL\b", {"system/git.py"}),
+        (r"\bimport tomlkit\b", {"formats/toml_edit.py"}),
+        (r'"--ro-bind-try"', {"specialist/program_sandbox.py", "system/sandbox.py"}),
+    ],
+)
+def test_it_is_done_in_one_place(pattern: str, places: set[str]) -> None:
+    found = {
+        path.relative_to(SOURCES).as_posix()
+        for path in SOURCES.rglob("*.py")
+        if "testing" not in path.parts and re.search(pattern, path.read_text(encoding="utf-8"))
+    }
+
+    assert found == places
