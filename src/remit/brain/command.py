@@ -28,8 +28,8 @@ from remit.system.process import (
 
 PREFIX: Final = "command:"
 OUTPUT: Final = "output.txt"  # in the task's workspace
-MAX_OUTPUT_BYTES: Final = 1_000_000  # bytes
-MAX_REPLY_CHARACTERS: Final = 4_000  # characters
+MAX_OUTPUT_BYTES: Final = 1_000_000
+MAX_REPLY_CHARACTERS: Final = 4_000
 _ALWAYS: Final = ("PATH", "HOME", "LANG")
 _WENT_WELL: Final = "exit 0"
 _LAST_LINES: Final = 5

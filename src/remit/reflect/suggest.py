@@ -21,7 +21,7 @@ from remit.reflect.statistics import MAX_NAMED_TASKS, ReflectedTask
 
 MAX_SUGGESTIONS: Final = 3  # suggestions that are looked at
 MIN_NAMED_TASKS: Final = 3  # tasks that must speak for one
-_MAX_TASKS: Final = 60  # tasks
+_MAX_TASKS: Final = 60
 _MAX_TEXT_CHARACTERS: Final = 200
 _MAX_ANSWER_CHARACTERS: Final = 20_000  # characters of an answer
 _ARRAY: Final = re.compile(r"\[.*\]", re.DOTALL)

@@ -24,7 +24,7 @@ _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _HOUR: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]")
 _HERE: Final = frozenset({"localhost", "127.0.0.1", "::1"})
-_MIN_POLL_SECONDS: Final = 5  # seconds
+_MIN_POLL_SECONDS: Final = 5
 
 
 class CalendarSettings(Struct, frozen=True):

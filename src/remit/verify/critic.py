@@ -27,7 +27,7 @@ Nonce: TypeAlias = Callable[[], str]
 UNREADABLE: Final = "the critic's answer could not be read"
 _TRIES: Final = 2
 _MIN_QUOTE_CHARACTERS: Final = 6
-_MAX_REQUEST_CHARACTERS: Final = 4_000  # characters
+_MAX_REQUEST_CHARACTERS: Final = 4_000
 _FENCED: Final = re.compile(r"\s*```(?:json)?\s*\n(.*)\n```\s*", re.DOTALL)
 _TO_CRITIC: Final = re.compile(
     r"\b(?:ignore|disregard|forget)\b.{0,40}\b(?:rubric|rules?|instructions?|above|previous|critic)\b"

@@ -28,7 +28,7 @@ from remit.verify.toolchain import Toolchain
 Commands: TypeAlias = tuple[Argv, ...]  # for one activity
 FILE: Final = "project.json"
 ALWAYS: Final = frozenset({"typecheck", "lint"})  # asked of every change, tool or no tool
-_MAX_CHARACTERS: Final = 1_000_000  # characters
+_MAX_CHARACTERS: Final = 1_000_000
 _SHELL: Final = re.compile(r"[|&;<>`$(){}*?\n]")
 
 

@@ -3,7 +3,7 @@
 import re
 from typing import Final
 
-MAX_CHARACTERS: Final = 2_000  # characters
+MAX_CHARACTERS: Final = 2_000
 _LINES: Final = 40
 _UNSEEN: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[^\S\n ]")
 # What differs from run to run would hide that the same error came twice.

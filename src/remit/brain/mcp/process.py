@@ -24,7 +24,7 @@ from remit.system.process import (
     signal_group,
 )
 
-MAX_STDERR_BYTES: Final = 1_000_000  # bytes
+MAX_STDERR_BYTES: Final = 1_000_000
 _MAX_UNASKED_MESSAGES: Final = 10_000  # messages that answer nothing, one after the other
 
 
