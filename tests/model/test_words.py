@@ -12,7 +12,7 @@ WORDS = [
     word
     for line in (
         "Trigger Cue Source",
-        "Task Status Run Lease Outcome",
+        "Task Status Run Step Lease Outcome",
         "Clause Plan WorkItem Contract Criterion Debt Check Finding Verdict",
         "Specialist Worktree Claim SpecialistAttempt Checkpoint",
         "Brain Session Prompt Snippet Twin Reply Deliverable Gate Hold",
@@ -21,7 +21,7 @@ WORDS = [
         "Conversation Turn Notice",
         "Series Slot",
         "Event Journal",
-        "Rule Lesson",
+        "Rule Guideline Lesson",
         "Taint Budget",
     )
     for word in line.split()
