@@ -17,13 +17,14 @@ from remit.recall.library import RecallLibrary
 from remit.store import recall
 from remit.store.database import Database
 
-CUT: Final = 0.3  # below it two texts have nothing to do with each other
-WIDE: Final = 30  # so far each way looks
+CUT: Final = 0.18  # below it two texts have nothing to do with each other
+WIDE: Final = 24  # so far each way looks
 _ROUNDS: Final = 3  # looks, where one series fills the first one
 _FUSE: Final = 60  # how little a place matters against being found at all
 _CROWD: Final = 5  # places after which what is near is near only as everything is
-_ABOVE: Final = 0.12  # so much nearer than that lies what has to do with each other
-_SAME: Final = 0.62  # nearer than that is near in any crowd
+_ABOVE: Final = 0.1  # so much nearer than that lies what has to do with each other
+_SAME: Final = 0.55  # nearer than that is near in any crowd
+_ALONE: Final = 0.4  # nearer than that is near where there is no crowd to compare with
 _SURE: Final = 3  # places among the words that count if it is near as well
 
 
@@ -123,9 +124,9 @@ def fused(*ways: Sequence[TaskId]) -> list[TaskId]:
 
 
 def _outstanding(near: Sequence[NearestTask]) -> set[TaskId]:
-    """What lies nearer than the crowd; where there is no crowd, whatever is near."""
+    """What lies nearer than the crowd."""
     crowd = [each.score for each in near[_CROWD:]]
-    cut = min(sum(crowd) / len(crowd) + _ABOVE, _SAME) if crowd else CUT
+    cut = min(sum(crowd) / len(crowd) + _ABOVE, _SAME) if crowd else _ALONE
     return {each.task_id for each in near if each.score >= cut}
 
 

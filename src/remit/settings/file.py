@@ -70,7 +70,7 @@ DEFAULT_FILE: Final = """\
 # keep = 90                   # days that the lines in reflections/ are kept
 
 [recall]                      # earlier tasks like a new one are found by what they are about
-# store = "embedded"          # or off, or the address of a Qdrant server (extra: qdrant)
+# store = "embedded"          # or off, or qdrant, or the address of a Qdrant server (extra: qdrant)
 # store_key = ""              # the variable that holds that server's key
 # embedder = ""               # who reads: a model in this process, for English; or an address that
 #                             # speaks OpenAI's protocol, such as http://127.0.0.1:11434/v1
