@@ -6,7 +6,6 @@ calls; what a real server would say beyond that, nobody has seen.
 
 import subprocess
 from collections.abc import Callable, Iterator
-from operator import mul
 from pathlib import Path
 from random import Random
 from typing import Final, TypeAlias
@@ -128,7 +127,7 @@ def test_the_index_in_memory_finds_what_a_comparison_with_each_finds(
     found = index.near(asked, most)
 
     def likeness(task_id: TaskId) -> float:
-        return sum(map(mul, asked, vectors[task_id])) / 40
+        return sum(a * b for a, b in zip(asked, vectors[task_id], strict=True)) / 40
 
     best = sorted((likeness(each) for each in ids if each not in gone), reverse=True)[:most]
     assert [each.score for each in found] == pytest.approx(best, abs=1e-4)
