@@ -187,20 +187,24 @@ SUBJECTS: tuple[Subject, ...] = (
         "bench.peers.bare_rules:run", 200, 20,
     ),
     Subject(
-        "recall-probe", "30 questions in other words, 3 languages", "recall", "ours",
-        "bench.ours.recall:probe", 66, 66,
+        "recall-probe", "60 questions in other words, 3 languages", "recall", "ours",
+        "bench.ours.recall:probe", 132, 132,
     ),
     Subject(
-        "recall-read", "MiniLM in numpy", "recall", "ours",
+        "recall-read", "static vectors in plain Python", "recall", "ours",
         "bench.ours.recall:read", 500, 50,
     ),
     Subject(
-        "recall-10k", "Qdrant in the process, 10,000", "recall", "ours",
-        "bench.ours.recall:edge", 10_000, 1_000,
+        "recall-10k", "remit, 10,000", "recall", "ours",
+        "bench.ours.recall:memory", 10_000, 1_000,
     ),
     Subject(
-        "recall-100k", "Qdrant in the process, 100,000", "recall", "ours",
-        "bench.ours.recall:edge", 100_000, 1_000, seconds=900,
+        "recall-100k", "remit, 100,000", "recall", "ours",
+        "bench.ours.recall:memory", 100_000, 1_000, seconds=900,
+    ),
+    Subject(
+        "recall-edge", "Qdrant in the process, 100,000", "recall", "peer",
+        "bench.ours.recall:edge", 100_000, 1_000, seconds=900, packages=("qdrant-edge-py",),
     ),
     Subject(
         "recall-client", "qdrant-client's local mode, 10,000", "recall", "peer",

@@ -50,7 +50,8 @@ class Probe:
             task = await house.intake.admit(command.cue(text, ref=name))
             tasks[task.id] = name
         await house.recollection.catch_up()
-        return cls(house, tasks, read["queries"])
+        both = {each: asked + read["unseen"][each] for each, asked in read["queries"].items()}
+        return cls(house, tasks, both)
 
     async def scores(self) -> Scores:
         scores = Scores()

@@ -23,17 +23,23 @@ from bench.recall_probe import WAYS, Probe
 from remit.model.ids import SessionId, TaskId, encode
 from remit.model.likeness import IndexedTask
 from remit.ports import SnippetStore
+from remit.recall.vectors import VectorIndex
 from remit.settings import RecallSettings, Settings
 from remit.wiring import opened
 from remit.wiring.recall import embedder
 
-SIZE: Final = 384
+SIZE: Final = 256
 BATCH: Final = 500
 QUERIES: Final = 200
 GROUPS: Final = 200  # tasks are about so many things
 TEXT: Final = (
     "Ask the landlord about the heating in the flat of the old town, and tell me on Monday"
 )
+
+
+def memory(size: int, home: Path) -> list[Measurement]:
+    """The index as Remit comes: in memory, made of rows of the database."""
+    return _kept(lambda: VectorIndex(SIZE), size, home)
 
 
 def edge(size: int, home: Path) -> list[Measurement]:
@@ -53,7 +59,7 @@ def local(size: int, home: Path) -> list[Measurement]:
 
 
 def read(size: int, home: Path) -> list[Measurement]:
-    """Texts into vectors, by the model that comes along."""
+    """Texts into vectors, by the embedder that comes along."""
     del home
     reader = embedder(RecallSettings())
     texts = [f"{TEXT}, number {n}" for n in range(size)]

@@ -89,7 +89,7 @@ def test_the_command_tells_finds_makes_anew_and_switches_off(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("variable", "value", "said"),
     [
-        ("REMIT_RECALL_STORE", "nowhere", "embedded, off, or the address"),
+        ("REMIT_RECALL_STORE", "nowhere", "embedded, qdrant, off, or the address"),
         ("REMIT_RECALL_STORE", "http://qdrant.example.org", "http:// on this machine"),
         ("REMIT_RECALL_EMBEDDER", "gopher://x", "must be an address"),
         ("REMIT_RECALL_MODEL", "bge-m3", "not embedder"),

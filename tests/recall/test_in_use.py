@@ -241,6 +241,7 @@ BEFORE: Final = replace(
     [
         (True, {}),
         (False, {"instructions": "Call the dentist at 10"}),
+        (False, {"instructions": "Call the dentist at 9, with Anna"}),
         (False, {"scheduled_for": START + timedelta(days=1)}),
         (False, {"delivery": (Delivery("whatsapp", "Anna"),)}),
         (False, {"created_at": BEFORE.created_at}),  # of one message

@@ -70,7 +70,7 @@ async def test_an_edit_is_read_again_and_the_old_words_are_forgotten(tmp_path: P
 
 
 async def test_a_deleted_task_is_not_found_and_not_on_the_disk(tmp_path: Path) -> None:
-    async with World(tmp_path, brain=DONE) as world:
+    async with World(tmp_path, brain=DONE, settings=settings(tmp_path, store="qdrant")) as world:
         gone, stays = await world.add(f"{TAP} Zq4711-CANARY-Wx"), await world.add(POEM)
         await world.run()
         await world.house.recollection.catch_up()
@@ -125,7 +125,7 @@ async def test_a_crash_before_the_rows_were_written_reads_it_once_more(tmp_path:
 
 
 async def test_an_index_that_was_lost_is_read_anew(tmp_path: Path) -> None:
-    async with World(tmp_path) as world:
+    async with World(tmp_path, settings=settings(tmp_path, store="qdrant")) as world:
         both = [await world.add(each) for each in (TAP, POEM)]
         await world.house.recollection.catch_up()
         await world.house.recollection.close()
@@ -138,7 +138,7 @@ async def test_an_index_that_was_lost_is_read_anew(tmp_path: Path) -> None:
 
 
 async def test_a_damaged_index_is_read_anew_and_stops_nobody(tmp_path: Path) -> None:
-    async with World(tmp_path, brain=DONE) as world:
+    async with World(tmp_path, brain=DONE, settings=settings(tmp_path, store="qdrant")) as world:
         task = await world.add(TAP)
         await world.run()
         await world.house.recollection.catch_up()
@@ -152,6 +152,38 @@ async def test_a_damaged_index_is_read_anew_and_stops_nobody(tmp_path: Path) -> 
         await world.house.recollection.catch_up()
 
         assert set(await near(world, TAP)) == {task.id, again.id}
+
+
+async def test_an_index_of_an_earlier_version_is_read_anew_and_its_folder_goes(
+    tmp_path: Path,
+) -> None:
+    """Until 0.1 a transformer made the vectors, and Qdrant's engine kept them with the words."""
+    old = tmp_path / FOLDER / "task_snippets"
+    async with World(tmp_path) as world:
+        task = await world.add(TAP)
+        await world.house.db.write(recall.begin, "all-MiniLM-L6-v2 int8", 0)
+        digest = recall.IndexedDigest(task.id, "read", "then")
+        await world.house.db.write(recall.keep, [digest], (), 1)
+        old.mkdir(parents=True)
+        (old / "segments").write_text("plumber")
+
+        await world.house.recollection.catch_up()
+
+        assert await held(world) == (1, 1)
+        assert await near(world, "somebody must repair the faucet") == [task.id]
+        assert not _on_disk(tmp_path, b"plumber")
+        assert (await world.house.recollection.state())["trouble"] is None
+
+
+async def test_a_change_of_the_store_reads_everything_into_the_new_one(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        task = await world.add(TAP)
+        for store in ("embedded", "qdrant", "embedded"):
+            await world.house.recollection.apply(settings(tmp_path, store=store))
+            await world.house.recollection.catch_up()
+
+            assert await held(world) == (1, 1)
+            assert await near(world, TAP) == [task.id]
 
 
 async def test_another_past_is_read_anew(tmp_path: Path) -> None:
@@ -168,7 +200,7 @@ async def test_another_past_is_read_anew(tmp_path: Path) -> None:
 
 async def test_a_rebuild_tells_how_far_it_is(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
-        for n in range(20):
+        for n in range(40):
             await world.add(f"{TAP} on floor {n}")
         await world.house.recollection.catch_up()
         heard: list[int] = []
@@ -177,11 +209,11 @@ async def test_a_rebuild_tells_how_far_it_is(tmp_path: Path) -> None:
             heard.append((await held(world))[0])
 
         await world.house.recollection.rebuild()
-        assert await held(world) == (0, 20)
+        assert await held(world) == (0, 40)
         await world.house.recollection.catch_up(told)
 
-        assert heard[0] < 20
-        assert heard[-1] == 20
+        assert heard[0] < 40
+        assert heard[-1] == 40
 
 
 async def test_while_it_is_up_it_follows_by_itself(tmp_path: Path) -> None:
@@ -253,7 +285,7 @@ async def test_a_broken_part_is_named_and_delays_no_task(tmp_path: Path) -> None
         await world.house.recollection.catch_up()
         broken = RecallLibrary(
             world.house.db,
-            LibraryParts(lambda _: Slow(), lambda _: Refuses(), "broken"),  # type: ignore[arg-type,return-value]
+            LibraryParts(Slow, lambda _: Refuses(), "broken"),  # type: ignore[arg-type,return-value]
         )
         world.house.recollection._library = world.house.recollection.finder.library = broken
         await world.house.db.write(recall.keep, [recall.IndexedDigest(first.id, "", "")], (), None)
@@ -281,7 +313,7 @@ async def test_whoever_loses_patience_leaves_no_store_half_open(tmp_path: Path) 
         return EdgeStore(tmp_path / FOLDER, size)
 
     async with World(tmp_path) as world:
-        library = RecallLibrary(world.house.db, LibraryParts(lambda _: Quick(), store, "slow"))
+        library = RecallLibrary(world.house.db, LibraryParts(Quick, store, "slow"))
         impatient = asyncio.create_task(library.open())
         await until(begun.is_set)
         impatient.cancel()

@@ -1,4 +1,7 @@
-"""Sixty-six tasks and thirty questions in other words, in three languages: who finds what."""
+"""132 tasks and 60 questions in other words, in three languages: who finds what.
+
+Half of the questions were written before the embedder was tuned, and scored once.
+"""
 
 from pathlib import Path
 
@@ -12,15 +15,15 @@ async def test_the_hybrid_finds_what_is_meant_among_the_first_five(tmp_path: Pat
         scores = await probe.scores()
 
     asked = sum(scores.asked[each] for each in LANGUAGES)
-    assert asked >= 30
-    assert len(probe.tasks) >= 60
+    assert asked >= 60
+    assert len(probe.tasks) >= 130
     found = {way: sum(scores.found[way][each] for each in LANGUAGES) for way in scores.found}
-    # As of now 30, 29, 19 and 0 of 30; the floors leave room for a change of words, not of kind.
-    assert found["hybrid"] >= 28
-    assert found["embedded"] >= 26
-    assert found["shared words"] >= 15
+    # As of now 57, 57, 39 and 0 of 60; the floors leave room for a change of words, not of kind.
+    assert found["hybrid"] >= 56
+    assert found["embedded"] >= 54
+    assert found["shared words"] >= 30
     assert found["hybrid"] >= found["embedded"] > found["shared words"] > found["full text"]
     for each in LANGUAGES:
         assert scores.found["hybrid"][each] >= 0.8 * scores.asked[each], each
-    # Across languages the model is at a loss, and the few words that are alike help.
+    # Across languages the vectors are at a loss, and the few words that are alike help.
     assert scores.found["hybrid"]["cross"] > scores.found["embedded"]["cross"]

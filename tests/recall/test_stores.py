@@ -1,4 +1,4 @@
-"""Where vectors are kept: one contract for the engine in the process and the client of a server.
+"""Where vectors are kept: one contract for the index in memory, Qdrant's engine, and its client.
 
 No server can run here. Its adapter is tried with the client's own local mode, which has the same
 calls; what a real server would say beyond that, nobody has seen.
@@ -7,20 +7,25 @@ calls; what a real server would say beyond that, nobody has seen.
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from random import Random
 from typing import Final, TypeAlias
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from qdrant_client import QdrantClient
 
 from remit.errors import StoreTrouble
-from remit.model.ids import Ids, SessionId, TaskId
+from remit.model.ids import Ids, SessionId, TaskId, encode
 from remit.model.likeness import IndexedTask
 from remit.model.task import Taint
 from remit.ports import SnippetStore
 from remit.recall import server, snippets
 from remit.recall.edge import EdgeStore
 from remit.recall.server import ServerStore
+from remit.recall.vectors import VectorIndex
 from remit.testing import FrozenClock
+from tests.soak import examples
 
 Opens: TypeAlias = Callable[[], SnippetStore]
 
@@ -29,10 +34,13 @@ A, B, C = (IDS.task() for _ in range(3))
 CANARY: Final = "Zq4711-CANARY-Wx"  # nothing before it shares a part of it, so none is packed away
 
 
-@pytest.fixture(params=["edge", "server"])
+@pytest.fixture(params=["memory", "edge", "server"])
 def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[SnippetStore]:
-    if request.param == "edge":
-        opened: SnippetStore = EdgeStore(tmp_path, 4)
+    opened: SnippetStore
+    if request.param == "memory":
+        opened = VectorIndex(4)
+    elif request.param == "edge":
+        opened = EdgeStore(tmp_path, 4)
     else:
         opened = ServerStore(QdrantClient(":memory:"), 4)
     yield opened
@@ -99,6 +107,33 @@ def test_what_a_point_does_not_say_of_itself_is_trusted_least(store: SnippetStor
 def test_the_name_of_a_point_is_the_tasks_own_and_no_other(store: SnippetStore) -> None:
     assert len({snippets.point(each) for each in (A, B, C)}) == 3
     assert snippets.point(TaskId("task-" + "0" * 25 + "1")).endswith("-000000000001")
+
+
+@given(st.integers(1, 400), st.integers(1, 40), st.integers(0, 2**32))
+@settings(max_examples=examples(30), deadline=None)
+def test_the_index_in_memory_finds_what_a_comparison_with_each_finds(
+    count: int, most: int, seed: int
+) -> None:
+    chance = Random(seed)  # noqa: S311 - a test
+    ids = [TaskId(f"task-{encode(n + 1)}") for n in range(count)]
+    vectors = {each: [chance.choice((-1.0, 1.0)) for _ in range(40)] for each in ids}
+    index = VectorIndex(40)
+    index.put([some(each, *vectors[each]) for each in ids[: count // 2]])
+    index.put([some(each, *vectors[each]) for each in ids[count // 2 :]])
+    gone = set(ids[:: chance.randint(2, 9)])
+    index.drop(list(gone))
+    asked = [chance.choice((-1.0, 1.0)) for _ in range(40)]
+
+    found = index.near(asked, most)
+
+    def likeness(task_id: TaskId) -> float:
+        return sum(a * b for a, b in zip(asked, vectors[task_id], strict=True)) / 40
+
+    best = sorted((likeness(each) for each in ids if each not in gone), reverse=True)[:most]
+    assert [each.score for each in found] == pytest.approx(best, abs=1e-4)
+    assert [likeness(each.task_id) for each in found] == pytest.approx(best)
+    assert gone.isdisjoint(each.task_id for each in found)
+    assert index.count() == count - len(gone)
 
 
 def test_what_is_closed_is_there_again_when_it_is_opened(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Work that was entrusted twice, perhaps: said once, never decided here.
 
 Meaning alone would be wrong too often: a reminder for nine lies nearly where one for ten does. So
-whatever a person would compare must be the same, too: the figures, the time, whom it is for.
+whatever a person would compare must be the same, too: the figures, the names, the time, whom it is
+for.
 """
 
 import asyncio
@@ -23,11 +24,13 @@ from remit.recall.finder import TaskFinder
 from remit.store import recall
 from remit.store.database import Database
 
-NEAR: Final = 0.88  # where two ways to say one thing begin
+NEAR: Final = 0.8  # where two ways to say one thing begin
 LATELY: Final = timedelta(days=7)  # what ended earlier was another time
 PATIENCE: Final = 0.3  # seconds that a receipt waits for this
 _LOOKED: Final = 8
 _FIGURES: Final = re.compile(r"\d+")
+_NAMES: Final = re.compile(r"(?<=[\w,;:] )[^\W\d_a-zà-öø-ÿ]\w+")  # within a sentence
+_STEM: Final = 4  # letters by which a name is known in another form
 
 
 class Duplicates(Struct, frozen=True):
@@ -91,6 +94,8 @@ def same(task: Task, other: Task, now: datetime) -> bool:
         and other.scheduled_for == task.scheduled_for
         and _for_whom(other) == _for_whom(task)
         and _figures(other) == _figures(task)
+        and _names(other) <= _stems(task)
+        and _names(task) <= _stems(other)
     )
 
 
@@ -99,7 +104,19 @@ def _for_whom(task: Task) -> set[tuple[str, str | None]]:
 
 
 def _figures(task: Task) -> list[str]:
-    return sorted(_FIGURES.findall(f"{task.title} {task.instructions}"))
+    return sorted(_FIGURES.findall(_text(task)))
+
+
+def _names(task: Task) -> set[str]:
+    return {each[:_STEM].lower() for each in _NAMES.findall(_text(task))}
+
+
+def _stems(task: Task) -> set[str]:
+    return {each[:_STEM].lower() for each in re.findall(r"\w+", _text(task))}
+
+
+def _text(task: Task) -> str:
+    return f"{task.title}\n{task.instructions}"
 
 
 def _day(at: datetime, now: datetime, zone: tzinfo) -> str:

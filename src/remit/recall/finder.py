@@ -17,14 +17,14 @@ from remit.recall.library import RecallLibrary
 from remit.store import recall
 from remit.store.database import Database
 
-CUT: Final = 0.3  # below it two texts have nothing to do with each other
-WIDE: Final = 30  # so far each way looks
+CUT: Final = 0.18  # below it two texts have nothing to do with each other
+WIDE: Final = 24  # so far each way looks
 _ROUNDS: Final = 3  # looks, where one series fills the first one
 _FUSE: Final = 60  # how little a place matters against being found at all
 _CROWD: Final = 5  # places after which what is near is near only as everything is
-_ABOVE: Final = 0.12  # so much nearer than that lies what has to do with each other
-_SAME: Final = 0.62  # nearer than that is near in any crowd
-_SURE: Final = 3  # places among the words that count if it is near as well
+_ABOVE: Final = 0.1  # so much nearer than that lies what has to do with each other
+_SAME: Final = 0.55  # nearer than that is near in any crowd
+_ALONE: Final = 0.32  # nearer than that is near where there is no crowd to compare with
 
 
 class TaskFinder:
@@ -42,20 +42,13 @@ class TaskFinder:
     ) -> list[SimilarTask]:
         """Other work that is surely like a task's; of each session the best one.
 
-        The default embedder finds all German texts alike, to a degree. So how near counts as near
-        is read off all that lies around.
+        Every task waits for this, so the vectors alone are asked, which count n-grams as well. All
+        German texts are alike to them, to a degree: how near counts as near is read off all that
+        lies around.
         """
         text = snippets.words(task, self._hide)
         near = await self.by_meaning(text, most, [task.session_id])
-        if not near:
-            return []
-        worded = await self._db.read(recall.worded, text, WIDE)
-        sure = {*_outstanding(near), *({each.task_id for each in near} & {*worded[:_SURE]})}
-
-        def surely(other: Task) -> bool:
-            return other.id in sure and fits(other)
-
-        return await self._ranked(near, worded, most, surely, task)
+        return await self._ranked(_outstanding(near), (), most, fits, task)
 
     async def find(
         self, text: str, most: int, fits: Callable[[Task], bool] = lambda _: True
@@ -122,11 +115,11 @@ def fused(*ways: Sequence[TaskId]) -> list[TaskId]:
     return sorted(worth, key=lambda each: -worth[each])
 
 
-def _outstanding(near: Sequence[NearestTask]) -> set[TaskId]:
-    """What lies nearer than the crowd; where there is no crowd, whatever is near."""
+def _outstanding(near: Sequence[NearestTask]) -> list[NearestTask]:
+    """What lies nearer than the crowd."""
     crowd = [each.score for each in near[_CROWD:]]
-    cut = min(sum(crowd) / len(crowd) + _ABOVE, _SAME) if crowd else CUT
-    return {each.task_id for each in near if each.score >= cut}
+    cut = min(sum(crowd) / len(crowd) + _ABOVE, _SAME) if crowd else _ALONE
+    return [each for each in near if each.score >= cut]
 
 
 def _alike(task: Task, near: NearestTask | None, worded: Sequence[TaskId]) -> SimilarTask:

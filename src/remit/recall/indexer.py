@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Final, TypeAlias
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from remit.errors import StepFailed, StoreTrouble
 from remit.model.event import Event, EventKind
@@ -22,6 +23,7 @@ from remit.model.task import Task
 from remit.ports import Clock, SnippetStore
 from remit.recall import snippets
 from remit.recall.library import RecallLibrary
+from remit.recall.vectors import encode
 from remit.store import events, recall
 from remit.store.database import Database
 from remit.store.recall import IndexedDigest
@@ -29,7 +31,7 @@ from remit.store.recall import IndexedDigest
 # Given a task that has just come in, and where it lies.
 Arrived: TypeAlias = Callable[[Task, Sequence[float]], Awaitable[None]]
 
-HANDFUL: Final = 16
+HANDFUL: Final = 32
 PAUSE: Final = 1.0  # seconds after which what is new is read: by then several are
 RETRY: Final = 60.0  # seconds until it is tried again when something was wrong
 FAR: Final = 2_000  # events that may be looked at again after a cut
@@ -164,6 +166,7 @@ class Indexer:
         for task, read in found:
             self._compare(task, read, changes)
         vectors = await self._library.embed([text for _, text in changes.texts])
+        self._add_vectors(changes, vectors)
         points = [
             IndexedTask(task.id, tuple(vector), snippets.beside(task, text))
             for (task, text), vector in zip(changes.texts, vectors, strict=True)
@@ -175,6 +178,12 @@ class Indexer:
         for (task, _), vector in zip(changes.texts, vectors, strict=True):
             if task.id in fresh:
                 await self._arrived(task, vector)
+
+    def _add_vectors(self, changes: _Changes, vectors: Sequence[Sequence[float]]) -> None:
+        if self._library.keeps_vectors:
+            tasks = (task.id for task, _ in changes.texts)
+            made = dict(zip(tasks, map(encode, vectors), strict=True))
+            changes.read = [replace(each, vector=made.get(each.task_id)) for each in changes.read]
 
     def _compare(self, task: Task, read: IndexedDigest | None, changes: _Changes) -> None:
         """Note what of a task is not in the index as it stands now."""

@@ -8,6 +8,7 @@ import asyncio
 import os
 import sys
 import threading
+from array import array
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -16,9 +17,11 @@ from typing import Final, ParamSpec, Protocol, TypeVar, runtime_checkable
 from msgspec import Struct
 
 from remit.errors import RemitError, StoreTrouble
+from remit.model.codec import JsonMap
 from remit.model.ids import SessionId
 from remit.model.likeness import NearestTask
 from remit.ports import Embedder, SnippetStore
+from remit.recall.vectors import VectorIndex
 from remit.store import recall
 from remit.store.database import Database
 
@@ -26,13 +29,15 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PATIENCE: Final = 5.0  # seconds that a question may take
+MAX_RECENT_TEXTS: Final = 512  # whose vectors are remembered
+_PAGE_ROWS: Final = 2_000
 _NICE: Final = 5  # so much later than others the thread gets its turn that indexes
 
 
 class LibraryParts(Struct, frozen=True):
     """How the parts are made. That blocks and may raise: much is loaded, or is not there."""
 
-    embedder: Callable[[ThreadPoolExecutor], Embedder]
+    embedder: Callable[[], Embedder]
     store: Callable[[int], SnippetStore]  # for vectors of that length
     name: str  # of the store, for a reader
 
@@ -58,6 +63,7 @@ class RecallLibrary:
         self._opening: asyncio.Task[None] | None = None
         self._open: _Open | None = None
         self._pool: ThreadPoolExecutor | None = None
+        self._recent: dict[str, Sequence[float]] = {}
         self.trouble: str | None = None  # why it is shut, if something is wrong
 
     @property
@@ -81,17 +87,34 @@ class RecallLibrary:
         return self._opening
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        return await self._parts.embedder.embed(texts) if texts else []
+        """Each text once: who looks for a task's like, its duplicate or its place asks the same."""
+        missing = [each for each in dict.fromkeys(texts) if each not in self._recent]
+        found = await self._parts.embedder.embed(missing) if missing else ()
+        new = {text: array("f", each) for text, each in zip(missing, found, strict=True)}
+        vectors = [new[text] if text in new else self._recent[text] for text in texts]
+        self._recent |= new
+        while len(self._recent) > MAX_RECENT_TEXTS:
+            del self._recent[next(iter(self._recent))]
+        return vectors
+
+    @property
+    def keeps_vectors(self) -> bool:
+        """Whether the rows of the database are where the vectors lie."""
+        return self._open is not None and isinstance(self._open.store, VectorIndex)
 
     async def do(self, work: Callable[[SnippetStore], T]) -> T:
-        """Have something done with the store, where nobody waits for it."""
-        return await self._run(work, self._parts.store)
+        """Have something done with the store: at once in memory, else where nobody waits for it."""
+        store = self._parts.store
+        return work(store) if isinstance(store, VectorIndex) else await self._run(work, store)
 
     async def look(
         self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
     ) -> list[NearestTask]:
         """What is near, now."""
-        return await asyncio.to_thread(self._parts.store.near, vector, most, without)
+        store = self._parts.store
+        if isinstance(store, VectorIndex):
+            return store.near(vector, most, without)
+        return await asyncio.to_thread(store.near, vector, most, without)
 
     async def vector(self, text: str) -> Sequence[float] | None:
         """Where a text lies; None if nobody can say, or it would take too long."""
@@ -115,7 +138,7 @@ class RecallLibrary:
     async def close(self) -> None:
         if self._opening is not None:
             await asyncio.wait((self._opening,))
-        parts, self._open = self._open, None
+        parts, self._open, self._recent = self._open, None, {}
         if parts is not None:
             with suppress(RemitError):
                 await self._run(parts.store.close)
@@ -139,13 +162,21 @@ class RecallLibrary:
             opening.exception()  # it was told to who waited, and is kept as trouble
 
     async def _opened(self) -> _Open:
-        embedder = await self._run(self._means.embedder, self._thread)
+        embedder = await self._run(self._means.embedder)
         size = len((await embedder.embed(["how long it is"]))[0])
         store = await self._run(self._means.store, size)
+        if isinstance(store, VectorIndex):
+            await self._load(store)
         held = await self._run(store.count)
         if not await self._db.write(recall.begin, embedder.name, held) and held:
             await self._run(store.clear)
         return _Open(embedder, store)
+
+    async def _load(self, store: VectorIndex) -> None:
+        after = ""
+        while rows := await self._db.read(recall.vectors, after, _PAGE_ROWS):
+            store.load([(each.vector, _beside(each)) for each in rows])
+            after = rows[-1].task_id
 
     async def _run(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
         def call() -> T:
@@ -164,6 +195,10 @@ class RecallLibrary:
         if self._open is None:
             raise StoreTrouble(self.trouble or "The index of recall is shut.")
         return self._open
+
+
+def _beside(row: recall.StoredVector) -> JsonMap:
+    return {"task_id": row.task_id, "session": row.session_id, "taint": row.taint.value}
 
 
 def _step_back() -> None:

@@ -88,7 +88,7 @@ class ReflectSettings(Struct, frozen=True):
 class RecallSettings(Struct, frozen=True):
     """Where what tasks are about is kept, and who reads it."""
 
-    store: str = "embedded"  # or `off`, or the address of a Qdrant server
+    store: str = "embedded"  # or `qdrant` in this process, `off`, or a Qdrant server's address
     store_key: str = ""  # the variable with that server's key
     embedder: str = ""  # an address that speaks OpenAI's protocol; else the model that comes along
     model: str = ""  # of that embedder

@@ -8,14 +8,14 @@ from remit.settings.parts import RecallSettings
 
 _LOCAL: Final = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?(/[!-~]*)?")
 _SAFE: Final = re.compile(r"https://[\w.-]+(:[0-9]+)?(/[!-~]*)?")
-WORDS: Final = ("embedded", "off")
+WORDS: Final = ("embedded", "qdrant", "off")
 
 
 def check_store(text: str, where: str) -> None:
     if text not in WORDS and not _is_address(text):
         sentence = (
-            f"store in {where} is {text!r:.80}; it may be embedded, off, or the address of a Qdrant"
-            " server: https://…, or http:// on this machine."
+            f"store in {where} is {text!r:.80}; it may be embedded, qdrant, off, or the address of"
+            " a Qdrant server: https://…, or http:// on this machine."
         )
         raise BadInput(sentence, field="store")
 

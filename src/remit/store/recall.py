@@ -1,7 +1,8 @@
 """What the index of recall has read, and tasks by the words that they share.
 
-The vectors lie with the index. Here stands which tasks are in it and what was read of each, so that
-a crash, a rebuild and a lost index all end in the same: what is missing is read again.
+Here stands which tasks are in the index and what was read of each, so that a crash, a rebuild and a
+lost index all end in the same: what is missing is read again. The vectors of the index in this
+process stand here, too; Qdrant keeps its own.
 """
 
 import json
@@ -9,15 +10,15 @@ import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Final
+from typing import Final, cast
 
 from msgspec import Struct
 
 from remit.model.codec import JsonMap
 from remit.model.event import EventKind, NewEvent
-from remit.model.ids import TaskId
+from remit.model.ids import SessionId, TaskId
 from remit.model.status import Actor
-from remit.model.task import Task
+from remit.model.task import Taint, Task
 from remit.store import events, meta, rows, tasks
 from remit.store.database import Tx
 
@@ -40,6 +41,16 @@ class IndexedDigest(Struct, frozen=True):
     task_id: TaskId
     words: str
     beside: str
+    vector: bytes | None = None  # where the index is in this process; None: as it was
+
+
+class StoredVector(Struct, frozen=True):
+    """The vector of a task that is not deleted, and what an index says of that task."""
+
+    task_id: TaskId
+    session_id: SessionId
+    taint: Taint
+    vector: bytes
 
 
 class IndexExtent(Struct, frozen=True):
@@ -73,8 +84,8 @@ def unread(tx: Tx, below: int | None, limit: int) -> tuple[list[TaskId], int]:
 def keep(tx: Tx, read: Sequence[IndexedDigest], gone: Sequence[TaskId], upto: int | None) -> None:
     """The index has read these and lost those; with `upto`, all that happened until then."""
     for each in read:
-        told = {"task": each.task_id, "words": each.words, "beside": each.beside}
-        tx.run("put_snippet", told)
+        read_now = {"task": each.task_id, "words": each.words, "beside": each.beside}
+        tx.run("put_snippet", {**read_now, "vector": each.vector})
     for task_id in gone:
         tx.run("delete_snippet", {"task": task_id})
     if upto is not None:
@@ -113,6 +124,19 @@ def extent(tx: Tx) -> IndexExtent:
 
 def has_any(tx: Tx) -> bool:
     return tx.one("has_snippets") is not None
+
+
+def vectors(tx: Tx, after: str, limit: int) -> list[StoredVector]:
+    """What the index in this process is made of, by the ids of the tasks; after one, some more."""
+    return [
+        StoredVector(
+            TaskId(str(row["task_id"])),
+            SessionId(str(row["session_id"])),
+            Taint(row["taint"]),
+            cast("bytes", row["vector"]),
+        )
+        for row in tx.all("list_vectors", {"after": after, "limit": limit})
+    ]
 
 
 def propose(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> bool:

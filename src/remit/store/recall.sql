@@ -9,8 +9,9 @@ SELECT tasks.no, tasks.id FROM tasks LEFT JOIN snippets ON snippets.task_id = ta
  ORDER BY tasks.no DESC LIMIT :limit;
 
 -- name: put_snippet
-INSERT INTO snippets (task_id, words, beside) VALUES (:task, :words, :beside)
-    ON CONFLICT (task_id) DO UPDATE SET words = :words, beside = :beside;
+INSERT INTO snippets (task_id, words, beside, vector) VALUES (:task, :words, :beside, :vector)
+    ON CONFLICT (task_id) DO UPDATE
+   SET words = :words, beside = :beside, vector = COALESCE(:vector, snippets.vector);
 
 -- name: delete_snippet
 DELETE FROM snippets WHERE task_id = :task;
@@ -26,6 +27,13 @@ SELECT (SELECT COUNT(*) FROM snippets) AS held,
 
 -- name: has_snippets
 SELECT 1 AS held FROM snippets LIMIT 1;
+
+-- name: list_vectors
+-- The vectors of the index in this process, by the ids of their tasks; after one, some more.
+SELECT snippets.task_id, tasks.session_id, tasks.taint, snippets.vector
+  FROM snippets JOIN tasks ON tasks.id = snippets.task_id
+ WHERE snippets.task_id > :after AND snippets.vector IS NOT NULL
+ ORDER BY snippets.task_id LIMIT :limit;
 
 -- name: list_tasks_by_words
 -- Tasks that hold any of these words, the best first. Few words and rare ones are asked for: each

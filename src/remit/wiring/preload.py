@@ -13,6 +13,7 @@ from typing import Final
 import remit
 from remit.language.files import read_toml
 from remit.plan import activities, priority
+from remit.recall import static
 from remit.store.database import statements
 from remit.verify import rubric
 
@@ -28,8 +29,6 @@ _LEFT_OUT: Final = (
     "remit.brain.vendors",
     "remit.journal.collector",
     "remit.recall.edge",
-    "remit.recall.minilm",
-    "remit.recall.onnx",
     "remit.recall.server",
     "remit.specialist.acp",
 )
@@ -41,6 +40,7 @@ def preload() -> None:
     priority.default()
     activities.default()
     rubric.packaged()
+    static.open_files()
     _import(remit.__path__, "remit.")
 
 

@@ -1,8 +1,8 @@
 """Recall, joined: who reads, where it is kept, who follows, and who is told what is alike."""
 
 import os
+import shutil
 from collections.abc import Awaitable, Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +18,8 @@ from remit.recall.duplicates import Duplicates
 from remit.recall.finder import TaskFinder
 from remit.recall.library import LibraryParts, RecallLibrary
 from remit.recall.reminders import Reminders
+from remit.recall.static import StaticEmbedder
+from remit.recall.vectors import VectorIndex
 from remit.settings import RecallSettings, Settings
 from remit.store import recall, tasks
 from remit.wiring.app_context import AppContext
@@ -172,35 +174,35 @@ def means(settings: Settings) -> LibraryParts:
 
     def store(size: int) -> SnippetStore:
         if chosen.store == "embedded":
-            from remit.recall.edge import EdgeStore  # noqa: PLC0415 - an engine of 35 MB
+            # An earlier version kept the words of the tasks there, with Qdrant's engine.
+            shutil.rmtree(settings.home / FOLDER, ignore_errors=True)
+            return VectorIndex(size)
+        if chosen.store == "qdrant":
+            from remit.recall.edge import EdgeStore  # noqa: PLC0415 - an extra, of 35 MB
 
             return EdgeStore(settings.home / FOLDER, size)
         from remit.recall import server  # noqa: PLC0415 - an extra
 
         return server.ServerStore(server.client(chosen.store, _key(chosen.store_key)), size)
 
-    local = chosen.store == "embedded"
-    name = "Qdrant in this process" if local else f"Qdrant at {chosen.store}"
-    return LibraryParts(lambda pool: embedder(chosen, pool), store, name)
+    names = {"embedded": "Remit's database", "qdrant": "Qdrant in this process"}
+    name = names.get(chosen.store, f"Qdrant at {chosen.store}")
+    return LibraryParts(lambda: embedder(chosen), store, name)
 
 
-def embedder(chosen: RecallSettings, pool: ThreadPoolExecutor | None = None) -> Embedder:
-    """Who turns texts into vectors. It loads much: call it on a thread, when it is needed."""
+def embedder(chosen: RecallSettings) -> Embedder:
+    """Who turns texts into vectors."""
     if chosen.embedder:
         from remit.recall.remote import RemoteEmbedder  # noqa: PLC0415 - for who has one
 
         return RemoteEmbedder(chosen.embedder, chosen.model, _key(chosen.embedder_key))
-    # Two threads of numpy wait for each other on a busy machine: fifty times as long.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    from remit.recall.minilm import MiniLm  # noqa: PLC0415 - numpy, and a model
-
-    return MiniLm(pool)
+    return StaticEmbedder()
 
 
 def embedder_name(chosen: RecallSettings) -> str:
     if chosen.embedder:
         return f"{chosen.model} at {chosen.embedder}"
-    return "all-MiniLM-L6-v2 in this process (English)"
+    return "static vectors of all-MiniLM-L6-v2, with character n-grams"
 
 
 def _key(name: str) -> str | None:

@@ -470,7 +470,8 @@ CREATE TABLE notices (
 CREATE TABLE snippets (
   task_id TEXT PRIMARY KEY REFERENCES tasks (id),
   words   TEXT NOT NULL,  -- a digest
-  beside  TEXT NOT NULL   -- another
+  beside  TEXT NOT NULL,  -- another
+  vector  BYTEA           -- the length, four bytes, and a byte for each number
 );
 
 CREATE TABLE rule_versions (
