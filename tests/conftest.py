@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import faked_clocks
-from tests.soak import SOAK, examples
+from tests.soak import SOAK, examples, left_to_soak
 
 settings.register_profile(
     "house",
@@ -71,13 +71,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what only `make soak` runs."""
     if SOAK:
         return
-    long = [each for each in items if _only_in_soak(each)]
-    items[:] = [each for each in items if not _only_in_soak(each)]
-    config.hook.pytest_deselected(items=long)
-
-
-def _only_in_soak(item: pytest.Item) -> bool:
-    return any(mark.kwargs.get("only") for mark in item.iter_markers("soak"))
+    long = left_to_soak(items)
+    items[:] = [each for each in items if each not in long]
+    config.hook.pytest_deselected(items=list(long))
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,7 +5,8 @@ examples, or one representative of each kind.
 """
 
 import os
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from typing import Final, TypeVar
 
 import pytest
@@ -17,10 +18,51 @@ SOAK: Final = bool(os.environ.get("REMIT_SOAK"))
 # A test that runs in `make soak` alone; tests/conftest.py leaves it out of `make test`.
 only_in_soak: Final = pytest.mark.soak(only=True)
 
+# Of a test with several parameters: cases in which each value of each of them occurs.
+each_value: Final = pytest.mark.sampled()
+
+
+def one_in(step: int, start: int = 0) -> pytest.MarkDecorator:
+    """Of a test with many cases: each so many-th one. Tests of the same cases start elsewhere."""
+    return pytest.mark.sampled(step=step, start=start)
+
+
+def left_to_soak(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """What only `make soak` runs: tests marked so, and the cases that the samples leave out."""
+    left = {each for each in items if any(m.kwargs.get("only") for m in each.iter_markers("soak"))}
+    sampled: dict[str, list[pytest.Function]] = defaultdict(list)
+    for each in items:
+        if each.get_closest_marker("sampled") and hasattr(each, "callspec") and each not in left:
+            assert isinstance(each, pytest.Function)
+            sampled[each.nodeid.partition("[")[0]].append(each)
+    for cases in sampled.values():
+        left |= set(cases) - _sample(sorted(cases, key=_place))
+    return left
+
+
+def _sample(cases: list[pytest.Function]) -> set[pytest.Function]:
+    mark = cases[0].get_closest_marker("sampled")
+    assert mark
+    if step := mark.kwargs.get("step"):
+        return set(cases[mark.kwargs["start"] :: step])
+    chosen: set[pytest.Function] = set()
+    seen: set[tuple[str, int]] = set()
+    for fits in (set.isdisjoint, lambda values, seen: values - seen):
+        for each in cases:
+            values = {(name, id(value)) for name, value in each.callspec.params.items()}
+            if fits(values, seen):
+                chosen.add(each)
+                seen |= values
+    return chosen
+
+
+def _place(case: pytest.Function) -> int:
+    return max(case.callspec.indices.values())
+
 
 def examples(most: int) -> int:
     """How many examples a property is tried with."""
-    return most if SOAK else max(10, most // 4)
+    return most if SOAK else max(10, most // 8)
 
 
 def first_of(cases: Sequence[T], count: int = 1) -> list[object]:

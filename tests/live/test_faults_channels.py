@@ -21,6 +21,9 @@ from tests.live.hooks import Receiver
 from tests.live.mail import PostOffice
 from tests.live.proxy import Cut, Fault, Proxy
 from tests.live.whatsapp import Provider
+from tests.soak import each_value
+
+pytestmark = each_value
 
 KINDS: Final = ("whatsapp", "email", "webhook")
 PATIENCE: Final = 1.0  # seconds with who never answers; who does may take longer

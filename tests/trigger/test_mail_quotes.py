@@ -12,7 +12,7 @@ from tests.soak import SOAK
 from tests.trigger.mail_shapes_made import CLIENTS, STRANGER_WORDS, Case, cases, tongues
 from tests.trigger.mails import US, written
 
-STEP = 1 if SOAK else 7  # so that each client, language and place has its turn
+STEP = 1 if SOAK else 29  # so that each client, language and place has its turn
 MOST_DOUBTFUL = 0.05  # of all mails of the generator
 
 
