@@ -41,6 +41,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 for _name in [name for name in os.environ if name.endswith(("_API_KEY", "_BASE_URL"))]:
     del os.environ[_name]
 
+# Tests share the cores with each other: one thread each is enough for what numpy computes.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # The owner's zone is that of the machine, unless set. Whatever it is here, tests are in UTC.
 if "FAKED_CLOCK" not in os.environ:
     os.environ["TZ"] = "UTC"

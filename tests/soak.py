@@ -6,8 +6,9 @@ examples, or one representative of each kind.
 
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, TypeVar
+from zlib import crc32
 
 import pytest
 
@@ -22,9 +23,14 @@ only_in_soak: Final = pytest.mark.soak(only=True)
 each_value: Final = pytest.mark.sampled()
 
 
-def one_in(step: int, start: int = 0) -> pytest.MarkDecorator:
-    """Of a test with many cases: each so many-th one. Tests of the same cases start elsewhere."""
+def one_in(step: int, start: int | None = None) -> pytest.MarkDecorator:
+    """Of a test with many cases: each so many-th one. Each test starts at another, by its name."""
     return pytest.mark.sampled(step=step, start=start)
+
+
+def one_of(name: str) -> pytest.MarkDecorator:
+    """Of a parameter that the tests of a module share: one value for each, now this, now that."""
+    return pytest.mark.sampled(of=name)
 
 
 def left_to_soak(items: Iterable[pytest.Item]) -> set[pytest.Item]:
@@ -43,8 +49,12 @@ def left_to_soak(items: Iterable[pytest.Item]) -> set[pytest.Item]:
 def _sample(cases: list[pytest.Function]) -> set[pytest.Function]:
     mark = cases[0].get_closest_marker("sampled")
     assert mark
+    turn = crc32(cases[0].nodeid.partition("[")[0].encode()) >> 16
+    if of := mark.kwargs.get("of"):
+        return set(_one_value(cases, of, turn))
     if step := mark.kwargs.get("step"):
-        return set(cases[mark.kwargs["start"] :: step])
+        start = mark.kwargs["start"]
+        return set(cases[turn % min(step, len(cases)) if start is None else start :: step])
     chosen: set[pytest.Function] = set()
     seen: set[tuple[str, int]] = set()
     for fits in (set.isdisjoint, lambda values, seen: values - seen):
@@ -54,6 +64,15 @@ def _sample(cases: list[pytest.Function]) -> set[pytest.Function]:
                 chosen.add(each)
                 seen |= values
     return chosen
+
+
+def _one_value(cases: list[pytest.Function], of: str, turn: int) -> Iterator[pytest.Function]:
+    alike: dict[object, list[pytest.Function]] = defaultdict(list)
+    for each in cases:
+        params = each.callspec.params.items()
+        alike[tuple(id(value) for name, value in params if name != of)].append(each)
+    for n, values in enumerate(alike.values(), turn):
+        yield from [values[n % len(values)]] if of in values[0].callspec.params else values
 
 
 def _place(case: pytest.Function) -> int:

@@ -28,6 +28,7 @@ from remit.ports import Channel
 from tests.engine.rig import until
 from tests.live.whatsapp import Cut, Heard, Loopback, Order
 from tests.ports import free_port
+from tests.soak import one_in
 from tests.specialist.repository import time_is_up_on_call
 
 CANARY: Final = "tk_c4nary0fthehouse83f1aa29b4d77"
@@ -118,6 +119,7 @@ TABLE: Final = {
 }
 
 
+@one_in(3)
 @pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
 async def test_the_answer_says_no_more_than_was_seen(row: Row) -> None:
     answer = await channel(worker=row.worker, patience=row.patience).send(PARCEL)
@@ -375,6 +377,7 @@ REAL: Final = {
 }
 
 
+@one_in(3)
 @pytest.mark.slow
 @pytest.mark.parametrize("row", REAL.values(), ids=REAL)
 async def test_the_real_apprise_sends_once_and_its_answer_is_true(row: Real) -> None:

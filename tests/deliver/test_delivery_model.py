@@ -56,13 +56,19 @@ EVERY = [(channel, limits) for channel, (_, slices) in WALKS.items() for limits 
 
 # The longest of them are left to `make soak`: what they meet, the others meet as well.
 LONG = [
+    ("that reports", "a kill"),
     ("that reports", "a process that was not dead"),
+    ("that reports", "a rebuff"),
     ("that reports", "a rebuff after a resend"),
     ("that can be asked", "a kill"),
+    ("that can be asked", "two kills"),
     ("that can be asked", "a process that was not dead"),
     ("that can be asked", "a rebuff"),
     ("that can be asked", "a rebuff after a resend"),
     ("that files all it takes", "a rebuff"),
+    ("that is given it again", "a kill"),
+    ("that is given it again", "two kills"),
+    ("that is given it again", "a rebuff"),
 ]
 
 

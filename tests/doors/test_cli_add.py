@@ -1,13 +1,15 @@
 """`remit add` in one's own words: what was understood, what is asked, and what comes of it."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from remit.model.codec import JsonMap
 from tests.doors.terminal import Said, Terminal
+from tests.soak import one_of
+
+pytestmark = one_of("seat")
 
 BOOK = """\
 - name: Bob
@@ -15,20 +17,10 @@ BOOK = """\
 """
 
 
-@pytest.fixture(scope="module", params=["nobody runs", "a Remit runs"])
-def seat(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Terminal]:
-    """The same words must become the same through either door."""
-    terminal = Terminal(tmp_path_factory.mktemp("seat"))
+def furnish(terminal: Terminal) -> None:
     settings = terminal.home / "settings.toml"
     settings.write_text('zone = "Europe/Berlin"\n' + settings.read_text())
     (terminal.home / "contacts.yaml").write_text(BOOK)
-    if request.param == "nobody runs":
-        yield terminal
-    else:
-        with terminal.up():
-            yield terminal
 
 
 def parts(said: Said, name: str) -> list[JsonMap]:

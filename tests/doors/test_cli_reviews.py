@@ -1,24 +1,13 @@
 """Questions to the owner, answered in the terminal."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.doors.terminal import Said, Terminal, task_of
+from tests.soak import one_of
 
-
-@pytest.fixture(scope="module", params=["nobody runs", "a Remit runs"])
-def seat(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Terminal]:
-    """The same answers must do the same through either door."""
-    terminal = Terminal(tmp_path_factory.mktemp("seat"))
-    if request.param == "nobody runs":
-        yield terminal
-    else:
-        with terminal.up():
-            yield terminal
+pytestmark = one_of("seat")
 
 
 @pytest.fixture(scope="module")

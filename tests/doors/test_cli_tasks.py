@@ -2,7 +2,6 @@
 
 import re
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,21 +11,11 @@ import pytest
 from remit.cli.main import run
 from remit.model.codec import JsonMap
 from tests.doors.terminal import Said, Terminal, task_of
+from tests.soak import one_of
+
+pytestmark = one_of("seat")
 
 FULL_ID = re.compile(r"task-[0-7][0-9A-HJKMNP-TV-Z]{25}")
-
-
-@pytest.fixture(scope="module", params=["nobody runs", "a Remit runs"])
-def seat(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Terminal]:
-    """The same commands must do the same through either door."""
-    terminal = Terminal(tmp_path_factory.mktemp("seat"))
-    if request.param == "nobody runs":
-        yield terminal
-    else:
-        with terminal.up():
-            yield terminal
 
 
 def parts(said: Said, name: str) -> list[JsonMap]:

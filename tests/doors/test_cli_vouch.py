@@ -1,23 +1,9 @@
 """`remit vouch`: the owner has looked at what a session remembers; it is written down."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from tests.doors.terminal import Terminal
+from tests.soak import one_of
 
-
-@pytest.fixture(scope="module", params=["nobody runs", "a Remit runs"])
-def seat(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Terminal]:
-    """The same command must do the same through either door."""
-    terminal = Terminal(tmp_path_factory.mktemp("vouch"))
-    if request.param == "nobody runs":
-        yield terminal
-    else:
-        with terminal.up():
-            yield terminal
+pytestmark = one_of("seat")
 
 
 def test_who_vouches_for_a_session_finds_it_in_the_log_of_its_task(seat: Terminal) -> None:

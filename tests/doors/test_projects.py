@@ -14,7 +14,10 @@ from remit.store import moves
 from tests.doors.served import Served
 from tests.doors.terminal import Terminal
 from tests.doors.test_page_tasks import look, send
+from tests.soak import one_of
 from tests.specialist.repository import repository
+
+pytestmark = one_of("seat")
 
 PROJECTS = """
 [projects.shop]
@@ -30,20 +33,10 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         yield it
 
 
-@pytest.fixture(scope="module", params=["nobody runs", "a Remit runs"])
-def seat(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Terminal]:
-    folder = tmp_path_factory.mktemp("seat")
-    terminal = Terminal(folder)
+def furnish(terminal: Terminal) -> None:
     settings = terminal.home / "settings.toml"
-    shop = repository(folder / "shop")
+    shop = repository(terminal.home.with_name("shop"))
     settings.write_text(settings.read_text() + PROJECTS.format(path=shop))
-    if request.param == "nobody runs":
-        yield terminal
-    else:
-        with terminal.up():
-            yield terminal
 
 
 # Over HTTP ----------------------------------------------------------------------------------------

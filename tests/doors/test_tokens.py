@@ -15,15 +15,10 @@ from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.event import Event
 from remit.model.ids import TaskId
-from remit.server import app
 from remit.store import callers, events
 from remit.store.callers import ApiToken
 from remit.store.database import Tx
 from tests.doors.served import Served
-
-SCOPES = ("read", "write", "approve", "admin")
-INVITES = ("POST", "/api/sign-ins")  # it needs them all
-TOLD = ("DELETE", "/api/push")  # for browsers: no token has one
 
 
 @pytest.fixture(scope="module")
@@ -43,32 +38,6 @@ def _ask(
 
 
 # What each may do ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("scope", SCOPES)
-def test_a_token_opens_what_its_scope_says_and_nothing_else(served: Served, scope: str) -> None:
-    secret = _make(served, f"only {scope}", scope)["secret"]
-    for route in app.table(1, debug=False):
-        if route.public or route.page or (route.method, route.path) in (INVITES, TOLD):
-            continue
-        answer = _ask(served, secret, route.method, route.path.replace("{id}", "x"), {})
-        refused = answer.status_code == 403
-        assert refused is (set(route.scopes) != {scope}), (route.method, route.path, answer.text)
-        if refused:
-            assert answer.json()["type"] == "urn:remit:problem:forbidden"
-            lacks = next(each for each in route.scopes if each != scope)
-            assert f"`{lacks}`" in answer.json()["detail"]
-
-
-def test_what_needs_which_scope(served: Served) -> None:
-    needs = {(r.method, r.path): r.needs.value for r in app.table(1, debug=False) if not r.public}
-
-    assert needs["GET", "/api/tasks"] == "read"
-    assert needs["POST", "/api/tasks"] == "write"
-    assert needs["POST", "/api/reviews/{id}/decision"] == "approve"
-    assert needs["POST", "/api/contacts/permissions"] == "admin"
-    assert {need for (_, path), need in needs.items() if "token" in path} == {"admin"}
-    assert {need for (_, path), need in needs.items() if "sign-ins" in path} == {"admin"}
 
 
 def test_the_journal_says_which_token_decided(served: Served) -> None:

@@ -10,39 +10,6 @@ from tests.doors.served import Served
 from tests.doors.sockets import LIMIT, opened
 
 
-@pytest.mark.parametrize(
-    "said",
-    [
-        "{}" * 10_000,
-        '{"subscribe": [' + '"*",' * 3_000 + '"*"]}',
-        '{"subscribe": ["task-x"]}',
-        '{"since": -1}',
-        '{"since": 1.5}',
-        '{"since": NaN}',
-        '{"since": 1e999}',
-        '{"since": ' + "9" * 5_000 + "}",
-        '{"since": true, "subscribe": ["*"]}',
-        '{"subscribe": {"*": 1}}',
-        "[" * 15_000,
-        '"' + "\\ud800" * 2_000 + '"',
-        '{"colour": 1}',
-        "",
-        b"\x00\xff",
-    ],
-    ids=lambda each: repr(each[:24]),
-)
-def test_a_socket_that_talks_nonsense_is_told_so_and_closed(
-    still: Served, said: str | bytes
-) -> None:
-    with opened(still) as ear:
-        ear.line.send(said)
-        code, reason = ear.closed()
-
-    assert code == 1008
-    assert reason
-    assert still.ask("GET", "/healthz").status_code == 200
-
-
 @pytest.mark.parametrize("size", [1 << 20, 3 << 20])
 def test_what_is_too_large_is_not_read_to_its_end(still: Served, size: int) -> None:
     """Whoever still sends when he is cut off may miss the farewell; the house stays as it was."""
@@ -59,12 +26,6 @@ def test_what_is_too_large_is_not_read_to_its_end(still: Served, size: int) -> N
         assert heard is None or heard.code == 1009
         still.add("Still heard")
         assert str(other.next()["type"]).startswith("task:")
-
-
-def test_a_place_that_was_never_reached_is_no_place_to_go_on_from(still: Served) -> None:
-    with opened(still) as ear:
-        ear.say({"subscribe": ["*"], "since": 10**18})
-        assert ear.next()["type"] == "resync"
 
 
 def test_a_thousand_messages_are_not_listened_to(still: Served) -> None:

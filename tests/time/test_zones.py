@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from remit.calendar.expansion import CalendarLimits, SlotFlag, TimeWindow
+from tests.soak import one_in
 from tests.time.rig import calendar, event, expand
 
 # Half hours, quarters, turns at midnight, both halves of the world, Ramadan, none at all.
@@ -73,6 +74,7 @@ def test_there_are_forty_zones_and_most_of_them_turn_their_clocks() -> None:
     assert sum(bool(list(_turns(ZoneInfo(name)))) for name in ZONES) > 25
 
 
+@one_in(4)
 @pytest.mark.parametrize("name", ZONES)
 def test_a_daily_series_starts_once_each_day_whatever_the_clocks_do(name: str) -> None:
     zone = ZoneInfo(name)
@@ -90,6 +92,7 @@ def test_a_daily_series_starts_once_each_day_whatever_the_clocks_do(name: str) -
         assert len(turns) in (729, 730, 731)
 
 
+@one_in(4)
 @pytest.mark.parametrize("name", ZONES)
 def test_an_hourly_series_starts_every_hour_that_passes(name: str) -> None:
     zone = ZoneInfo(name)
@@ -104,6 +107,7 @@ def test_an_hourly_series_starts_every_hour_that_passes(name: str) -> None:
         assert starts == [turn - DAY + n * HOUR for n in range(48)]
 
 
+@one_in(4)
 @pytest.mark.parametrize("name", ZONES)
 def test_windows_that_meet_have_every_slot_in_one_of_them(name: str) -> None:
     zone = ZoneInfo(name)

@@ -19,6 +19,7 @@ from remit.store import cues
 from remit.store.cues import CueFate
 from remit.store.database import Tx
 from tests.plan.priority_tasks import made
+from tests.soak import one_in
 from tests.trigger.calls import standard
 from tests.trigger.mail_house import MailHouse
 from tests.trigger.mails import ANNA, OWNER, STRANGER, mail_from
@@ -57,6 +58,7 @@ async def unharmed(house: MailHouse, book: str) -> None:
     assert (house.home / "contacts.yaml").read_text() == book
 
 
+@one_in(3)
 @pytest.mark.parametrize("order", ORDERS)
 async def test_an_order_in_a_mail_reaches_nobody(tmp_path: Path, order: str) -> None:
     """Attacks 1 and 2: by a contact who may start work, by a stranger, by one passed on."""
@@ -75,6 +77,7 @@ async def test_an_order_in_a_mail_reaches_nobody(tmp_path: Path, order: str) -> 
         await unharmed(house, book)
 
 
+@one_in(3, start=1)
 @pytest.mark.parametrize("order", ORDERS)
 async def test_an_order_in_a_call_reaches_nobody(tmp_path: Path, order: str) -> None:
     house = MailHouse(tmp_path)
