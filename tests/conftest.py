@@ -41,7 +41,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 for _name in [name for name in os.environ if name.endswith(("_API_KEY", "_BASE_URL"))]:
     del os.environ[_name]
 
-# Tests share the cores with each other: one thread each is enough for what numpy computes.
+# Tests share the cores: threads of numpy that wait for each other would burn ten times the time.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The owner's zone is that of the machine, unless set. Whatever it is here, tests are in UTC.

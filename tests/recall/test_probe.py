@@ -4,10 +4,8 @@ from pathlib import Path
 
 from bench.recall_probe import LANGUAGES, Probe
 from remit.testing import World
-from tests.soak import only_in_soak
 
 
-@only_in_soak  # it reads ninety texts; what is like words is found in test_doors.py as well
 async def test_the_hybrid_finds_what_is_meant_among_the_first_five(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         probe = await Probe.laid_out(world.house)
