@@ -18,8 +18,8 @@ from remit.settings import load
 from remit.store.secrets import Secrets
 from tests.browser.conftest import Visit, one_look
 from tests.browser.site import Site, barriers
+from tests.channels.whatsapp.whatsapp import PERSON, Message, Provider, call, messages, tell
 from tests.live.channel_house import KEPT, NAME, WHATSAPP
-from tests.live.whatsapp import PERSON, Message, Provider, call, messages, tell
 
 DRAFT: Final = "*Bangkok with children*\n\n1. KidZania. Opens 10:00.\n2. Lumphini Park & lake."
 SCRIPT: Final[list[Json]] = [

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 from remit.model.codec import JsonMap
 from tests.browser.conftest import Visit, one_look
 from tests.browser.site import Site, barriers
-from tests.doors import agenda
-from tests.live.caldav_stage import event
+from tests.calendar.caldav_stage import event
+from tests.cli import agenda
 
 DAILY = "Every day at 10:00 check the flight prices"
 

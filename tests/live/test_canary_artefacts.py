@@ -13,9 +13,9 @@ import pytest
 from remit.engine.loops import keep_logs
 from remit.journal.queue_files import FOLDER, keep_queue
 from remit.store import tasks
+from tests.channels.whatsapp.whatsapp import SECRET, TOKEN, Order, Provider
 from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse
 from tests.live.test_canary import Ear
-from tests.live.whatsapp import SECRET, TOKEN, Order, Provider
 from tests.soak import one_in
 
 TOLD = (TOKEN, SECRET, VERIFY)
