@@ -66,7 +66,7 @@ screenshots: .venv/.dev-stamp ## every page as a picture, into screenshots/
 
 soak: .venv/.soak-stamp ## what is long and rare, the crash tests at length, then tests under faked clocks; takes an hour
 	@$(DEBIAN)
-	@REMIT_SOAK=1 .venv/bin/python -m pytest -m "soak or hypothesis" --timeout=7200 $(ARGS)
+	@REMIT_SOAK=1 .venv/bin/python -m pytest -m "soak or sampled or hypothesis" --timeout=7200 $(ARGS)
 	@.venv/bin/python -m tests.faked_clocks $(ARGS)
 
 kills: .venv/.dev-stamp ## 40 kills of a real Remit over real sockets, and what was seen

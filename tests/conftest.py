@@ -19,7 +19,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests import faked_clocks
-from tests.soak import SOAK, examples
+from tests.soak import SOAK, examples, left_to_soak
 
 settings.register_profile(
     "house",
@@ -40,6 +40,9 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # No test talks to a vendor: whatever keys this machine has, the tests do not know them.
 for _name in [name for name in os.environ if name.endswith(("_API_KEY", "_BASE_URL"))]:
     del os.environ[_name]
+
+# Tests share the cores: threads of numpy that wait for each other would burn ten times the time.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 # The owner's zone is that of the machine, unless set. Whatever it is here, tests are in UTC.
 if "FAKED_CLOCK" not in os.environ:
@@ -71,13 +74,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Leave out what only `make soak` runs."""
     if SOAK:
         return
-    long = [each for each in items if _only_in_soak(each)]
-    items[:] = [each for each in items if not _only_in_soak(each)]
-    config.hook.pytest_deselected(items=long)
-
-
-def _only_in_soak(item: pytest.Item) -> bool:
-    return any(mark.kwargs.get("only") for mark in item.iter_markers("soak"))
+    long = left_to_soak(items)
+    items[:] = [each for each in items if each not in long]
+    config.hook.pytest_deselected(items=list(long))
 
 
 @pytest.hookimpl(tryfirst=True)

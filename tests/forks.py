@@ -35,6 +35,7 @@ PLAIN: Final = (
     "PATH",
     "HOME",
     "LANG",
+    "OPENBLAS_NUM_THREADS",
     *faked_clocks.variables(),
 )  # what every process is told of this machine
 

@@ -13,7 +13,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Status
-from tests.doors.served import Served
+from tests.server.served import Served
 from tests.test_docs import DOCS, _table
 
 # S4, section 5; what a list of messages becomes is a task.

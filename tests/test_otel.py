@@ -25,8 +25,8 @@ from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Actor
 from remit.store import events
 from remit.testing import FrozenClock
-from tests.doors.served import Served
-from tests.doors.terminal import LIMIT, Terminal
+from tests.cli.terminal import LIMIT, Terminal
+from tests.server.served import Served
 
 SECRETS: Final = ("giraffe", "Lumphini", "looked around", "Single", "visa")
 

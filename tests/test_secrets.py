@@ -23,7 +23,7 @@ from remit.cli.main import run
 from remit.errors import BadInput, NotFound, StoreTrouble
 from remit.store.redact import RedactingFilter, Redactor
 from remit.store.secrets import MOST, SERVICE, Secrets, machine_ring
-from tests.doors.terminal import Terminal
+from tests.cli.terminal import Terminal
 
 CANARY: Final = "c4nary/of+the=house-83f1"
 

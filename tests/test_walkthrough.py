@@ -24,7 +24,7 @@ from remit.store.read_only import glance
 from remit.store.secrets import Secrets
 from remit.testing import START, World, script
 from remit.wiring import WallClock
-from tests.live.whatsapp import NUMBER_ID, TOKEN, Provider
+from tests.channels.whatsapp.whatsapp import NUMBER_ID, TOKEN, Provider
 
 ROOT: Final = Path(__file__).parents[1]
 PAGE: Final = ROOT / "docs" / "architecture.md"

@@ -13,8 +13,8 @@ from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
 from remit.calendar.client import CalDavClient
 from remit.calendar.watch import CalendarAccount
 from remit.store import calendars
-from tests.live.caldav_servers import Server
-from tests.live.caldav_stage import DAY, NINE, Stage, event, staged
+from tests.calendar.caldav_servers import Server
+from tests.calendar.caldav_stage import DAY, NINE, Stage, event, staged
 
 PATH: Final = "/owner/agenda/"
 POLLS: Final = 20

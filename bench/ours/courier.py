@@ -42,7 +42,9 @@ from remit.settings import EngineSettings, Settings
 from remit.store import deliveries, tasks
 from remit.testing import FrozenClock
 from remit.wiring import App, opened
-from tests.live import loopback, mail, whatsapp
+from tests.channels.mail import mail
+from tests.channels.whatsapp import whatsapp
+from tests.live import loopback
 
 IN_FLIGHT: Final = 64
 TEXT: Final = "Lumphini Park, mornings."

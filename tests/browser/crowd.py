@@ -7,7 +7,7 @@ from remit.model.ids import TaskId
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
 from remit.store import tasks
 from remit.store.database import Tx
-from tests.doors.served import Served
+from tests.server.served import Served
 
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _WAY: Final = (

@@ -17,7 +17,7 @@ from remit.model.status import TERMINAL, Status
 from remit.settings import load
 from remit.store.secrets import Secrets
 from tests.browser.site import Site
-from tests.doors import workshop
+from tests.server import workshop
 
 NOW: Final = datetime(2026, 3, 2, 8, 0, tzinfo=UTC)  # a Monday
 SETTINGS: Final = """\

@@ -8,7 +8,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ConsoleMessage, Dialog, Page, Request
 
 from remit.server.callers import CallerRegistry
-from tests.doors.served import TOKEN, Served
+from tests.server.served import TOKEN, Served
 
 # Names that Debian and others give it.
 _NAMES: Final = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")

@@ -12,7 +12,6 @@ from remit.settings import Settings
 from tests.browser.conftest import PATIENCE, PHONE, Visit
 from tests.browser.puppet import Puppet
 from tests.browser.site import Site, barriers
-from tests.browser.test_inbox import HOSTILE, LIVE_ONES
 
 PARKS: Final = "I looked around.\n<deliverable>Lumphini Park.</deliverable>"
 
@@ -271,27 +270,6 @@ def test_two_windows_see_the_same(site: Site, visit: Visit) -> None:
             ]
         )
         expect(page.locator(".tcard").first.get_by_text("Cancelled")).to_be_visible()
-
-
-def test_hostile_words_are_words_in_a_talk(site: Site, puppet: Puppet, visit: Visit) -> None:
-    whole = "\n".join(HOSTILE)
-    for _ in range(20):  # whoever thinks here thinks the worst
-        site.do(puppet.answer(f"<deliverable>{whole}</deliverable>"))
-    path = _began(site, whole, f"Is this true: {HOSTILE[0]} or not?")
-    page = visit(path)
-    expect(page.locator(".turn .say").first).to_have_text(whole, use_inner_text=False)
-    _say(page, f"Remind me tomorrow at 9 to {HOSTILE[1]}")
-    _say(page, "Find two parks " + HOSTILE[0])
-    site.settle()
-    page.reload()
-    expect(page.locator(".turn.nina .say").filter(has_text=HOSTILE[0]).first).to_be_visible()
-    expect(page.locator(".quote").filter(has_text=HOSTILE[0]).first).to_be_visible()
-
-    for place in (path, "/conversations"):
-        page.goto(site.url + place)
-        assert page.evaluate(LIVE_ONES) == []
-        assert page.evaluate("window.pwned") is None
-    assert site.wrongs == []
 
 
 def test_on_a_phone_one_talks_and_finds_settings_and_a_new_task(site: Site, visit: Visit) -> None:

@@ -19,7 +19,7 @@ from remit.server.auth import RequestGuard
 from remit.settings import load
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
-from tests.doors.corpus import HOSTILE
+from tests.server.corpus import HOSTILE
 
 LINES: Final = [" ".join(each.split())[:200] for each in HOSTILE]
 ALL: Final = "\n\n".join(HOSTILE[:-1])

@@ -8,10 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from remit.model.codec import JsonMap
-from tests.browser.conftest import Visit, every_look
+from tests.browser.conftest import Visit, one_look
 from tests.browser.site import Site, barriers
-from tests.doors import agenda
-from tests.live.caldav_stage import event
+from tests.calendar.caldav_stage import event
+from tests.cli import agenda
 
 DAILY = "Every day at 10:00 check the flight prices"
 
@@ -148,7 +148,7 @@ def test_what_a_calendar_starts_stands_there_once_and_is_changed_there(
     expect(month.locator(".month .mark", has_text="Water")).to_have_count(3)
 
 
-@every_look
+@one_look
 def test_nobody_is_shut_out(daily: Site, visit: Visit, *, dark: bool, phone: bool) -> None:
     page = visit("/schedule", dark=dark, phone=phone)
     for path in ("/schedule", "/schedule?span=month", "/tasks"):

@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 
 from remit.settings import load
 from remit.store.secrets import Secrets
-from tests.browser.conftest import Visit, every_look
+from tests.browser.conftest import Visit, one_look
 from tests.browser.site import Site, barriers
 
 SECTIONS: Final = (
@@ -179,13 +179,6 @@ def test_an_agent_cannot_be_given_the_right_to_decide(visit: Visit) -> None:
     expect(page.get_by_role("alert")).to_contain_text("An agent never decides")
 
 
-def test_a_browser_that_is_signed_out_is_at_the_door(visit: Visit) -> None:
-    page = visit("/settings/tokens")
-    row = page.locator(".reach", has_text="This one")
-    row.get_by_role("button", name="Sign out").click()
-    expect(page).to_have_url(re.compile("/sign-in"))
-
-
 def test_what_the_file_rules_is_shown_and_names_its_place(visit: Visit) -> None:
     page = visit("/settings/policies")
     expect(page.get_by_text("22:00-07:00")).to_be_visible()
@@ -210,7 +203,7 @@ def test_single_keys_can_be_turned_off(site: Site, visit: Visit) -> None:
     expect(page.locator("#all-keys")).not_to_be_visible()
 
 
-@every_look
+@one_look
 def test_nothing_in_the_settings_stops_anybody(
     site: Site, visit: Visit, *, dark: bool, phone: bool
 ) -> None:

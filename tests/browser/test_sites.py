@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import Visit
 from tests.browser.site import Site
-from tests.doors.served import TOKEN
+from tests.server.served import TOKEN
 
 FORM: Final = """<form id=f method=post action="{url}/new">
 <input name=text value="In 1 minute remind me to pay"></form>

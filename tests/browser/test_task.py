@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Final
 
 import pytest
 from msgspec.structs import replace
@@ -12,36 +11,9 @@ from playwright.sync_api import Page, Route, expect
 
 from remit.model.codec import Json, JsonMap
 from remit.model.status import Status
-from tests.browser.conftest import Visit, every_look
+from tests.browser.conftest import Visit, one_look
 from tests.browser.puppet import Puppet
 from tests.browser.site import Site, barriers
-
-HOSTILE: Final = (
-    "<script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "<img src='http://evil.example/a.png'>",
-    "![x](http://evil.example/b.png)",
-    "[x](javascript:alert(1))",
-    "[x](data:text/html,<script>alert(1)</script>)",
-    "<svg onload=alert(1)><animate onbegin=alert(1) attributeName=x>",
-    "<iframe srcdoc='<script>alert(1)</script>'></iframe>",
-    "<iframe src=http://evil.example/></iframe>",
-    "<style>@import 'http://evil.example/c.css'</style>",
-    "<link rel=stylesheet href=http://evil.example/d.css>",
-    "<base href=http://evil.example/>",
-    "<meta http-equiv=refresh content='0;url=http://evil.example/'>",
-    "<form action=http://evil.example/><button autofocus>x</button></form>",
-    "<a href=http://evil.example/ ping=http://evil.example/p>x</a>",
-    "</textarea></section><script>alert(2)</script>",
-    "{{ 7 * 7 }} {% raw %}",
-    "\"><script>alert(3)</script>' onmouseover='alert(4)",
-    "<object data=http://evil.example/e></object><embed src=http://evil.example/f>",
-    "<video src=http://evil.example/g autoplay></video>",
-    "<math><mtext><img src=x onerror=alert(5)></mtext></math>",
-    "&lt;script&gt;alert(6)&lt;/script&gt;",
-    "<div style='background:url(http://evil.example/h)'>x</div>",
-    "| <script>alert(7)</script> |\n|---|\n| <img src=x onerror=alert(8)> |",
-)
 
 
 @pytest.fixture
@@ -161,18 +133,6 @@ def test_the_log_follows_and_its_filter_holds_for_what_comes(
     expect(log.locator("[data-n]")).to_have_count(1)
 
 
-def test_the_log_is_searched_on_the_server(site: Site, puppet: Puppet, visit: Visit) -> None:
-    task = ended(site, puppet, "I weighed them.\n<deliverable>The red one.</deliverable>")
-    page = visit(f"/tasks/{task}")
-    page.keyboard.press("/")
-    page.keyboard.type("weighed")
-    log = page.get_by_role("log")
-    expect(log.locator("[data-n]")).to_have_count(1)
-    expect(page).to_have_url(re.compile("find=weighed"))
-    page.get_by_role("searchbox", name="Search the log").fill("nowhere to be found")
-    expect(log.get_by_text("No line fits.")).to_be_visible()
-
-
 def test_a_line_of_the_log_has_an_address(site: Site, visit: Visit) -> None:
     task = planned(site)
     for _ in range(120):
@@ -231,34 +191,6 @@ def planned(site: Site) -> str:
     return task
 
 
-def test_what_has_not_begun_is_edited(site: Site, visit: Visit) -> None:
-    task = planned(site)
-    page = visit(f"/tasks/{task}")
-    page.keyboard.press("e")
-    page.get_by_label("Title").fill("Plan the trip to Phuket")
-    page.get_by_label("Priority").select_option("high")
-    page.keyboard.press("Control+Enter")
-    expect(page.get_by_role("heading", name="Plan the trip to Phuket")).to_be_visible()
-    stored = site.stored(task)
-    assert (stored.title, stored.priority) == ("Plan the trip to Phuket", "high")
-    assert stored.instructions == "Plan it"
-
-
-def test_who_edits_what_changed_meanwhile_is_told_and_loses_nothing(
-    site: Site, visit: Visit
-) -> None:
-    task = planned(site)
-    page = visit(f"/tasks/{task}/edit")
-    page.get_by_label("Title").fill("My own title")
-    site.patch(task, "pause")
-    page.get_by_role("button", name="Save").click()
-    expect(page.get_by_role("alert")).to_contain_text("changed while you edited it")
-    expect(page.get_by_label("Title")).to_have_value("My own title")
-    assert site.stored(task).title == "Plan the trip"
-    page.get_by_role("button", name="Save over it").click()
-    expect(page.get_by_role("heading", name="My own title")).to_be_visible()
-
-
 def test_a_task_is_deleted_only_after_a_question(site: Site, puppet: Puppet, visit: Visit) -> None:
     task = ended(site, puppet, "<deliverable>Done.</deliverable>")
     page = visit(f"/tasks/{task}")
@@ -314,21 +246,7 @@ async def _nudge(site: Site) -> None:
     site.house.engine.nudge()
 
 
-def test_a_hostile_text_does_nothing(site: Site, puppet: Puppet, visit: Visit) -> None:
-    text = "\n\n".join(HOSTILE)
-    said = f"{text}\n<deliverable>{text}</deliverable>"
-    task = ended(site, puppet, said, HOSTILE[0], {"type": "advisory", "criteria": []})
-    page = visit(f"/tasks/{task}")
-    for fold in page.locator("main details:not(.menu) > summary").all():
-        fold.click()
-    page.mouse.wheel(0, 4000)
-    expect(page.locator(".md").get_by_text("<script>alert(1)</script>").first).to_be_visible()
-    assert page.locator("main :is(script, img, iframe, object, embed, video, style)").count() == 0
-    assert page.locator("main a[href^='javascript:'], main a[href^='data:']").count() == 0
-    assert page.locator("main [onerror], main [onload], main [style]").count() == 0
-
-
-@every_look
+@one_look
 def test_nothing_on_the_page_stops_anybody(
     site: Site, puppet: Puppet, visit: Visit, *, dark: bool, phone: bool
 ) -> None:

@@ -72,14 +72,6 @@ def test_the_menu_narrows_the_list(site: Site, visit: Visit) -> None:
     assert page.get_by_label("Search or filter tasks").input_value() == "source:email"
 
 
-def test_a_bad_filter_is_told_under_its_field(site: Site, visit: Visit) -> None:
-    page = visit("/tasks?q=state:failed")
-    expect(page.get_by_role("alert")).to_contain_text("There is no filter 'state'")
-    assert barriers(page) == []
-    page.get_by_role("link", name="Clear filters").click()
-    expect(page.get_by_text("No tasks yet")).to_be_visible()
-
-
 def test_a_view_is_kept_under_a_name_and_forgotten_again(site: Site, visit: Visit) -> None:
     crowd(site, 200)
     page = visit("/tasks?q=status:failed")

@@ -13,6 +13,7 @@ from remit.contacts.book import ContactAddress, ContactEntry, parse
 from remit.errors import BadInput, NotFound
 from remit.language.tokens import fold
 from remit.model.reply import Policy
+from tests.soak import examples
 
 BOOK = """\
 # Family first.
@@ -128,7 +129,7 @@ crowds = st.lists(people, max_size=4, unique_by=lambda each: fold(each.name)).ma
 
 
 @given(crowd=crowds)
-@runs(max_examples=60, deadline=None)
+@runs(max_examples=examples(60), deadline=None)
 def test_whoever_is_put_in_is_read_back_as_they_were(
     crowd: Sequence[ContactEntry], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

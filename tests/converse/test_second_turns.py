@@ -9,6 +9,7 @@ from remit.intake.reading_form import Reading
 from remit.model.reply import Policy
 from tests.converse.second_turns import Outcome, Reads, ordering, play, understanding
 from tests.intake.readings import MALICIOUS, perfect
+from tests.soak import one_in
 
 POLICIES = pytest.mark.parametrize("policy", [Policy.ASK, Policy.ALLOW])
 
@@ -67,6 +68,7 @@ async def test_a_model_that_understands_is_followed(tmp_path: Path, policy: Poli
     assert sum(each.right for each in found) >= 0.85 * len(found)
 
 
+@one_in(3)
 @pytest.mark.parametrize("model", ["approve", "resume", *MALICIOUS])
 async def test_a_malicious_model_reaches_nobody_in_a_later_turn(tmp_path: Path, model: str) -> None:
     found = await played(tmp_path, Policy.ALLOW, model)

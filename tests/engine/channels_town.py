@@ -20,12 +20,12 @@ from typing import Final, Self, TypeVar
 from remit.store.audit import complaints
 from remit.store.connection import SqliteTx, connect
 from tests import forks
+from tests.channels.mail.mail import PostOffice
+from tests.channels.webhook.hooks import Receiver
+from tests.channels.whatsapp.whatsapp import BridgeProvider, Heard, Provider
 from tests.engine import channels_worker
 from tests.engine.lives import ended, environ
-from tests.live.hooks import Receiver
-from tests.live.mail import PostOffice
 from tests.live.proxy import Proxy, Trap, before, half_of
-from tests.live.whatsapp import BridgeProvider, Heard, Provider
 
 T = TypeVar("T")
 

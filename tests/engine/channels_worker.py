@@ -37,7 +37,10 @@ from remit.settings import EngineSettings, Settings
 from remit.store import deliveries, search
 from remit.testing import FrozenClock
 from remit.wiring import App
-from tests.live import hooks, loopback, mail, whatsapp
+from tests.channels.mail import mail
+from tests.channels.webhook import hooks
+from tests.channels.whatsapp import whatsapp
+from tests.live import loopback
 
 LONG: Final = "It goes on, and on. " * 500  # three messages by WhatsApp
 REFS: Final = ("one", "two", "long")

@@ -25,13 +25,13 @@ from typing import Final
 from remit import __version__
 from remit.cli import clock
 from remit.model.codec import Json, JsonMap
-from tests.doors.terminal import Terminal
+from tests.channels.webhook.calls import standard
+from tests.channels.whatsapp.whatsapp import Order
+from tests.cli.terminal import Terminal
 from tests.frozen import scene
 from tests.frozen.fates import fate_of
 from tests.live.http_client import Client
 from tests.live.providers import Providers
-from tests.live.whatsapp import Order
-from tests.trigger.calls import standard
 
 FAR: Final = "2099-01-01T09:00:00+00:00"
 FRIDAY: Final[JsonMap] = {

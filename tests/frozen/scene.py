@@ -8,10 +8,10 @@ from contextlib import closing
 from pathlib import Path
 from typing import Final
 
-from tests.doors.terminal import Terminal
+from tests.channels.webhook.calls import SECRET
+from tests.cli.terminal import Terminal
 from tests.live.providers import Providers
 from tests.specialist.repository import repository
-from tests.trigger.calls import SECRET
 
 FROZEN: Final = Path(__file__).parents[1] / "data" / "frozen"
 ENVIRON: Final = {"HOOK_ORDERS": SECRET}  # a hook's secret may stand in the environment

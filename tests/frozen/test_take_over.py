@@ -21,11 +21,11 @@ from remit.settings import load
 from remit.store import ledger, series
 from remit.store.database import Tx
 from remit.testing import World
-from tests.doors.terminal import Terminal
+from tests.channels.webhook.calls import standard
+from tests.cli.terminal import Terminal
 from tests.frozen import scene
 from tests.live.http_client import Client
 from tests.live.providers import Providers
-from tests.trigger.calls import standard
 
 ACTIONS: Final = ("resume", "run", "cancel")
 LATER: Final = datetime(2031, 3, 2, 9, 0, tzinfo=UTC)

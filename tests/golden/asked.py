@@ -10,11 +10,11 @@ from urllib.parse import urlencode
 import httpx2
 
 from remit.model.codec import Json, JsonMap
-from tests.doors.peers import VERSION, meta
-from tests.doors.served import TOKEN
-from tests.doors.sockets import last, listening
 from tests.golden.day import Day, fill
 from tests.golden.page_rows import ON_PAGE, Form
+from tests.peer.peers import VERSION, meta
+from tests.server.served import TOKEN
+from tests.server.sockets import last, listening
 
 _BEARER: Final = {"Authorization": f"Bearer {TOKEN}"}
 _FORM: Final = {"Content-Type": "application/x-www-form-urlencoded"}

@@ -18,11 +18,11 @@ from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Unknown
 from remit.settings import load
 from remit.store.secrets import Secrets
-from tests.doors import agenda
-from tests.doors.served import Served
-from tests.live.caldav_stage import event
+from tests.calendar.caldav_stage import event
+from tests.channels.webhook.calls import SECRET, standard
+from tests.cli import agenda
+from tests.server.served import Served
 from tests.specialist.repository import repository
-from tests.trigger.calls import SECRET, standard
 
 START: Final = datetime(2026, 3, 2, 7, 0, tzinfo=UTC)  # a Monday, eight o'clock in Berlin
 SETTINGS: Final = """\

@@ -17,11 +17,11 @@ from typing import Final, TypeAlias, cast
 
 from remit.model.codec import JsonMap
 from remit.system.files import write_atomic
-from tests.doors.served import TOKEN
 from tests.golden import agent_rows, asked, cli_rows, http_rows, page_rows, typed
 from tests.golden.cli_rows import Row
 from tests.golden.day import Day
 from tests.golden.masks import Masks
+from tests.server.served import TOKEN
 
 Sections: TypeAlias = dict[str, str]
 Recording: TypeAlias = dict[str, Sections]

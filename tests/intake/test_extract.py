@@ -16,6 +16,7 @@ from remit.model.delivery import Delivery
 from remit.model.plan import ClauseOutcome, WorkItem
 from remit.model.task import TaskType
 from tests.intake.labelled import BOOK, NOW, ZONE, messages
+from tests.soak import examples
 
 
 def read(text: str) -> Extraction:
@@ -404,7 +405,7 @@ FORWARDED = "\n\n---------- Forwarded message ---------\nFrom: Sue <sue@example.
 SAID = [message.say for message in messages() if "\n" not in message.say]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.sampled_from(SAID), st.sampled_from(SAID))
 def test_what_others_wrote_below_a_request_asks_for_nothing(own: str, theirs: str) -> None:
     alone, both = read(own), read(own + FORWARDED + theirs)

@@ -25,6 +25,7 @@ from remit.testing import script
 from tests.intake.heard_world import Talk, fates, plans
 from tests.intake.labelled import Message as Labelled
 from tests.intake.labelled import messages
+from tests.tables import for_each
 
 LIST = "I looked. <deliverable>Wat Pho.</deliverable>"
 
@@ -257,7 +258,7 @@ def plans_of(found: Extraction) -> list[str]:
 EVERY = messages()
 
 
-@pytest.mark.parametrize("message", EVERY, ids=lambda each: each.say[:40])
+@for_each("message", EVERY)
 def test_each_clause_and_each_question_of_a_labelled_message_has_a_task(message: Labelled) -> None:
     found = message.read()
     ledgers = hear.ledgers(found)

@@ -6,6 +6,7 @@ from remit.intake.extraction import Draft
 from remit.intake.plain_reader import read_plainly
 from remit.intake.veto import held_back
 from tests.intake.labelled import BOOK, Expected, Message, messages
+from tests.tables import for_each
 
 MESSAGES = messages()
 ACTS = [message for message in MESSAGES if not message.asks]
@@ -24,7 +25,7 @@ def plain(task: Expected) -> Expected:
     return Expected(task.work, task.at, task.every, tuple(sorted(sends)))
 
 
-@pytest.mark.parametrize("message", ACTS, ids=lambda message: message.say[:40])
+@for_each("message", ACTS)
 def test_a_message_that_a_pattern_covers_is_read_as_it_is_meant(message: Message) -> None:
     found = message.read()
 
@@ -32,7 +33,7 @@ def test_a_message_that_a_pattern_covers_is_read_as_it_is_meant(message: Message
     assert not found.questions
 
 
-@pytest.mark.parametrize("message", ASKS, ids=lambda message: message.say[:40])
+@for_each("message", ASKS)
 def test_a_message_that_leaves_something_open_is_asked_about(message: Message) -> None:
     assert message.read().questions
 

@@ -14,6 +14,7 @@ from remit.language.phrases import Phrases
 from remit.language.tokens import TokenKind, tokenize
 from remit.model.task import TaskType
 from tests.intake.labelled import BOOK, NOW, ZONE, messages
+from tests.soak import examples
 
 
 def as_lines(value: object) -> list[str]:
@@ -76,7 +77,9 @@ def recombined(draw: st.DrawFn) -> str:
     return "".join(part + draw(GLUE) for part in parts)
 
 
-unhurried = settings(deadline=None, max_examples=200)  # how long it takes is counted below
+unhurried = settings(
+    deadline=None, max_examples=examples(200)
+)  # how long it takes is counted below
 
 
 def read(text: str) -> Extraction:
@@ -119,13 +122,13 @@ def test_known_phrases_in_any_order_are_accounted_for(text: str) -> None:
     assert_only_links_between(text, found)
 
 
-@settings(unhurried, max_examples=500)
+@settings(unhurried, max_examples=examples(500))
 @given(st.one_of(reshuffled(), spliced()))
 def test_the_words_of_the_labelled_messages_in_any_order_are_accounted_for(text: str) -> None:
     assert_whole(text, read(text))
 
 
-@settings(unhurried, max_examples=300)
+@settings(unhurried, max_examples=examples(300))
 @given(st.one_of(reshuffled(), spliced()))
 def test_no_series_that_names_an_end_goes_on_for_ever_in_silence(text: str) -> None:
     language = language_of(tokenize(text))

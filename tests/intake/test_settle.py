@@ -22,6 +22,7 @@ from remit.model.task import Cue, Source, SourceKind, Task, TaskType
 from remit.testing import script
 from tests.intake.heard_world import Talk, fates, plans
 from tests.intake.labelled import BOOK, NOW, ZONE, Message, messages
+from tests.soak import examples
 
 LIST = "I looked. <deliverable>Wat Pho.</deliverable>"
 
@@ -411,7 +412,7 @@ ANSWERS = st.one_of(
 ASKED = [each for each in messages() if each.read().tasks and each.read().questions]
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(message=st.sampled_from(ASKED), answers=st.lists(ANSWERS, min_size=1, max_size=4))
 def test_whatever_is_answered_a_clause_is_settled_or_asked_about(
     message: Message, answers: list[str]

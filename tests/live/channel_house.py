@@ -22,7 +22,7 @@ from remit.server.serve import serve
 from remit.settings import load
 from remit.store.secrets import Secrets
 from remit.testing import World
-from tests.live.whatsapp import NUMBER_ID, PERSON, SECRET, TOKEN, call, messages, tell
+from tests.channels.whatsapp.whatsapp import NUMBER_ID, PERSON, SECRET, TOKEN, call, messages, tell
 
 VERIFY: Final = "verify-canary-81f2"
 NAME: Final = "ninas_whatsapp"

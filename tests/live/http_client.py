@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, cast
 
 from remit.model.codec import Json, JsonMap
-from tests.doors.terminal import Terminal, Up
+from tests.cli.terminal import Terminal, Up
 
 LIMIT_SECONDS: Final = 100.0  # against a hang: a busy machine is slow, not wrong
 

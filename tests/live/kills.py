@@ -24,10 +24,10 @@ from typing import Final, cast
 
 from remit.cli import clock
 from remit.model.codec import Json, JsonMap
-from tests.doors.terminal import Terminal
+from tests.channels.webhook.calls import SECRET, standard
+from tests.cli.terminal import Terminal
 from tests.live.http_client import Client
 from tests.live.providers import Providers
-from tests.trigger.calls import SECRET, standard
 
 ENDED: Final = ("completed", "failed", "cancelled")
 _CALLERS: Final = 3

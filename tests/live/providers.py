@@ -7,8 +7,8 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Final, Self, TypeVar
 
-from tests.live.mail import PostOffice
-from tests.live.whatsapp import BridgeProvider
+from tests.channels.mail.mail import PostOffice
+from tests.channels.whatsapp.whatsapp import BridgeProvider
 
 T = TypeVar("T")
 _LIMIT_SECONDS: Final = 100

@@ -13,6 +13,9 @@ from tests.live.faults import FAULTS, GOOD
 from tests.live.place import KEY, Place, brain, choice, say
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
+from tests.soak import each_value
+
+pytestmark = each_value
 
 PLACES = pytest.mark.parametrize("place", Place)
 TOLD = KEY[3:13]  # a piece that would be as good as the whole

@@ -13,9 +13,10 @@ import pytest
 from remit.engine.loops import keep_logs
 from remit.journal.queue_files import FOLDER, keep_queue
 from remit.store import tasks
+from tests.channels.whatsapp.whatsapp import SECRET, TOKEN, Order, Provider
 from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse
 from tests.live.test_canary import Ear
-from tests.live.whatsapp import SECRET, TOKEN, Order, Provider
+from tests.soak import one_in
 
 TOLD = (TOKEN, SECRET, VERIFY)
 GOSSIP = [
@@ -63,6 +64,7 @@ async def _tasks(house: ChannelHouse) -> list[str]:
     return [str(found) for found in await house.world.house.db.read(tasks.ids_like, "task-")]
 
 
+@one_in(3)
 @pytest.mark.parametrize("order", GOSSIP, ids=lambda order: f"{order.status}")
 async def test_what_a_provider_repeats_is_in_no_file_no_answer_and_no_log(
     tmp_path: Path, ear: Ear, order: Order

@@ -12,8 +12,7 @@ from remit.model.delivery import DeliveryStatus
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.notify import remark
-from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse, only, states
-from tests.live.whatsapp import (
+from tests.channels.whatsapp.whatsapp import (
     PERSON,
     SECRET,
     TOKEN,
@@ -26,6 +25,7 @@ from tests.live.whatsapp import (
     statuses,
     tell,
 )
+from tests.live.channel_house import NAME, VERIFY, WHATSAPP, ChannelHouse, only, states
 
 
 def whatsapp(provider: Provider) -> str:

@@ -13,6 +13,9 @@ from tests.live.faults import FAULTS, GOOD, Comes, Fault
 from tests.live.place import Place, brain, say, warm
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
+from tests.soak import each_value
+
+pytestmark = each_value
 
 MOST = 4096
 STREAMED = pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])

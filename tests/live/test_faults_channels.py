@@ -15,12 +15,15 @@ import pytest
 from remit.channels.whatsapp.sending import WhatsAppChannel
 from remit.model.status import Reason, Status
 from remit.testing import World
+from tests.channels.mail import mail
+from tests.channels.mail.mail import PostOffice
+from tests.channels.webhook.hooks import Receiver
+from tests.channels.whatsapp.whatsapp import Provider
 from tests.engine.channels_worker import Plan
-from tests.live import mail
-from tests.live.hooks import Receiver
-from tests.live.mail import PostOffice
 from tests.live.proxy import Cut, Fault, Proxy
-from tests.live.whatsapp import Provider
+from tests.soak import each_value
+
+pytestmark = each_value
 
 KINDS: Final = ("whatsapp", "email", "webhook")
 PATIENCE: Final = 1.0  # seconds with who never answers; who does may take longer

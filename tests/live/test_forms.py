@@ -11,6 +11,9 @@ from remit.model.reply import Prompt, Reply, Usage
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call, End
+from tests.soak import each_value
+
+pytestmark = each_value
 
 PLACES = pytest.mark.parametrize("place", Place)
 

@@ -16,6 +16,7 @@ from tests.live.faults import FAULTS, GOOD, Comes, Fault
 from tests.live.place import Place, brain
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, End
+from tests.soak import one_in
 
 A_MONTH = timedelta(days=30)
 ATTEMPTS = 5
@@ -32,6 +33,7 @@ async def _house(
             yield world
 
 
+@one_in(4)
 @pytest.mark.usefixtures("hurry")
 @pytest.mark.parametrize(
     ("fault", "place"), list(zip(FAULTS.values(), cycle(Place), strict=False)), ids=list(FAULTS)

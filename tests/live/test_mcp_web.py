@@ -19,6 +19,7 @@ from tests.brain.tooling import task
 from tests.engine.rig import until
 from tests.live.mcp_web import Heard, Says, Web, answer, refusal, tool
 from tests.ports import free_port
+from tests.soak import one_in
 
 KEY = "token-canary-91c4e2b85d60"
 
@@ -123,6 +124,7 @@ def calls_with(says: Says) -> Web:
     return Web(decide=lambda heard: says if heard.method == "tools/call" else None)
 
 
+@one_in(2)
 @pytest.mark.parametrize(
     ("says", "why", "doubt"),
     [

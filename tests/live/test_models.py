@@ -15,6 +15,9 @@ from tests.live.faults import GOOD
 from tests.live.place import KEY, Place, Wish, brain, choice, say
 from tests.live.vendor import Heard, Order, Vendor
 from tests.live.wire import Answer, End
+from tests.soak import each_value
+
+pytestmark = each_value
 
 PLACES = pytest.mark.parametrize("place", Place)
 STREAMED = pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])

@@ -5,9 +5,18 @@ from pathlib import Path
 
 from remit.model.notice import Notice, NoticeState
 from remit.store import events, notices
+from tests.channels.mail.mail import PostOffice
+from tests.channels.whatsapp.whatsapp import (
+    PERSON,
+    Cut,
+    Order,
+    Provider,
+    call,
+    messages,
+    statuses,
+    tell,
+)
 from tests.live.channel_house import NAME, WHATSAPP, ChannelHouse
-from tests.live.mail import PostOffice
-from tests.live.whatsapp import PERSON, Cut, Order, Provider, call, messages, statuses, tell
 
 WISHES = """
 [notices]

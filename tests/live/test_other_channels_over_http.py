@@ -12,13 +12,13 @@ from remit.model.delivery import DeliveryStatus
 from remit.model.status import Reason, Status
 from remit.model.task import Source, SourceKind, Task
 from remit.notify import remark
-from tests.deliver.test_email_mailbox import report
+from tests.channels.mail.mail import PASSWORD, USER, Authority, PostOffice, box
+from tests.channels.mail.test_email_mailbox import report
+from tests.channels.webhook.hooks import SECRET as HOOK_SECRET
+from tests.channels.webhook.hooks import Receiver
+from tests.channels.whatsapp.whatsapp import PERSON, BridgeProvider, Cut, Order
 from tests.live.channel_house import ChannelHouse, only, states
-from tests.live.hooks import SECRET as HOOK_SECRET
-from tests.live.hooks import Receiver
-from tests.live.mail import PASSWORD, USER, Authority, PostOffice, box
 from tests.live.proxy import Fault, Proxy
-from tests.live.whatsapp import PERSON, BridgeProvider, Cut, Order
 
 EMAIL = """\
 [channels.post]

@@ -23,6 +23,9 @@ from tests.live.faults import FAULTS, Fault
 from tests.live.place import Place, brain, warm
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer, Call
+from tests.soak import each_value
+
+pytestmark = each_value
 
 T = TypeVar("T")
 

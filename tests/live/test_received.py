@@ -23,7 +23,7 @@ from remit.store import runs, search, tasks
 from remit.store.audit import complaints
 from remit.store.read_only import glance
 from remit.testing import World
-from tests.doors.terminal import Terminal
+from tests.cli.terminal import Terminal
 from tests.intake.readings import qualify
 from tests.live.http_client import Client
 from tests.live.place import Place, brain, warm

@@ -19,9 +19,9 @@ from remit.model.ids import TaskId
 from remit.store import cues, events, search
 from remit.store.read_only import glance
 from remit.store.secrets import Secrets
-from tests.doors.terminal import LIMIT, Terminal, task_of
-from tests.live.mail import PASSWORD, SERVERS, USER, Box, box
-from tests.trigger.mails import ANNA, OWNER, US, mail_from
+from tests.channels.mail.mail import PASSWORD, SERVERS, USER, Box, box
+from tests.channels.mail.mails import ANNA, OWNER, US, mail_from
+from tests.cli.terminal import LIMIT, Terminal, task_of
 
 RANKED: Final = 8  # mails; with the two before, four of five are ranked by hand
 SUBJECT: Final = "Schedule 30-min catch-up with Dr. Smith"

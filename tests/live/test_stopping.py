@@ -11,6 +11,9 @@ from tests.live.faults import GOOD
 from tests.live.place import Place, brain, say, warm
 from tests.live.vendor import Order, Vendor
 from tests.live.wire import Answer
+from tests.soak import each_value
+
+pytestmark = each_value
 
 PLACES = pytest.mark.parametrize("place", Place)
 SOON = 100  # the first thought of a process loads the vendors' libraries

@@ -26,6 +26,7 @@ from remit.model.delivery import Delivery, SendRetry
 from remit.model.plan import WorkItem
 from remit.model.task import Task
 from tests.model.values import FREE, JSON, MOMENTS, hints_of, records, simplest, values
+from tests.tables import for_each
 
 few = settings(max_examples=15)
 _WRONG: tuple[Json, ...] = ({"no": 1}, [[]], 1.5, "2026-02-30", True)
@@ -41,7 +42,7 @@ def test_what_is_written_is_read_back_the_same(kind: type[Struct], data: st.Data
     assert from_json(kind, json.loads(text_of(to_json(value)))) == value
 
 
-@every_record
+@for_each("kind", records())
 def test_a_field_nobody_knows_is_refused_by_name(kind: type[Struct]) -> None:
     told = {**_told(kind), "surprise": 1}
 
@@ -51,7 +52,7 @@ def test_a_field_nobody_knows_is_refused_by_name(kind: type[Struct]) -> None:
     assert bad.value.field == "surprise"
 
 
-@every_record
+@for_each("kind", records())
 def test_a_field_that_is_missing_is_named(kind: type[Struct]) -> None:
     told = _told(kind)
     for name in kind.__struct_fields__:
@@ -65,7 +66,7 @@ def test_a_field_that_is_missing_is_named(kind: type[Struct]) -> None:
         assert bad.value.field == name
 
 
-@every_record
+@for_each("kind", records())
 def test_a_field_of_a_wrong_kind_is_named(kind: type[Struct]) -> None:
     told, hints = _told(kind), hints_of(kind)
     for name in kind.__struct_fields__:

@@ -12,6 +12,7 @@ from remit.model.status import ACTIVE, ALLOWED, BY_PAIR, PAUSABLE, TERMINAL, Act
 from remit.model.task import Task
 from tests.model.lifecycle_checks import task_in
 from tests.model.values import values
+from tests.tables import for_each
 
 LEGAL = sorted((was, to, by) for (was, to), move in BY_PAIR.items() for by in move.by)
 NO_ROW = sorted((was, to) for was in Status for to in Status if (was, to) not in BY_PAIR)
@@ -21,12 +22,12 @@ NOT_YOURS = sorted(
 TASKS = values(Task).map(lambda value: value if isinstance(value, Task) else task_in(Status.NEW))
 
 
-@pytest.mark.parametrize(("was", "to", "by"), LEGAL)
+@for_each(("was", "to", "by"), LEGAL)
 def test_a_move_of_the_table_is_made(was: Status, to: Status, by: Actor) -> None:
     assert task_in(was, resume_to=to).move(to, by).status is to
 
 
-@pytest.mark.parametrize(("was", "to"), NO_ROW)
+@for_each(("was", "to"), NO_ROW)
 def test_a_move_outside_the_table_is_refused_for_everyone(was: Status, to: Status) -> None:
     task = task_in(was)
     for by in Actor:
@@ -39,7 +40,7 @@ def test_a_move_outside_the_table_is_refused_for_everyone(was: Status, to: Statu
         )
 
 
-@pytest.mark.parametrize(("was", "to", "by"), NOT_YOURS)
+@for_each(("was", "to", "by"), NOT_YOURS)
 def test_a_move_by_the_wrong_one_is_refused_and_says_whose_it_is(
     was: Status, to: Status, by: Actor
 ) -> None:

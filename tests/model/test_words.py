@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
+from tests.tables import for_each
 
 HOUSE = Path(__file__).parents[2] / "src/remit"
 WORDS = [
@@ -28,7 +28,7 @@ WORDS = [
 ]
 
 
-@pytest.mark.parametrize("word", WORDS)
+@for_each("word", WORDS)
 def test_a_word_of_the_house_is_a_name_in_the_code(word: str) -> None:
     named = any(
         name in (word.lower(), f"{word.lower()}s") or name.endswith(word) for name in _named()

@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from remit.model.codec import JsonMap
-from tests.doors.terminal import Terminal
+from tests.cli.terminal import Terminal
 
 DIFF = """\
 diff --git a/shop/orders.py b/shop/orders.py

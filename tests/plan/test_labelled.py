@@ -4,6 +4,7 @@ import pytest
 
 from remit.model.contract import ContractType
 from tests.plan.labelled import HALVES, Labelled, labelled
+from tests.tables import for_each
 
 AT_LEAST = 0.95
 ALL = [each for half in HALVES for each in labelled(half)]
@@ -55,7 +56,7 @@ def test_what_a_stranger_says_is_read_as_well_as_the_first_time_and_never_too_li
     assert right >= 48
 
 
-@pytest.mark.parametrize("each", ALL, ids=lambda each: each.asked.description[:40])
+@for_each("each", ALL)
 def test_every_contract_says_why_and_proves_what_it_promises(each: Labelled) -> None:
     drafted = each.drafted()
     contract = drafted.contract

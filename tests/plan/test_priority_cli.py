@@ -8,7 +8,7 @@ import pytest
 
 from remit.model.codec import Json, JsonMap
 from remit.plan import priority
-from tests.doors.terminal import Terminal
+from tests.cli.terminal import Terminal
 
 MINE = """\
 version: 1

@@ -7,7 +7,7 @@ from typing import cast
 import pytest
 
 from remit.model.codec import JsonMap
-from tests.doors.served import TOKEN, Served
+from tests.server.served import TOKEN, Served
 
 MINE = """\
 version: 1

@@ -7,8 +7,8 @@ from typing import Final, cast
 import pytest
 
 from remit.model.codec import JsonMap
-from tests.doors.served import TOKEN, Served
-from tests.doors.terminal import Terminal
+from tests.cli.terminal import Terminal
+from tests.server.served import TOKEN, Served
 
 TAP: Final = "Find a plumber for the leaking tap in the kitchen"
 POEM: Final = "Write a birthday poem for my grandmother"

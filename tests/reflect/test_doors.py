@@ -9,8 +9,8 @@ import pytest
 
 from remit.model.codec import Json, JsonMap
 from remit.settings import DeliverSettings, Settings
-from tests.doors.served import TOKEN, Served
-from tests.doors.terminal import Terminal
+from tests.cli.terminal import Terminal
+from tests.server.served import TOKEN, Served
 
 RAIN: Final = "It rains all day long in the whole of the north."
 LETTER: Final = f"Dear Anna,\n\n{RAIN}"

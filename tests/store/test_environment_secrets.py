@@ -3,6 +3,7 @@
 import pytest
 
 from remit.store.environment_secrets import secret_values, without_secrets
+from tests.tables import for_each
 
 RANDOM = "q7Zt2Kp9vXw4Lm8RbN3c"
 NAMES = """
@@ -63,7 +64,7 @@ PARTS = [  # of these only the part that opens something is secret
 ]
 
 
-@pytest.mark.parametrize("name", SECRETS)
+@for_each("name", SECRETS)
 def test_a_secret_is_known_by_its_name(name: str) -> None:
     environ = {name: SECRETS[name]}
 
@@ -71,7 +72,7 @@ def test_a_secret_is_known_by_its_name(name: str) -> None:
     assert without_secrets({**environ, "LANG": "C.UTF-8"}) == {"LANG": "C.UTF-8"}
 
 
-@pytest.mark.parametrize("name", NOT_SECRETS)
+@for_each("name", NOT_SECRETS)
 def test_what_is_public_is_no_secret(name: str) -> None:
     environ = {name: NOT_SECRETS[name]}
 

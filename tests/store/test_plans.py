@@ -17,6 +17,7 @@ from remit.store.database import Params, Row, statement, statements
 from remit.store.search import SortOrder, TaskFilter
 from remit.store.sqlite import Sqlite
 from tests.store.scene import AT, ROOMY, WORKER, Scene
+from tests.tables import for_each
 
 EVERY = sorted(statements())
 # These read a whole table or index on purpose.
@@ -106,7 +107,7 @@ def plan(scene: Scene, sql: str, params: Params) -> list[str]:
     return [str(row["detail"]) for row in found]
 
 
-@pytest.mark.parametrize("name", EVERY)
+@for_each("name", EVERY)
 def test_no_statement_reads_a_whole_table_by_accident(scene: Scene, name: str) -> None:
     steps = _plan_of(scene, name)
 

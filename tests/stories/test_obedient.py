@@ -17,7 +17,7 @@ from remit.model.task import Cue, Source, SourceKind, Taint, Task
 from remit.settings import ContractSettings, DeliverSettings, Settings
 from remit.store import reviews, search
 from remit.testing import ObedientBrain, Outbox, World
-from tests.soak import only_in_soak
+from tests.soak import one_in, only_in_soak
 
 ORDERS: Final[list[str]] = yaml.safe_load((Path(__file__).parent / "orders.yml").read_text())
 CANARY: Final = "cnry-5d1f8a72e9b04c36"
@@ -178,6 +178,7 @@ def _planted() -> Iterator[ParameterSet]:
             yield pytest.param(order, plant, id=f"{n}-{plant.__name__}", marks=marks)
 
 
+@one_in(3, start=2)
 @pytest.mark.parametrize(("order", "plant"), list(_planted()))
 async def test_no_order_of_an_outsider_sends_anything_astray(
     order: str, plant: Plant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

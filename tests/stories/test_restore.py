@@ -15,9 +15,9 @@ from remit.store.secrets import Secrets
 from remit.testing import START, World, script
 from remit.triggers import command
 from remit.wiring.app_context import WallClock
+from tests.channels.webhook.calls import SECRET, bearer
 from tests.engine.rig import HI, everything
 from tests.restoring import asked, restore, save
-from tests.trigger.calls import SECRET, bearer
 
 DAY: Final = timedelta(days=1)
 HOUR: Final = timedelta(hours=1)

@@ -8,7 +8,8 @@ from remit.model.event import EventKind
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from remit.model.task import Creator
-from tests.stories.shop.rig import ADD, Opens, results, settle, turn
+from tests.soak import only_in_soak
+from tests.stories.shop.rig import ADD, QUICK, Opens, results, settle, turn
 from tests.stories.shop.sample import FILES, GOOD, NEW_TEST, README, UNTYPED, WORSE
 
 SLOW = "Investigate why checkout is slow"
@@ -132,6 +133,7 @@ async def test_advice_goes_on_with_a_notice_is_logged_and_never_called_verified(
         assert f'"taskId":"{task.id}"' in text_of(advice)
 
 
+@only_in_soak
 async def test_who_was_asked_for_advice_and_changes_code_is_held_to_the_code(shop: Opens) -> None:
     async with shop(ada=[turn(WORSE), turn(GOOD)]) as house:
         task = await house.order(SLOW, ())
@@ -199,7 +201,7 @@ async def test_what_an_agent_orders_never_reaches_a_specialist(shop: Opens) -> N
 
 
 async def test_a_contract_that_the_owner_gives_stands(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)]) as house:
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
         given = s2.read_contract(
             {"type": "verifiable", "criteria": [{"activity": "lint", "description": "tidy"}]}
         )
@@ -211,7 +213,7 @@ async def test_a_contract_that_the_owner_gives_stands(shop: Opens) -> None:
 
 async def test_what_tools_install_is_not_the_work(shop: Opens) -> None:
     installed = {".venv/lib/x.py": "x = 1\n", "web/node_modules/a/index.js": "a\n"}
-    async with shop(ada=[turn(GOOD, write=installed)]) as house:
+    async with shop(ada=[turn(GOOD, write=installed)], commands=QUICK) as house:
         task = await house.order()
         assert "node_modules" not in (await house.question()).evidence
 

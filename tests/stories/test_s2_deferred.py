@@ -38,14 +38,8 @@ from remit.triggers import command
 from tests.engine.rig import until
 from tests.soak import only_in_soak
 from tests.specialist.repository import git
-from tests.stories.shop.rig import Opens, Shop, results, settle, turn
+from tests.stories.shop.rig import QUICK, Opens, Shop, results, settle, turn
 
-# What proves it here is quick, and run in the sandbox all the same.
-QUICK: Final = {
-    "typecheck": ["true"],
-    "lint": ["true"],
-    "unit-test": ["sh", "-c", "true", "{pattern}"],
-}
 WHOLE: Final = ["sh", "-c", "grep -q bar shop/one.py && grep -q bar shop/two.py"]
 LATE: Final = Contract(
     ContractType.VERIFIABLE,
@@ -408,6 +402,7 @@ async def test_a_house_at_work_notices_by_itself_that_a_group_has_ended(late_sho
         await until(is_told)
 
 
+@only_in_soak
 @only_in_soak
 async def test_who_mends_it_does_not_get_by_with_another_test(shop: Opens) -> None:
     untitled = turn(write={"shop/till.html": "<h1>Till</h1>\n"})

@@ -9,8 +9,9 @@ from remit.model.contract import ContractType, Result
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason, Status
 from tests.engine.rig import until
-from tests.specialist.repository import commit, git
-from tests.stories.shop.rig import ADD, Opens, Shop, results, settle, turn
+from tests.soak import first_of, only_in_soak
+from tests.specialist.repository import commit
+from tests.stories.shop.rig import ADD, QUICK, Opens, Shop, results, settle, turn
 from tests.stories.shop.sample import FILES, GOOD, README, UNTIDY, WORSE
 
 LAX = """\
@@ -27,13 +28,15 @@ WEAK = "def test_price_is_written() -> None:\n    pass\n"
 
 @pytest.mark.parametrize(
     "sly",
-    [
-        turn(WORSE, write={"tests/test_price.py": WEAK, "tests/test_checkout.py": WEAK}),
-        turn(WORSE, delete=["tests/test_price.py", "tests/test_checkout.py"]),
-        turn(WORSE, write={"conftest.py": IGNORE, "tests/test_new.py": WEAK}),
-        turn(WORSE, write={"project.json": '{"commands": {"unit-test": ["true"]}}'}),
-    ],
-    ids=["weakened", "deleted", "steered", "replaced"],
+    first_of(
+        [
+            turn(WORSE, write={"tests/test_price.py": WEAK, "tests/test_checkout.py": WEAK}),
+            turn(WORSE, delete=["tests/test_price.py", "tests/test_checkout.py"]),
+            turn(WORSE, write={"conftest.py": IGNORE, "tests/test_new.py": WEAK}),
+            turn(WORSE, write={"project.json": '{"commands": {"unit-test": ["true"]}}'}),
+        ],
+        2,
+    ),
 )
 async def test_who_bends_the_tests_is_caught(sly: JsonMap, shop: Opens) -> None:
     async with shop(ada=[sly]) as house:
@@ -93,19 +96,7 @@ async def test_a_change_of_tests_is_asked_about_once_and_counts_with_a_yes(shop:
         assert len(house.hands["ada"].told) == 1
 
 
-async def test_a_change_of_tests_that_is_not_intended_goes_back(shop: Opens) -> None:
-    text, tests = _with_sign()
-    before = {name: FILES[name] for name in tests}
-    async with shop(ada=[turn(text, write=tests), turn(GOOD, write=before)]) as house:
-        await house.order()
-
-        task = await settle(house, await house.say(ReviewAnswer.DROP))
-
-        assert "the change of these tests is not intended" in house.hands["ada"].told[-1]
-        assert results(task)["unit-test"] is Result.PASS
-        assert house.text() == GOOD
-
-
+@only_in_soak
 async def test_who_turns_the_linter_off_gains_nothing(shop: Opens) -> None:
     lax = FILES["pyproject.toml"].replace('select = ["E", "F", "I"]', "select = []")
     async with shop(ada=[turn(UNTIDY, write={"pyproject.toml": lax})]) as house:
@@ -128,6 +119,7 @@ async def test_who_writes_himself_other_rules_gains_nothing_and_it_is_told(shop:
         assert all(".remit/activities.yml" in note for note in noted)
 
 
+@only_in_soak
 async def test_rules_that_come_with_the_work_do_not_say_what_it_must_prove(shop: Opens) -> None:
     sly = turn(WORSE, write={"README.md": README + "\nMore.\n", ".remit/activities.yml": LAX})
     async with shop(ada=[sly]) as house:
@@ -168,7 +160,7 @@ async def test_a_contract_that_was_changed_in_the_file_is_not_worked_to(shop: Op
 
 
 async def test_a_folder_with_work_of_its_owner_is_left_alone_with_a_sentence(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)]) as house:
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
         await house.order()
         (house.repo / "README.md").write_text("mine\n")
 
@@ -188,7 +180,9 @@ async def test_a_folder_with_work_of_its_owner_is_left_alone_with_a_sentence(sho
 
 async def test_work_that_no_longer_fits_is_done_anew_from_what_the_owner_has(shop: Opens) -> None:
     mine = FILES["shop/price.py"].replace("How prices are written", "How we write prices")
-    async with shop(ada=[turn(GOOD.replace("How prices are", "Prices, as they are"))]) as house:
+    async with shop(
+        ada=[turn(GOOD.replace("How prices are", "Prices, as they are"))], commands=QUICK
+    ) as house:
         task = await house.order()
         commit(house.repo, {"shop/price.py": mine}, "mine")
 
@@ -203,29 +197,6 @@ async def test_work_that_no_longer_fits_is_done_anew_from_what_the_owner_has(sho
         assert "How we write prices" in house.text()
         assert "currency" in house.text()
         assert house.log == [ADD, "mine", "more"]
-
-
-async def test_what_is_left_on_its_branch_is_in_the_owners_repository(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)]) as house:
-        task = await house.order()
-
-        done = await house.say(ReviewAnswer.DROP)
-
-        assert done.status is Status.COMPLETED
-        assert git(house.repo, "show", f"remit/{task.id}:shop/price.py") == GOOD.strip()
-        assert house.log == ["more"]
-
-
-async def test_a_link_out_of_the_folder_is_taken_by_nobody(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD, link={"way": "/etc/passwd"})]) as house:
-        task = await house.order()
-        assert "leads out of the folder" in (await house.question()).evidence
-
-        await house.say(ReviewAnswer.DROP, "never mind")
-        assert "leads out of the folder" in (await house.question()).question
-        (house.folder(task) / "way").unlink()
-        await settle(house, await house.say(ReviewAnswer.DROP, "never mind"))
-        assert house.text() == GOOD
 
 
 async def test_a_project_that_is_not_there_is_said_at_once(shop: Opens) -> None:
@@ -249,6 +220,7 @@ async def _ends_well(house: Shop) -> None:
     assert house.log == [ADD, "more"]
 
 
+@only_in_soak
 async def test_stopped_while_somebody_works_he_is_asked_once_more(shop: Opens) -> None:
     async with shop(ada=[turn(WORSE, hang=True), turn(GOOD)]) as house:
         await house.give()
@@ -261,6 +233,7 @@ async def test_stopped_while_somebody_works_he_is_asked_once_more(shop: Opens) -
         await _ends_well(house)
 
 
+@only_in_soak
 async def test_stopped_in_a_fix_the_first_try_is_not_made_again(shop: Opens) -> None:
     async with shop(ada=[turn(UNTIDY), turn(WORSE, hang=True), turn(GOOD)]) as house:
         await house.give()
@@ -276,7 +249,7 @@ async def test_stopped_in_a_fix_the_first_try_is_not_made_again(shop: Opens) -> 
 
 
 async def test_stopped_while_it_is_checked_it_is_checked_again(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)]) as house:
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
         task = await house.give()
 
         async def checked() -> bool:
@@ -291,6 +264,7 @@ async def test_stopped_while_it_is_checked_it_is_checked_again(shop: Opens) -> N
         await _ends_well(house)
 
 
+@only_in_soak
 async def test_stopped_while_everybody_has_tried_the_same_question_waits(shop: Opens) -> None:
     async with shop(ada=[turn(UNTIDY)]) as house:
         task = await house.order()

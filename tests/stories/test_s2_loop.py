@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Sequence
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -25,12 +24,12 @@ from remit.verify import command
 from tests.brain.metered import MeteredBrain
 from tests.brain.tooling import use
 from tests.engine.rig import until
+from tests.soak import first_of, only_in_soak
 from tests.specialist.repository import git
-from tests.stories.shop.rig import Opens, Shop, results, settle, turn
-from tests.stories.shop.sample import GOOD, README, UNTIDY, UNTIDY_IN_OTHER_WAYS, WORSE
+from tests.stories.shop.rig import QUICK, Opens, Shop, results, settle, turn
+from tests.stories.shop.sample import GOOD, README, UNTIDY, WORSE
 
 FAKE_AGENT = Path(__file__).parents[1] / "specialist" / "fake_agent.py"
-FULL = "error: prompt is too long, the context window is full"
 
 
 async def test_what_fails_goes_back_with_the_error_and_comes_back_mended(shop: Opens) -> None:
@@ -46,86 +45,11 @@ async def test_what_fails_goes_back_with_the_error_and_comes_back_mended(shop: O
         assert [move["to"] for move in moves].count("verifying") == 2
 
 
-async def test_three_fixes_are_enough_then_another_mends_it(shop: Opens) -> None:
-    wrong = [turn(each) for each in UNTIDY_IN_OTHER_WAYS]
-    async with shop(ada=wrong, ben=[turn(GOOD)]) as house:
-        task = await settle(house, await house.order())
-
-        assert [len(hand.told) for hand in house.hands.values()] == [4, 1]
-        (told,) = house.hands["ben"].told
-        assert "ada worked on this before (failure)" in told
-        assert "shop/price.py" in told
-        assert "E711" in told  # what was wrong last
-        assert results(task)["unit-test"] is Result.PASS
-        assert house.text() == GOOD
-
-
-async def test_the_same_error_twice_is_handed_on_at_once(shop: Opens) -> None:
-    async with shop(ada=[turn(UNTIDY)], ben=[turn(GOOD)]) as house:
-        await settle(house, await house.order())
-
-        assert [len(hand.told) for hand in house.hands.values()] == [2, 1]
-
-
-async def test_who_crashes_is_started_once_more_then_another_goes_on(shop: Opens) -> None:
-    crash = turn(WORSE, complain="segmentation fault", code=3)
-    async with shop(ada=[crash], ben=[turn(GOOD)]) as house:
-        await settle(house, await house.order())
-
-        assert [len(hand.told) for hand in house.hands.values()] == [2, 1]
-        assert "segmentation fault" in house.hands["ben"].told[0]
-        assert house.text() == GOOD
-
-
-async def test_who_changes_nothing_has_done_nothing(shop: Opens) -> None:
-    async with shop(ada=[turn(say="All done!"), turn(GOOD)]) as house:
-        await settle(house, await house.order())
-
-        assert "has changed no file" in house.hands["ada"].told[1]
-
-
-async def test_a_full_context_is_begun_afresh_with_what_is_done(shop: Opens) -> None:
-    half = turn(
-        WORSE, say="DONE: the option is there\nNEXT: the cents are wrong", complain=FULL, code=1
-    )
-    async with shop(ada=[half, turn(GOOD)]) as house:
-        await settle(house, await house.order())
-
-        again = house.hands["ada"].told[1]
-        assert "## What was done before you" in again
-        assert "ada worked on this before (context limit)" in again
-        assert "> - the option is there" in again
-        assert "> - the cents are wrong" in again
-        assert (
-            len(again.partition("## What was done before you")[2].partition("## Rules")[0]) < 2000
-        )
-
-
-async def test_what_is_too_large_even_afresh_is_the_owners(shop: Opens) -> None:
-    async with shop(ada=[turn(WORSE, complain=FULL, code=1)], ben=[turn(GOOD)]) as house:
-        task = await house.order()
-
-        assert task.reason is Reason.VERIFICATION
-        assert "too large for ada" in (await house.question()).question
-        assert house.hands["ben"].told == []
-
-
-async def test_a_limit_is_waited_for(shop: Opens) -> None:
-    busy = turn(complain="429 Too Many Requests", code=1)
-    async with shop(ada=[busy, turn(GOOD)], ben=[turn(WORSE)]) as house:
-        task = await house.order()
-        assert task.status is Status.RUNNING
-        assert len(house.hands["ada"].told) == 1
-
-        await house.world.run(timedelta(seconds=30))
-
-        await settle(house, await house.world.get(task.id))
-        assert [len(hand.told) for hand in house.hands.values()] == [2, 0]
-
-
 async def test_a_kind_of_work_has_a_chain_of_its_own(shop: Opens) -> None:
     chains: dict[str, Json] = {"advice": ["ben"]}
-    async with shop(ada=[turn(GOOD)], ben=[turn(say="It is.")], chains=chains) as house:
+    async with shop(
+        ada=[turn(GOOD)], ben=[turn(say="It is.")], chains=chains, commands=QUICK
+    ) as house:
         await settle(house, await house.order())
         done = await house.order("Investigate why checkout is slow", ())
 
@@ -175,7 +99,8 @@ async def _exhausted(house: Shop, failed: str = "lint") -> None:
         ReviewAnswer.DECLINE,
     )
     assert f"ada tried 2 times; last: verification failed: {failed}" in review.evidence
-    assert "ben tried 2 times; last: verification failed: lint" in review.evidence
+    if "ben" in house.hands:
+        assert "ben tried 2 times; last: verification failed: lint" in review.evidence
     assert str(house.folder(task)) in review.evidence
 
 
@@ -191,25 +116,8 @@ async def test_it_is_tried_again_with_the_owners_word(shop: Opens) -> None:
         assert house.text() == GOOD
 
 
-async def test_what_the_owner_does_himself_is_checked_too(shop: Opens) -> None:
-    async with shop(ada=[turn(UNTIDY)], ben=[turn(UNTIDY)]) as house:
-        await _exhausted(house)
-
-        task = await house.say(ReviewAnswer.ARRIVED)
-        assert "not proven yet" in (await house.question()).question
-        (house.folder(task) / "shop/price.py").write_text(GOOD)
-        task = await house.say(ReviewAnswer.ARRIVED)
-
-        task = await settle(house, task)
-        assert house.text() == GOOD
-        assert results(task)["lint"] is Result.PASS
-        assert task.verdict is not None
-        tried = [each.attempts for each in task.verdict.findings if each.activity == "lint"]
-        assert tried == [6]  # two of each, and his own two
-
-
 async def test_what_is_taken_unproven_says_so(shop: Opens) -> None:
-    async with shop(ada=[turn(UNTIDY)], ben=[turn(UNTIDY)]) as house:
+    async with shop(ada=[turn(UNTIDY)]) as house:
         await _exhausted(house)
 
         task = await house.say(ReviewAnswer.DROP, "good enough for today")
@@ -233,8 +141,8 @@ def _breaks(monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
     monkeypatch.setattr(command.CommandCheck, "check", broken)
 
 
-@pytest.mark.parametrize("to", [(), (Delivery("outbox"),)], ids=["kept", "sent"])
-@pytest.mark.parametrize("again", [False, True], ids=["at once", "the second time"])
+@pytest.mark.parametrize("to", first_of([(), (Delivery("outbox"),)]))
+@pytest.mark.parametrize("again", first_of([True, False]))
 async def test_work_whose_check_breaks_is_kept_when_its_owner_accepts_it(
     shop: Opens, monkeypatch: pytest.MonkeyPatch, to: Sequence[Delivery], *, again: bool
 ) -> None:
@@ -253,10 +161,11 @@ async def test_work_whose_check_breaks_is_kept_when_its_owner_accepts_it(
         assert len(house.world.outbox.sent) == len(to)
 
 
+@only_in_soak
 async def test_what_the_owner_did_by_hand_is_accepted_though_its_check_breaks(
     shop: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with shop(ada=[turn(UNTIDY)], ben=[turn(UNTIDY)]) as house:
+    async with shop(ada=[turn(UNTIDY)]) as house:
         await _exhausted(house)
         task = await house.world.get(house.asked[-1].task_id)
         (house.folder(task) / "shop/price.py").write_text(GOOD)
@@ -271,7 +180,7 @@ async def test_what_the_owner_did_by_hand_is_accepted_though_its_check_breaks(
 
 
 async def test_what_is_abandoned_leaves_the_folder_as_it_was(shop: Opens) -> None:
-    async with shop(ada=[turn(UNTIDY)], ben=[turn(UNTIDY)]) as house:
+    async with shop(ada=[turn(UNTIDY)]) as house:
         await _exhausted(house)
 
         task = await house.say(ReviewAnswer.DECLINE)
@@ -356,7 +265,7 @@ async def test_an_agent_over_the_protocol_asks_the_owner_and_goes_on_in_its_sess
 
 
 async def test_declined_work_leaves_no_folder_and_is_not_lost(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)]) as house:
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
         task = await house.order()
         folder = house.folder(task)
         assert folder.is_dir()
@@ -382,7 +291,7 @@ async def test_advice_leaves_no_folder(shop: Opens) -> None:
 async def test_what_a_dead_process_left_standing_is_put_away_at_the_next_start(
     shop: Opens,
 ) -> None:
-    async with shop(ada=[turn(GOOD)]) as house:
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
         task = await house.order()
         folder = house.folder(task)
         review = await house.question()
@@ -399,7 +308,7 @@ async def test_what_a_dead_process_left_standing_is_put_away_at_the_next_start(
 
 
 async def test_work_that_ends_while_the_house_is_up_is_put_away_by_itself(shop: Opens) -> None:
-    async with shop(ada=[turn(GOOD)]) as house:
+    async with shop(ada=[turn(GOOD)], commands=QUICK) as house:
         task = await house.order()
         folder = house.folder(task)
         await house.world.house.leftovers.start(house.world.house.journal)

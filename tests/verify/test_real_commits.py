@@ -17,6 +17,7 @@ from remit.verify.presets import ACTIVITIES
 from remit.verify.runners import CheckCommand
 from remit.verify.suite import files_called
 from remit.verify.suite_runs import CaseSelection, words
+from tests.soak import one_in
 from tests.verify import workshop
 
 COMMITS = json.loads((Path(__file__).parents[1] / "data" / "real_commits.json").read_text("utf-8"))
@@ -76,6 +77,7 @@ def can_be_carried_out(
     return bool(words(way, CaseSelection(name=criterion.pattern)))
 
 
+@one_in(4)
 @pytest.mark.parametrize("commit", COMMITS, ids=lambda each: f"{each['project']} {each['commit']}")
 def test_a_real_commit_gets_the_right_contract_and_it_can_be_carried_out(
     commit: Commit, ways: dict[str, project.ProjectCommands]

@@ -103,8 +103,15 @@ async def findings(case: Case) -> list[Finding]:
     return [await CHECKS[each.activity].check(task, each, evidence) for each in contract_for(case)]
 
 
+_FAILURES: Final[dict[str, list[Finding]]] = {}
+
+
 async def failures(case: Case) -> list[Finding]:
-    return [each for each in await findings(case) if each.result is Result.FAIL]
+    """Found once for each case of the sets, however many tests count them."""
+    if case.id not in _FAILURES:
+        found = await findings(case)
+        _FAILURES[case.id] = [each for each in found if each.result is Result.FAIL]
+    return _FAILURES[case.id]
 
 
 def _clauses(ask: str) -> tuple[Clause, ...]:

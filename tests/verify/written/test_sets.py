@@ -19,6 +19,7 @@ from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
 from remit.verify.written.figures import AmountFigure, DateFigure, TimeFigure, figures
 from remit.verify.written.grounded import invented
+from tests.soak import one_in
 from tests.verify.written.cases import (
     Case,
     contract_for,
@@ -118,6 +119,7 @@ def _changed(case: Case, chance: Random) -> Iterator[bool]:
             yield bool(invented(task_for(case.ask), Evidence(text, case.read)))
 
 
+@one_in(3)
 @pytest.mark.parametrize("case", dishonest()[::4], ids=lambda case: case.id)
 async def test_a_brain_that_lies_is_found_out_before_anything_is_sent(case: Case) -> None:
     """The whole way: the brain's reply, the gate, the contract from the owner's words."""

@@ -8,6 +8,7 @@ import pytest
 
 from remit.language.files import LANGUAGES
 from remit.verify.written import vocabulary
+from tests.tables import for_each
 
 FOLDER = Path(vocabulary.__file__).parent
 FILES = {code: tomllib.loads((FOLDER / f"words_{code}.toml").read_text()) for code in LANGUAGES}
@@ -19,7 +20,7 @@ def test_every_language_has_every_list(code: str) -> None:
     assert [f"{table}.{key}" for table, keys in FILES[code].items() for key in keys] == LISTS
 
 
-@pytest.mark.parametrize("name", LISTS)
+@for_each("name", LISTS)
 def test_every_list_is_used_and_finds_its_own_words(name: str) -> None:
     code = "".join(path.read_text() for path in FOLDER.glob("*.py"))
     table, key = name.split(".")

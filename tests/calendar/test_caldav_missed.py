@@ -1,0 +1,173 @@
+"""Starts that passed while nobody was there: what becomes of them is what the settings say."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from remit.calendar.watch import CalendarAccount
+from remit.model.review import ReviewAnswer
+from remit.model.series import OnMissed
+from remit.model.status import Status
+from remit.settings import ScheduleSettings
+from tests.calendar.caldav_servers import Server
+from tests.calendar.caldav_stage import DAY, HOUR, NINE, Phone, Stage, calendar_at, event, staged
+from tests.restoring import asked, restore, save
+
+_NAMES = count(1)
+SKIP = ScheduleSettings(missed=OnMissed.SKIP)
+ALL = ScheduleSettings(missed=OnMissed.RUN_ALL)
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    made = Server("radicale", tmp_path_factory.mktemp("missed"))
+    made.start()
+    yield made
+    made.stop()
+
+
+@asynccontextmanager
+async def agenda(
+    server: Server, home: Path, rules: ScheduleSettings
+) -> AsyncIterator[tuple[Stage, Phone]]:
+    path = f"{server.home}missed-{next(_NAMES)}/"
+    account = CalendarAccount(server.place, lambda found: found.path == path, trusted=True)
+    at = calendar_at(server.place, path, "Agenda")
+    async with at as phone, staged(home, account, rules=rules) as stage:
+        yield stage, phone
+
+
+async def away(stage: Stage, phone: Phone, span: timedelta) -> list[str]:
+    """Nobody is there while a daily series and a single event pass; return what is run then."""
+    await stage.look()
+    await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
+    await phone.write("b", event("b", NINE + HOUR, "Call Anna"))
+    await stage.look()
+    await stage.restart(span)
+    await stage.live(HOUR)
+    fired = await stage.fired()
+    assert set(fired.values()) <= {1}
+    return sorted(f"{uid} {slot[:8]}" for uid, slot in fired)
+
+
+async def test_missed_starts_are_not_run_if_the_settings_say_skip(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path, SKIP) as (stage, phone):
+        assert await away(stage, phone, 3 * DAY + 2 * HOUR) == []
+
+        ended = [task for task in await stage.tasks() if task.status is Status.CANCELLED]
+        assert {str(task.context["uid"]) for task in ended} == {"a", "b"}
+        assert {task.result_summary for task in ended} == {
+            "Skipped: Remit was not running, or the machine slept."
+        }
+        dropped = await stage.sql("SELECT key FROM occurrences WHERE state = 'dropped'")
+        assert {str(row["key"])[:8] for row in dropped} == {
+            *("", "20260302", "20260303", "20260304", "20260305")
+        }
+        # Those to come are run at their times.
+        await stage.live(DAY, HOUR)
+        assert [slot for _, slot in await stage.fired()] == ["20260306T100000Z"]
+
+
+async def test_every_missed_start_is_run_if_the_settings_say_so(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path, ALL) as (stage, phone):
+        ran = await away(stage, phone, 3 * DAY + 2 * HOUR)
+
+        assert ran == ["a 20260302", "a 20260303", "a 20260304", "a 20260305", "b 2026-03-"]
+
+
+async def test_of_many_missed_starts_the_latest_are_run_up_to_the_number_that_is_set(
+    server: Server, tmp_path: Path
+) -> None:
+    rules = ScheduleSettings(missed=OnMissed.RUN_ALL, most=2)
+    async with agenda(server, tmp_path, rules) as (stage, phone):
+        ran = await away(stage, phone, 5 * DAY + 2 * HOUR)
+
+        # The first had its task already.
+        assert ran == ["a 20260302", "a 20260306", "a 20260307", "b 2026-03-"]
+
+
+async def test_by_default_the_latest_is_run_once_and_what_had_its_task_already(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path, ScheduleSettings()) as (stage, phone):
+        ran = await away(stage, phone, 2 * DAY + 2 * HOUR)
+
+        assert ran == ["a 20260302", "a 20260304", "b 2026-03-"]
+
+
+async def test_what_is_older_than_the_catch_up_is_not_run_once(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path, ScheduleSettings(catch_up=24)) as (stage, phone):
+        assert await away(stage, phone, 3 * DAY + 2 * HOUR) == ["a 20260305"]
+
+
+async def test_what_was_written_shortly_after_its_time_was_not_missed(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path, SKIP) as (stage, phone):
+        await stage.look()
+        await phone.write("a", event("a", NINE - timedelta(minutes=5), "Call Anna"))
+        await stage.live(HOUR / 2)
+
+        assert list((await stage.fired()).values()) == [1]
+
+
+async def test_after_a_restore_starts_that_may_have_been_run_wait_for_a_word(
+    server: Server, tmp_path: Path
+) -> None:
+    """An event that was known, one that was written since the backup, and one that is to come."""
+    async with agenda(server, tmp_path, ScheduleSettings()) as (stage, phone):
+        await stage.look()
+        await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
+        await stage.look()
+        saved = save(stage.world, tmp_path / "saved")
+        await phone.write("b", event("b", NINE + 2 * HOUR, "Call Anna"))
+        await stage.live(2 * DAY + 3 * HOUR)
+        assert sum((await stage.fired()).values()) == 4
+
+        await stage.watch.close()
+        await restore(stage.world, saved)
+        stage.watch = stage._made()
+        await phone.write("c", event("c", stage.now + HOUR, "Ring Bert"))
+        await stage.live(2 * HOUR)
+
+        assert {uid for uid, _ in await stage.fired()} == {"c"}
+        questions = await asked(stage.world)
+        titles = sorted([(await stage.world.get(each.task_id)).title for each in questions])
+        assert titles == ["Call Anna", "Report"]  # one for all starts of a series
+        for review in questions:
+            await stage.world.decide(review, ReviewAnswer.APPROVE)
+        await stage.live(HOUR)
+        assert sorted(uid for uid, _ in await stage.fired()) == ["a", "b", "c"]
+        assert set((await stage.fired()).values()) == {1}
+
+
+async def test_a_clock_that_was_far_ahead_for_two_minutes_costs_no_start_to_come(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path, ScheduleSettings()) as (stage, phone):
+        await stage.look()
+        await phone.write("a", event("a", NINE + HOUR, "Report", "RRULE:FREQ=DAILY"))
+        await stage.live(2 * HOUR)
+        right = stage.now
+        stage.world.clock.jump(right + 400 * DAY)
+        await stage.live(timedelta(minutes=2))
+        stage.world.clock.jump(right + timedelta(minutes=2))
+        await stage.world.run()
+        await phone.write("b", event("b", right + 5 * HOUR, "Call Anna"))
+        await stage.live(3 * DAY)
+
+        fired = await stage.fired()
+        assert {"a 20260303", "a 20260304", "a 20260305", "b 2026-03-"} <= {
+            f"{uid} {slot[:8]}" for uid, slot in fired
+        }
+        assert set(fired.values()) == {1}

@@ -1,0 +1,170 @@
+"""What the owner writes into his calendar is read like what he says: nothing of it is dropped."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from remit.calendar.watch import CalendarAccount
+from remit.model.plan import ClauseOutcome
+from remit.model.review import ReviewAnswer
+from remit.model.status import Reason, Status
+from remit.model.task import Taint
+from remit.testing import Outbox
+from tests.calendar.caldav_servers import Server
+from tests.calendar.caldav_stage import DAY, HOUR, NINE, Phone, Stage, calendar_at, event, staged
+
+_NAMES = count(1)
+BOOK = """\
+- {name: Anna Weber, channels: {whatsapp: "+491"}, policy: {whatsapp: allow}}
+- {name: Bob, channels: {whatsapp: "+1555"}, policy: {whatsapp: allow}}
+"""
+STANDUP = "prepare standup\\, send to Anna on WhatsApp"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    made = Server("radicale", tmp_path_factory.mktemp("words"))
+    made.start()
+    yield made
+    made.stop()
+
+
+@asynccontextmanager
+async def agenda(
+    server: Server, home: Path, *, trusted: bool = True
+) -> AsyncIterator[tuple[Stage, Phone, Outbox]]:
+    path, whatsapp = f"{server.home}words-{next(_NAMES)}/", Outbox("whatsapp")
+    (home / "contacts.yaml").write_text(BOOK)
+    account = CalendarAccount(server.place, lambda found: found.path == path, trusted=trusted)
+    at = calendar_at(server.place, path, "Agenda")
+    async with at as phone, staged(home, account, channels={"whatsapp": whatsapp}) as stage:
+        await stage.look()
+        yield stage, phone, whatsapp
+
+
+async def test_an_event_that_says_to_whom_goes_to_them_at_its_time(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path) as (stage, phone, whatsapp):
+        await phone.write("a", event("a", NINE + HOUR, STANDUP))
+        await stage.look()
+
+        (task,) = await stage.tasks()
+        assert [(each.channel, each.recipient) for each in task.delivery] == [
+            ("whatsapp", "Anna Weber")
+        ]
+        assert [item.description for item in task.work] == ["prepare standup"]
+        assert task.request is not None
+        assert {each.became for each in task.request.clauses} == {
+            ClauseOutcome.WORK,
+            ClauseOutcome.DELIVERY,
+        }
+        assert (task.scheduled_for, whatsapp.sent) == (NINE + HOUR, [])
+
+        await stage.live(2 * HOUR)
+        assert [parcel.recipient for parcel in whatsapp.sent] == ["+491"]
+
+
+async def test_a_reminder_in_the_calendar_is_told_as_it_was_written_at_its_time(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path) as (stage, phone, _):
+        await phone.write("a", event("a", NINE + HOUR, "Remind me to call mom"))
+        await stage.look()
+
+        (task,) = await stage.tasks()
+        assert (task.plan.precomposed, task.gaps) == (True, ())
+        assert [each.content for each in task.delivery] == ["call mom"]
+        assert task.scheduled_for == NINE + HOUR
+
+
+async def test_whoever_is_not_known_is_asked_about_once_for_all_of_a_series(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path) as (stage, phone, whatsapp):
+        daily = event("a", NINE + HOUR, "Sum up the news and send it to Zoe", "RRULE:FREQ=DAILY")
+        await phone.write("a", daily)
+        await stage.look()
+        await stage.world.run()
+
+        (review,) = await stage.world.waiting()
+        assert review.reason is Reason.INPUT
+        assert "Zoe" in review.question
+        await stage.world.decide(review, ReviewAnswer.ANSWER, "Bob on WhatsApp")
+        await stage.live(3 * DAY, HOUR)
+
+        assert [parcel.recipient for parcel in whatsapp.sent] == ["+1555"] * 3
+        assert await stage.world.waiting() == []
+
+
+async def test_what_is_rewritten_to_go_to_another_goes_to_nobody_else(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path) as (stage, phone, whatsapp):
+        await phone.write("a", event("a", NINE + HOUR, STANDUP))
+        await stage.look()
+        await phone.write("a", event("a", NINE + HOUR, STANDUP.replace("Anna", "Bob")))
+        await stage.live(2 * HOUR)
+
+        before, after = await stage.tasks()
+        assert (before.status, after.status) == (Status.CANCELLED, Status.COMPLETED)
+        assert before.result_summary == "Skipped: its event was rewritten in the calendar."
+        assert [parcel.recipient for parcel in whatsapp.sent] == ["+1555"]
+
+
+async def test_what_is_rewritten_to_stay_at_home_is_sent_to_nobody(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path) as (stage, phone, whatsapp):
+        await phone.write("a", event("a", NINE + HOUR, STANDUP))
+        await stage.look()
+        await phone.write("a", event("a", NINE + HOUR, "Prepare standup"))
+        await stage.live(2 * HOUR)
+
+        assert [each.status for each in await stage.tasks()] == [Status.CANCELLED, Status.COMPLETED]
+        assert whatsapp.tried == []
+
+
+async def test_what_is_moved_alone_stays_the_same_task(server: Server, tmp_path: Path) -> None:
+    async with agenda(server, tmp_path) as (stage, phone, whatsapp):
+        await phone.write("a", event("a", NINE + HOUR, STANDUP))
+        await stage.look()
+        await phone.write("a", event("a", NINE + 3 * HOUR, STANDUP))
+        await stage.live(2 * HOUR)
+        assert whatsapp.tried == []
+        await stage.live(2 * HOUR)
+
+        (task,) = await stage.tasks()
+        assert (task.scheduled_for, len(whatsapp.sent)) == (NINE + 3 * HOUR, 1)
+
+
+@pytest.mark.parametrize(
+    ("trusted", "more"), [(False, ()), (True, ("ORGANIZER:mailto:eve@example.net",))]
+)
+async def test_nobody_elses_event_names_whom_something_is_sent_to(
+    server: Server, tmp_path: Path, *, trusted: bool, more: tuple[str, ...]
+) -> None:
+    async with agenda(server, tmp_path, trusted=trusted) as (stage, phone, whatsapp):
+        await phone.write("a", event("a", NINE + HOUR, STANDUP, *more))
+        await stage.live(2 * HOUR)
+
+        (task,) = await stage.tasks()
+        assert task.taint is Taint.PUBLIC
+        assert [each.channel for each in task.delivery] == ["dashboard"]
+        assert whatsapp.tried == []
+
+
+async def test_a_book_that_cannot_be_read_leaves_a_question_and_loses_no_start(
+    server: Server, tmp_path: Path
+) -> None:
+    async with agenda(server, tmp_path) as (stage, phone, whatsapp):
+        (tmp_path / "contacts.yaml").write_text("- {name: [")
+        await phone.write("a", event("a", NINE + HOUR, STANDUP))
+        await stage.look()
+        await stage.world.run()
+
+        (review,) = await stage.world.waiting()
+        assert (review.reason, whatsapp.tried) == (Reason.INPUT, [])

@@ -1,0 +1,86 @@
+"""A house with a mail door, a hook and a brain that obeys everybody; mails are put in by hand."""
+
+from pathlib import Path
+from typing import Final
+
+from remit.channels import people
+from remit.channels.mail import receiving
+from remit.model.task import Task
+from remit.ports import Brain
+from remit.settings import load
+from remit.store.cues import StoredCue
+from remit.store.secrets import Secrets
+from remit.testing import ObedientBrain, Outbox, World
+from tests.channels.mail.mails import ANNA, OWNER, US
+from tests.channels.webhook.calls import SECRET
+from tests.engine.rig import everything
+
+SETTINGS: Final = f"""
+owner = "Hanan"
+zone = "UTC"
+[contracts]
+written = false
+[deliver]
+undo = 0
+[channels.post]
+kind = "email"
+host = "127.0.0.1"
+port = 9
+security = "none"
+sender = "nina@example.test"
+owner = "{OWNER}"
+imap_host = "127.0.0.1"
+imap_port = 9
+imap_security = "none"
+imap_user = "nina"
+imap_password = "mail"
+[doors.post]
+authserv_id = "{US}"
+contacts = "{{contacts}}"
+{{more}}
+[hooks.shop]
+secret = "hook_shop"
+hourly = 5
+"""
+CONTACTS: Final = f"""\
+- name: Dr. Anna Smith
+  aliases: [Anna]
+  channels: {{email: {ANNA}}}
+- name: Bert
+  channels: {{email: bert@home.example}}
+  policy: {{email: allow}}
+"""
+
+
+class MailHouse:
+    """`post` keeps what would have been sent, and nothing else leaves."""
+
+    def __init__(
+        self, home: Path, brain: Brain | None = None, more: str = "", contacts: str = "start"
+    ) -> None:
+        told = SETTINGS.format(more=more, contacts=contacts)
+        (home / "settings.toml").write_text(told)
+        (home / "contacts.yaml").write_text(CONTACTS)
+        Secrets(home).put("hook_shop", SECRET)
+        self.home = home
+        self.brain = brain or ObedientBrain()
+        self.post = Outbox("post")
+        settings = load({"REMIT_HOME": str(home)})
+        self.world = World(home, brain=self.brain, channels={"post": self.post}, settings=settings)
+
+    async def came(self, raw: bytes) -> StoredCue | None:
+        """A mail, taken in as the mailbox's watch does it; None if nothing of it is kept."""
+        entrance = self.world.house.doors.entrance
+        door = self.world.house.settings.doors["post"]
+        arrival = entrance._sorted("post", door, receiving.head(raw, US))
+        if arrival is None:
+            return None
+        told = people.with_mail_text(arrival, receiving.letter(raw, US))
+        return await entrance._take_mail("post", told)
+
+    async def tasks(self) -> list[Task]:
+        return await everything(self.world)
+
+    async def only(self) -> Task:
+        (task,) = await self.tasks()
+        return task

@@ -1,0 +1,132 @@
+"""No word that another wrote counts as the writer's, whichever program repeats it, and how."""
+
+from collections import Counter
+from email.message import EmailMessage
+from itertools import islice
+
+import pytest
+
+from remit.channels.mail import receiving
+from remit.channels.mail.quoted_text import SplitMail
+from tests.channels.mail.mail_shapes_made import CLIENTS, STRANGER_WORDS, Case, cases, tongues
+from tests.channels.mail.mails import US, written
+from tests.soak import SOAK
+
+STEP = 1 if SOAK else 29  # so that each client, language and place has its turn
+MOST_DOUBTFUL = 0.05  # of all mails of the generator
+
+
+def lacks(case: Case, found: SplitMail) -> bool:
+    return not all(each in found.own_text for each in case.own)
+
+
+def stolen(found: SplitMail) -> list[str]:
+    own = found.own_text.casefold()
+    return [word for word in STRANGER_WORDS if word.casefold() in own]
+
+
+@pytest.mark.soak
+def test_whoever_repeats_a_mail_in_whatever_language_the_words_stay_apart() -> None:
+    wrong: list[str] = []
+    doubtful: Counter[str] = Counter()
+    every = 0
+    for case in islice(cases(), 0, None, STEP):
+        every += 1
+        found = receiving.letter(case.raw, US).words
+        name = f"{case.client}, {case.tongue}, {case.place}, {case.parts}"
+        if stolen(found):
+            wrong.append(f"{name}: {stolen(found)} in {found.own_text!r}")
+        elif not found.certain:
+            doubtful[f"{case.client}, {case.place}, {case.parts}"] += 1
+        elif lacks(case, found):
+            wrong.append(f"{name}: the writer's words are {found.own_text!r}")
+    assert not wrong, f"{len(wrong)} of {every}:\n" + "\n".join(wrong[:30])
+    assert sum(doubtful.values()) <= MOST_DOUBTFUL * every, doubtful.most_common(20)
+    assert len(tongues()) >= 30
+    assert len(CLIENTS) >= 20
+
+
+def read(text: str, *, kind: str = "plain", **more: str) -> SplitMail:
+    return receiving.letter(written(text, kind=kind, **more), US).words
+
+
+ANSWER = {"In-Reply-To": "<lamps@evil.example>"}
+DOUBTFUL = {
+    "a head without addresses, in no answer": (
+        "Do it.\n\nVlk: Wexley\nPrd: 2 Krt 2026 9:00\nTlm: Hanan\n\nzandrix",
+        {},
+    ),
+    "an answer below a head": (
+        "Vlk: W <w@evil.example>\nPrd: 2.3.2026\n\nzandrix\n\nDo it.",
+        ANSWER,
+    ),
+    "a quoted line that was broken": (
+        "> please look at all these many things and at those there and\nzandrix it now\n\nDo it.",
+        ANSWER,
+    ),
+    "a quote that its own words close": (
+        "<p>x</p><blockquote>a</blockquote></blockquote><p>zandrix</p>",
+        {"Content-Type": "text/html", **ANSWER},
+    ),
+    "dashes around words, in no answer": ("Do it.\n\n----- Krtl vlm -----\nzandrix", {}),
+    "a date and an address above words": ("Do it.\n\n2.3.2026 w@evil.example krt:\nzandrix", {}),
+}
+
+
+@pytest.mark.parametrize(("text", "more"), DOUBTFUL.values(), ids=DOUBTFUL)
+def test_what_may_be_another_s_makes_the_whole_mail_doubtful(
+    text: str, more: dict[str, str]
+) -> None:
+    assert not read(text, **more).certain
+
+
+def both(plain: str, html: str) -> SplitMail:
+    made = EmailMessage()
+    made["From"] = "Hanan <hanan@example.test>"
+    made["In-Reply-To"] = "<lamps@evil.example>"
+    made.set_content(plain)
+    made.add_alternative(html, subtype="html")
+    return receiving.letter(made.as_bytes(), US).words
+
+
+def test_parts_that_disagree_are_doubtful_and_html_settles_what_plain_text_leaves_open() -> None:
+    assert not both("Do it.", "<p>Do it.</p><p>zandrix</p>").certain
+    assert not both("Do it.\n> zandrix", "<p>Do it.</p><p>zandrix</p>").certain
+    settled = both("Do it.\n\nzandrix", "<p>Do it.</p><blockquote>zandrix</blockquote>")
+    assert (settled.own_text, settled.certain) == ("Do it.", True)
+
+
+def test_a_mail_that_hangs_on_another_is_not_read() -> None:
+    inner = EmailMessage()
+    inner.set_content("zandrix")
+    made = EmailMessage()
+    made["From"] = "Hanan <hanan@example.test>"
+    made.set_content("")
+    made.add_attachment(inner)
+    found = receiving.letter(made.as_bytes(), US)
+    assert (found.text, found.words.own) == ("", ())
+    assert [each["type"] for each in found.attachments] == ["message/rfc822"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Write to bert@home.example:\nI am late.",
+        "Write to Bert <bert@home.example>:\nI am late.",
+        "Remind me on 3 May 2026 at 15:00:\n- milk\n- bread",
+        "Title: Dinner\nBook a table for two.",
+        "Plan a trip\n\n---\n\nThen book it",
+        "Note: buy milk",
+        "Meet at 9:30: bring the plan",
+        "a > b is to be proven",
+    ],
+)
+def test_what_the_owner_writes_himself_stays_the_owner_s(text: str) -> None:
+    found = read(text, Subject="New work")
+    assert (found.own_text, found.quoted, found.certain) == (text, "", True)
+
+
+def test_html_that_is_built_to_be_slow_is_not_read() -> None:
+    for tag in ("div", "blockquote", "b", "table"):
+        found = read(f"<{tag}></x>" * 60_000, kind="html")
+        assert found.own == ()

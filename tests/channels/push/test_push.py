@@ -1,0 +1,399 @@
+"""Push, over real HTTP to a service on loopback: who is told, what, how often, and who is not."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from remit.channels.push import sending as pushing
+from remit.channels.push.sending import PushNotifier
+from remit.delivery.notice_sender import FRESH, NoticeSender
+from remit.errors import BadInput, Conflict
+from remit.model.codec import Json
+from remit.model.notice import NoticeState
+from remit.model.review import ReviewAnswer
+from remit.settings import NoticeSettings
+from remit.store import callers, notices, push
+from remit.store.callers import SignIn
+from remit.testing import START, World, script
+from tests.channels.push.push_relay import Phone, Relay, b64, relay
+
+ASKS: Final[list[Json]] = [
+    {"when": "hopeless", "fail": "permanent"},
+    {"ask": "Which passport do you hold?"},
+]
+SIGN_IN: Final = "sig-1"
+
+
+@pytest.fixture
+def there() -> Iterator[Relay]:
+    with relay(int(START.timestamp())) as found:
+        yield found
+    assert found.wrongs == []
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return World(tmp_path, brain=script(ASKS))
+
+
+@asynccontextmanager
+async def telling(
+    world: World, wishes: NoticeSettings | None = None, *, private: bool = True
+) -> AsyncIterator[NoticeSender]:
+    """Browsers are told as long as this lasts; this machine counts as the net."""
+    world.house.wishes.notices = wishes or NoticeSettings()
+    told = NoticeSender(replace(world.house.herald._around, push=pusher(world, private=private)))
+    told.start()
+    try:
+        await settled(world, told)
+        yield told
+    finally:
+        await told.close()
+
+
+def pusher(world: World, *, private: bool = True) -> PushNotifier:
+    return PushNotifier(world.house.push._around, private=private)
+
+
+async def signed_in(world: World, name: str = SIGN_IN, days: int = 30) -> None:
+    until = world.now + timedelta(days=days)
+    one = SignIn(id=name, created_at=world.now, expires_at=until)
+    await world.house.db.write(callers.add_sign_in, one, name.encode())
+
+
+async def listens(world: World, there: Relay, name: str = "one", sign_in: str = SIGN_IN) -> Phone:
+    phone = Phone(name)
+    await pusher(world).subscribe(sign_in, there.endpoint(phone), b64(phone.point), b64(phone.auth))
+    return phone
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(100):
+        while not true():  # noqa: ASYNC110 - another thread rings no bell
+            await asyncio.sleep(0.005)
+
+
+async def settled(world: World, told: NoticeSender) -> None:
+    """Return when all that happened was looked at and nothing is on its way."""
+    await world.house.talk.settled()
+    async with asyncio.timeout(100):
+        # What is claimed is due no more, and a moment later on its way: in between is a round.
+        while (
+            await world.house.db.read(notices.due, world.now) or told._turn.locked() or told._sends
+        ):
+            told.ring()
+            await asyncio.sleep(0.005)
+
+
+async def kept(world: World) -> list[push.PushSubscription]:
+    return await world.house.db.read(push.list_subscriptions, world.now)
+
+
+# What is said -------------------------------------------------------------------------------------
+
+
+async def test_a_question_is_told_to_the_browser_and_says_nothing_more(
+    world: World, there: Relay
+) -> None:
+    async with world, telling(world) as told:
+        await signed_in(world)
+        await listens(world, there)
+        await world.add("Renew my passport, number C01X00T47")
+        await world.run()
+        await settled(world, told)
+        (review,) = await world.waiting()
+        (found,) = await kept(world)
+
+        assert there.notes() == [
+            {
+                "title": "Remit",
+                "body": "Remit needs you.",
+                "href": f"/inbox/{review.id}",
+                "tag": review.id,
+            }
+        ]
+        headers = there.came[0].headers
+        assert (headers["urgency"], headers["ttl"]) == ("high", "86400")
+        assert str(review.id) not in json.dumps(dict(headers))
+        assert (found.last_ok, found.failures) == (world.now, 0)
+
+
+async def test_a_failure_is_told_and_what_is_done_is_not(world: World, there: Relay) -> None:
+    async with world, telling(world) as told:
+        await signed_in(world)
+        await listens(world, there)
+        await world.add("Say hello", content="Hello.")
+        task = await world.add("Something hopeless")
+        await world.run()
+        await settled(world, told)
+        await until(lambda: len(there.came) == 1)
+
+        (note,) = there.notes()
+        assert (note["body"], note["href"]) == ("A task failed.", f"/tasks/{task.id}")
+        assert there.came[0].headers["urgency"] == "normal"
+
+
+async def test_the_title_is_told_if_the_owner_wants_it_cut_and_without_secrets(
+    world: World, there: Relay
+) -> None:
+    async with world, telling(world, NoticeSettings(push="title")) as told:
+        world.house.hide.learn("hunter2hunter2")
+        await signed_in(world)
+        await listens(world, there)
+        await world.add("Renew with hunter2hunter2 the passport " + "of my aunt " * 9)
+        await world.run()
+        await settled(world, told)
+
+        (note,) = there.notes()
+        assert str(note["body"]).startswith("Remit needs you: Renew with … the passport of")
+        assert len(str(note["body"])) <= len("Remit needs you: ") + 60
+        assert "hunter2" not in str(note)
+
+
+async def test_many_at_once_are_one_notice(world: World, there: Relay) -> None:
+    async with world:
+        await signed_in(world)
+        async with telling(world) as told:
+            await listens(world, there)
+        for n in range(6):
+            await world.add(f"Renew passport {n}")
+        await world.run()
+        async with telling(world) as told:
+            await settled(world, told)
+            await until(lambda: len(there.came) == 1)
+
+        (note,) = there.notes()
+        assert (note["body"], note["href"]) == ("6 tasks need you.", "/inbox")
+
+
+# To whom ------------------------------------------------------------------------------------------
+
+
+async def test_nobody_is_told_who_did_not_ask(world: World, there: Relay) -> None:
+    async with world, telling(world) as told:
+        await signed_in(world)
+        await world.add("Renew my passport")
+        await world.run()
+        await settled(world, told)
+
+        assert there.came == []
+        assert not (world.house.settings.home / "secrets").exists()  # no key was needed
+
+
+async def test_every_browser_is_told_until_its_sign_in_ends(world: World, there: Relay) -> None:
+    async with world, telling(world) as told:
+        for name in ("sig-1", "sig-2"):
+            await signed_in(world, name)
+            await listens(world, there, name, name)
+        await world.house.db.write(callers.end_sign_in, "sig-2", world.now)
+        await world.add("Renew my passport")
+        await world.run()
+        await settled(world, told)
+
+        assert [each.path for each in there.came] == ["/push/sig-1"]
+        assert [each.sign_in for each in await kept(world)] == ["sig-1"]
+
+
+async def test_a_sign_in_that_ran_out_is_told_nothing(world: World, there: Relay) -> None:
+    async with world, telling(world) as told:
+        await signed_in(world, days=1)
+        await listens(world, there)
+        await world.run(timedelta(days=1))
+        await world.add("Renew my passport")
+        await world.run()
+        await settled(world, told)
+
+        assert there.came == []
+
+
+@pytest.mark.parametrize("status", [404, 410])
+async def test_a_browser_that_is_gone_is_forgotten(world: World, there: Relay, status: int) -> None:
+    there.answers = [status]
+    async with world, telling(world) as told:
+        await signed_in(world)
+        await listens(world, there)
+        for _ in range(2):
+            await world.add("Renew my passport")
+            await world.run()
+            await settled(world, told)
+
+        assert len(there.came) == 1
+        assert await kept(world) == []
+
+
+async def test_a_service_that_never_takes_anything_is_given_up(world: World, there: Relay) -> None:
+    there.answers = [403] * 99
+    async with world, telling(world) as told:
+        await signed_in(world)
+        await listens(world, there)
+        for _ in range(push.MOST_FAILURES + 2):
+            await world.add("Renew my passport")
+            await world.run()
+            await settled(world, told)
+            await world.run(timedelta(minutes=1))  # many in a minute are one
+            there.now = int(world.now.timestamp())
+
+        assert len(there.came) == push.MOST_FAILURES
+        assert await kept(world) == []
+
+
+# How often ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_a_busy_service_is_asked_again_later_and_not_for_ever(
+    world: World, there: Relay, status: int
+) -> None:
+    there.answers = [status] * 99
+    async with world, telling(world) as told:
+        await signed_in(world)
+        await listens(world, there)
+        await world.add("Renew my passport")
+        await world.run()
+        told.ring()
+        for pause in pushing.PAUSES:
+            await _asleep(world, pause)
+            there.now = int(world.now.timestamp()) + int(pause)
+            await world.run(timedelta(seconds=pause))
+        await settled(world, told)
+        await world.run(timedelta(minutes=60))
+        await settled(world, told)
+
+        assert len(there.came) == len(pushing.PAUSES) + 1
+        assert [each.failures for each in await kept(world)] == [1]
+
+
+async def test_what_was_decided_meanwhile_is_not_told_again(world: World, there: Relay) -> None:
+    there.answers = [503]
+    async with world, telling(world) as told:
+        await signed_in(world)
+        await listens(world, there)
+        await world.add("Renew my passport")
+        await world.run()
+        told.ring()
+        await until(lambda: len(there.came) == 1)
+        await _asleep(world, pushing.PAUSES[0])
+        (review,) = await world.waiting()
+        await world.decide(review, ReviewAnswer.DECLINE)
+        await world.run(timedelta(seconds=pushing.PAUSES[0]))
+        await settled(world, told)
+
+        assert len(there.came) == 1
+
+
+async def _asleep(world: World, seconds: float) -> None:
+    """Return when somebody waits for that long."""
+    at = world.now + timedelta(seconds=seconds)
+    await until(lambda: any(due == at for due, _ in world.clock._sleepers))
+
+
+async def test_a_restart_repeats_nothing(world: World, there: Relay) -> None:
+    async with world:
+        async with telling(world) as told:
+            await signed_in(world)
+            await listens(world, there)
+            await world.add("Renew my passport")
+            await world.run()
+            await settled(world, told)
+        for _ in range(2):
+            await world.restart()
+            async with telling(world) as told:
+                await settled(world, told)
+
+        assert len(there.came) == 1
+        assert len(there.keys) == 1  # and the key is the same one
+
+
+async def test_a_start_says_what_was_just_missed_and_nothing_old(
+    world: World, there: Relay
+) -> None:
+    async with world:
+        await signed_in(world)
+        async with telling(world) as told:
+            await listens(world, there)
+        await world.add("An old matter")
+        await world.run(FRESH + timedelta(seconds=1))
+        await world.add("A new matter")
+        await world.run()
+        async with telling(world, NoticeSettings(push="title")) as told:
+            await settled(world, told)
+            await until(lambda: len(there.came) == 1)
+
+        assert [note["body"] for note in there.notes()] == ["Remit needs you: A new matter"]
+
+
+async def test_a_browser_is_told_nothing_that_happened_before_it_asked(
+    world: World, there: Relay
+) -> None:
+    async with world:
+        await signed_in(world)
+        await world.add("Renew my passport")
+        await world.run(timedelta(seconds=1))
+        await listens(world, there)
+        async with telling(world) as told:
+            await settled(world, told)
+
+        assert there.came == []
+
+
+# Where it may go ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        "http://127.0.0.1:9/push",
+        "https://127.0.0.1/push",
+        "https://[::1]/push",
+        "https://10.0.0.7/push",
+        "https://169.254.169.254/latest",
+        "http://push.example.org/one",
+        "file:///etc/passwd",
+        "https://you@push.example.org/one",
+    ],
+)
+async def test_an_address_inside_is_refused(world: World, endpoint: str) -> None:
+    phone = Phone()
+    async with world:
+        await signed_in(world)
+        with pytest.raises(BadInput, match="endpoint"):
+            await world.house.push.subscribe(SIGN_IN, endpoint, b64(phone.point), b64(phone.auth))
+        assert await kept(world) == []
+
+
+async def test_an_address_inside_is_not_spoken_to_even_if_it_was_kept(
+    world: World, there: Relay
+) -> None:
+    async with world:
+        await signed_in(world)
+        await listens(world, there)
+        async with telling(world, private=False) as strict:
+            await world.add("Renew my passport")
+            await world.run()
+            await settled(world, strict)
+
+        assert there.came == []
+        assert [each.failures for each in await kept(world)] == [1]
+
+
+# Without the extra --------------------------------------------------------------------------------
+
+
+async def test_without_the_extra_it_says_how_to_get_it_and_does_nothing(world: World) -> None:
+    async with world:
+        without = PushNotifier(world.house.push._around, there=False)
+        with pytest.raises(Conflict, match=r"pip install 'remit\[push\]'"):
+            await without.public_key()
+        with pytest.raises(Conflict, match=r"pip install 'remit\[push\]'"):
+            await without.subscribe(SIGN_IN, "https://push.example.org/1", "", "")
+        herald = NoticeSender(replace(world.house.herald._around, push=without))
+        found = await herald.test("push")
+
+        assert (found.state, found.why) == (NoticeState.DROPPED, "No browser listens.")

@@ -1,0 +1,458 @@
+"""Webhooks: signed so that anybody can check it, and tried again under the same id."""
+
+import base64
+import json
+import logging
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.channels.webhook import sending
+from remit.channels.webhook.sending import (
+    PAUSES,
+    HookGone,
+    UnconfirmedSend,
+    WebhookChannel,
+    WebhookTarget,
+    again,
+    signed,
+    signing_keys,
+)
+from remit.errors import BadInput
+from remit.model.delivery import (
+    Accepted,
+    Answer,
+    Locked,
+    Parcel,
+    Refused,
+    SendGuarantee,
+    SendRetry,
+    Unknown,
+)
+from remit.ports import Channel
+from remit.testing import FrozenClock
+from tests.channels.webhook.hooks import CANARY, NOW, OTHER, SECRET, Receiver, complaint
+from tests.channels.whatsapp.whatsapp import Cut, Order
+from tests.ports import free_port
+
+PARCEL: Final = Parcel("dlv-01JZ", None, "Lumphini Park, mornings. \u05e9\u05dc\u05d5\u05dd 🌳")
+SHORT: Final = 2.0
+LAST: Final = len(PAUSES) + 1
+
+KEYS = st.from_regex(r"[A-Za-z0-9_-]{1,200}", fullmatch=True)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
+SECRETS = st.binary(min_size=24, max_size=64)
+
+
+def hooked(receiver: Receiver, secret: str = SECRET, patience: float = 100.0) -> WebhookChannel:
+    hook = WebhookTarget(receiver.url, lambda: secret, private=True)
+    return WebhookChannel(hook, FrozenClock(), patience=patience)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    order: Order
+    answer: type[Answer]
+    taken: int
+    patience: float = 100.0
+
+
+TABLE: Final = {
+    "good": Row(Order(), Accepted, 1),
+    "201": Row(Order(status=201, accept=True), Accepted, 1),
+    "204 with no word": Row(Order(status=204, accept=True, body=b""), Accepted, 1),
+    "yes, and then cut": Row(Order(cut=Cut.IN_ANSWER, accept=True), Accepted, 1),
+    "slow drip": Row(Order(pace=0.4), Accepted, 1, SHORT),
+    "400": Row(Order(status=400), SendRetry, 0),
+    "404": Row(Order(status=404), SendRetry, 0),
+    "410": Row(Order(status=410), HookGone, 0),
+    "429": Row(Order(status=429), SendRetry, 0),
+    "redirect": Row(Order(status=307, headers={"location": "/in"}), SendRetry, 0),
+    "500": Row(Order(status=500), UnconfirmedSend, 0),
+    "500 after it took it": Row(Order(status=500, accept=True), UnconfirmedSend, 1),
+    "reset in the request": Row(Order(cut=Cut.IN_REQUEST), UnconfirmedSend, 0),
+    "reset after it took it": Row(Order(cut=Cut.BEFORE_ANSWER, accept=True), UnconfirmedSend, 1),
+    "black hole": Row(Order(silent=True, accept=True), UnconfirmedSend, 1, SHORT),
+}
+
+
+@pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
+async def test_the_answer_says_what_the_receiver_did(row: Row) -> None:
+    async with Receiver() as receiver:
+        receiver.orders = [row.order]
+
+        answer = await hooked(receiver, patience=row.patience).send(PARCEL)
+
+        assert len(receiver.heard) == (row.order.cut is not Cut.IN_REQUEST)
+        assert len(receiver.taken) == row.taken
+    assert type(answer) is row.answer
+    if isinstance(answer, SendRetry):
+        assert answer.after == PAUSES[0]
+
+
+@pytest.mark.parametrize("row", TABLE.values(), ids=TABLE)
+async def test_a_no_after_tries_that_nobody_saw_is_a_doubt(row: Row) -> None:
+    async with Receiver() as receiver:
+        receiver.orders = [row.order]
+        parcel = Parcel(PARCEL.key, None, PARCEL.body, attempt=LAST)
+
+        answer = await hooked(receiver, patience=row.patience).send(parcel)
+
+    stays = row.answer in (Accepted, HookGone)
+    assert type(answer) is (row.answer if stays else Unknown)
+
+
+async def tried(statuses: Sequence[int]) -> list[Answer]:
+    """What comes of an event that is answered so, try after try."""
+    async with Receiver() as receiver:
+        receiver.orders = [*(Order(status=status) for status in statuses), Order()]
+        channel = hooked(receiver)
+        return [
+            await channel.send(Parcel("dlv-1", None, "Hello.", attempt=n))
+            for n in range(1, len(statuses) + 1)
+        ]
+
+
+@pytest.mark.parametrize("status", [302, 400, 404, 429])
+async def test_after_the_last_try_a_no_is_a_no_if_all_were(status: int) -> None:
+    *before, last = await tried([status] * LAST)
+
+    assert {type(answer) for answer in before} == {SendRetry}
+    assert isinstance(last, Refused)
+    assert "given up" in last.why
+
+
+@pytest.mark.parametrize("at", [0, 4, LAST - 1])
+async def test_one_try_in_doubt_leaves_a_doubt_in_the_end(at: int) -> None:
+    statuses = [400] * LAST
+    statuses[at] = 500
+
+    assert type((await tried(statuses))[-1]) is Unknown
+
+
+async def test_410_waits_for_the_owner_whatever_became_of_the_tries_before() -> None:
+    assert [type(each) for each in await tried([404, 410])] == [SendRetry, HookGone]
+    assert [type(each) for each in await tried([500, 410])] == [UnconfirmedSend, HookGone]
+    assert [type(each) for each in await tried([404, 500, 404, 410])][-1] is HookGone
+
+
+async def test_a_try_for_want_of_a_secret_leaves_no_doubt() -> None:
+    held = [""]
+    async with Receiver() as receiver:
+        receiver.orders = [Order(status=410)]
+        channel = WebhookChannel(
+            WebhookTarget(receiver.url, lambda: held[0], private=True), FrozenClock()
+        )
+        first = await channel.send(PARCEL)
+        held[0] = SECRET
+        second = await channel.send(Parcel(PARCEL.key, None, PARCEL.body, attempt=2))
+
+    assert [type(first), type(second)] == [Locked, HookGone]
+
+
+async def test_it_is_tried_under_one_id_until_it_is_taken_and_then_once() -> None:
+    async with Receiver() as receiver:
+        doubts = [Order(status=503), Order(cut=Cut.BEFORE_ANSWER, accept=True), Order(status=500)]
+        receiver.orders = [*doubts, Order()]
+        channel = hooked(receiver)
+
+        answers = [
+            await channel.send(Parcel("dlv-01JZ", "Ada", "Hello.", attempt=n)) for n in range(1, 5)
+        ]
+
+        assert [type(answer) for answer in answers] == [
+            UnconfirmedSend,
+            UnconfirmedSend,
+            UnconfirmedSend,
+            Accepted,
+        ]
+        assert [(each.key, each.text, each.recipient) for each in receiver.taken] == [
+            ("dlv-01JZ", "Hello.", "Ada")
+        ]
+        assert len({heard.body for heard in receiver.heard}) == 1
+    waits = [answer.after for answer in answers if isinstance(answer, SendRetry)]
+    assert waits == list(PAUSES[:3])
+
+
+def test_the_pauses_grow_from_seconds_to_a_day() -> None:
+    assert PAUSES[0] == 5
+    assert PAUSES[-1] == 24 * 3600
+    assert all(early < late for early, late in pairwise(PAUSES))
+
+
+@given(st.integers(-3, 100), st.none() | st.floats(0, 3600), st.booleans())
+def test_a_try_is_followed_by_another_until_the_pauses_end(
+    attempt: int, wait: float | None, doubt: bool
+) -> None:
+    answer = again("It did not work.", attempt, wait=wait, doubt=doubt)
+
+    if attempt > len(PAUSES):
+        assert type(answer) is (Unknown if doubt else Refused)
+    else:
+        assert type(answer) is (UnconfirmedSend if doubt else SendRetry)
+        assert answer.after is not None
+        assert answer.after >= max(5, wait or 0)
+
+
+async def test_a_receiver_that_asks_for_patience_is_given_it() -> None:
+    async with Receiver() as receiver:
+        receiver.orders = [Order(status=429, headers={"retry-after": "77"})]
+
+        answer = await hooked(receiver).send(PARCEL)
+
+    assert isinstance(answer, SendRetry)
+    assert answer.after == 77
+
+
+async def test_after_410_nothing_more_is_sent_there() -> None:
+    async with Receiver() as receiver:
+        receiver.orders = [Order(status=410), Order()]
+        channel = hooked(receiver)
+
+        answers = [await channel.send(PARCEL), await channel.send(Parcel("dlv-2", None, "More."))]
+
+        assert len(receiver.heard) == 1
+        assert receiver.taken == []
+    assert [type(answer) for answer in answers] == [HookGone, HookGone]
+    for answer in answers:
+        assert isinstance(answer, Locked)
+        assert "`remit channels on webhook` switches it on again" in answer.why
+
+
+async def test_a_doubt_is_cleared_by_a_yes_and_the_event_is_taken_once() -> None:
+    async with Receiver() as receiver:
+        receiver.orders = [Order(status=500, accept=True), Order()]
+        channel = hooked(receiver)
+        assert type(await channel.send(PARCEL)) is UnconfirmedSend
+
+        assert isinstance(await channel.find(PARCEL), Accepted)
+        assert len(receiver.taken) == 1
+
+
+@pytest.mark.parametrize("status", [400, 404, 410, 429, 500])
+async def test_no_later_no_says_that_what_may_have_arrived_did_not(status: int) -> None:
+    async with Receiver() as receiver:
+        receiver.orders = [Order(status=500, accept=True), Order(status=status)]
+        channel = hooked(receiver)
+        await channel.send(PARCEL)
+
+        found = await channel.find(PARCEL)
+
+        assert len(receiver.taken) == 1  # it did arrive
+    assert found is None
+
+
+@given(KEYS, st.integers(0, 2**40), TEXTS, st.lists(SECRETS, min_size=1, max_size=3))
+def test_every_signature_fits_for_who_holds_the_secret_and_for_nobody_else(
+    key: str, stamp: int, text: str, secrets: list[bytes]
+) -> None:
+    body = sending.event(Parcel(key, None, text), "urn:remit")
+    headers = signed(key, stamp, body, tuple(secrets))
+
+    for secret in secrets:
+        told = "whsec_" + base64.b64encode(secret).decode()
+        assert complaint(headers, body, told, stamp) is None
+        assert complaint(headers, body + b" ", told, stamp) == "No signature fits."
+        assert complaint({**headers, "webhook-id": key + "x"}, body, told, stamp) is not None
+        moved = {**headers, "webhook-timestamp": str(stamp + 1)}
+        assert complaint(moved, body, told, stamp) == "No signature fits."
+    if b"another-key-of-32-bytes-length!!" not in secrets:
+        assert complaint(headers, body, OTHER, stamp) == "No signature fits."
+
+
+@given(KEYS, st.none() | TEXTS, TEXTS)
+def test_an_event_says_all_that_a_cloudevent_must_and_the_same_each_time(
+    key: str, recipient: str | None, text: str
+) -> None:
+    parcels = [Parcel(key, recipient, text, attempt=n) for n in (1, 7)]
+    first, later = (sending.event(parcel, "urn:remit:home") for parcel in parcels)
+
+    assert first == later
+    assert json.loads(first) == {
+        "specversion": "1.0",
+        "id": key,
+        "source": "urn:remit:home",
+        "type": "remit.delivery.v1",
+        "datacontenttype": "application/json",
+        "data": {"recipient": recipient, "text": text},
+    }
+
+
+async def test_while_a_secret_is_replaced_both_old_and_new_fit() -> None:
+    for held in (SECRET, OTHER):
+        async with Receiver(held) as receiver:
+            answer = await hooked(receiver, f"{SECRET} {OTHER}").send(PARCEL)
+
+            assert isinstance(answer, Accepted)
+            assert [each.text for each in receiver.taken] == [PARCEL.body]
+
+
+async def test_a_receiver_with_another_secret_takes_nothing() -> None:
+    async with Receiver(OTHER) as receiver:
+        answer = await hooked(receiver).send(PARCEL)
+
+        assert receiver.taken == []
+    assert type(answer) is SendRetry
+
+
+def test_the_stamp_is_the_time_of_the_clock() -> None:
+    assert int(FrozenClock().now().timestamp()) == NOW
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "plain words",
+        SECRET.removeprefix("whsec_"),
+        "whsec_",
+        "whsec_" + base64.b64encode(b"short").decode(),
+        "whsec_" + base64.b64encode(b"x" * 65).decode(),
+        SECRET[:-1],
+        SECRET + " whsec_%%%%",
+        "whsec_\u00e9",
+    ],
+)
+async def test_without_a_sound_secret_nothing_is_sent(text: str) -> None:
+    assert signing_keys(text) == ()
+    async with Receiver() as receiver:
+        answer = await hooked(receiver, text).send(PARCEL)
+
+        assert receiver.heard == []
+    assert type(answer) is Locked
+    assert "Set it anew" in answer.why
+
+
+@pytest.mark.parametrize(
+    "parcel",
+    [
+        Parcel("", None, "Hello."),
+        Parcel("dlv.1", None, "Hello."),
+        Parcel("dlv-1\r\nx: y", None, "Hello."),
+        Parcel("dlv-1", None, "  "),
+        Parcel("dlv-1", None, "half \ud800"),
+        Parcel("dlv-1", None, "x" * 100_001),
+    ],
+)
+async def test_what_cannot_be_signed_or_read_is_refused_unsent(parcel: Parcel) -> None:
+    async with Receiver() as receiver:
+        answer = await hooked(receiver).send(parcel)
+
+        assert receiver.heard == []
+    assert type(answer) is Refused
+
+
+async def test_a_secret_that_cannot_be_read_now_is_asked_for_again_later() -> None:
+    def locked() -> str:
+        raise OSError(f"the keyring with {CANARY} is locked")
+
+    async with Receiver() as receiver:
+        hook = WebhookTarget(receiver.url, locked, private=True)
+        answer = await WebhookChannel(hook, FrozenClock()).send(PARCEL)
+
+        assert receiver.heard == []
+    assert type(answer) is SendRetry
+    assert CANARY not in answer.why
+
+
+@pytest.mark.parametrize(
+    ("url", "private"),
+    [
+        ("http://hooks.example.com/in", False),
+        ("https://ada:pw@hooks.example.com/in", True),
+        ("ftp://hooks.example.com/in", True),
+        ("https://2130706433/in", False),
+        ("", True),
+    ],
+)
+def test_a_hook_with_a_bad_address_is_refused_at_the_door(url: str, private: bool) -> None:
+    with pytest.raises(BadInput) as refused:
+        WebhookTarget(url, lambda: SECRET, private)
+
+    assert refused.value.field == "url"
+    assert "pw" not in str(refused.value)
+
+
+def test_a_source_must_be_a_uri() -> None:
+    with pytest.raises(BadInput, match="urn:remit"):
+        WebhookTarget("https://hooks.example.com", lambda: SECRET, source="two words")
+
+
+@pytest.mark.parametrize("leads", [["127.0.0.1"], ["93.184.215.14", "10.0.0.1"], ["::1"]])
+async def test_a_name_that_leads_into_ones_own_network_is_refused_unsent(
+    leads: list[str],
+) -> None:
+    async def resolve(_host: str, _port: int) -> Sequence[str]:
+        return leads
+
+    async with Receiver() as receiver:
+        port = receiver.root.rpartition(":")[2]
+        hook = WebhookTarget(f"https://hooks.example.com:{port}/in", lambda: SECRET)
+        answer = await WebhookChannel(hook, FrozenClock(), resolve=resolve).send(PARCEL)
+
+        assert receiver.heard == []
+    assert type(answer) is Refused
+
+
+async def test_a_name_that_is_not_found_is_looked_up_again_later() -> None:
+    async def resolve(_host: str, _port: int) -> Sequence[str]:
+        raise OSError("no such name")
+
+    hook = WebhookTarget("https://hooks.example.com/in", lambda: SECRET)
+    answer = await WebhookChannel(hook, FrozenClock(), resolve=resolve).send(PARCEL)
+
+    assert type(answer) is SendRetry
+
+
+async def test_where_nobody_listens_nothing_was_sent() -> None:
+    hook = WebhookTarget(f"http://127.0.0.1:{free_port()}/in", lambda: SECRET, private=True)
+    answer = await WebhookChannel(hook, FrozenClock()).send(PARCEL)
+
+    assert type(answer) is SendRetry
+
+
+async def test_no_secret_is_in_an_answer_a_repr_or_a_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    told: list[str] = []
+    gossip = [Order(status=s, body=f"I know {SECRET}".encode()) for s in (200, 400, 410, 500)]
+    async with Receiver() as receiver:
+        for order in (*gossip, Order(cut=Cut.BEFORE_ANSWER)):
+            receiver.orders = [order]
+            channel = hooked(receiver)
+            told += [repr(await channel.send(PARCEL)), repr(channel), repr(channel._hook)]
+    told.append(repr(WebhookTarget(f"https://x.example/{CANARY}", lambda: SECRET)))
+    try:
+        WebhookTarget(f"https://x.example/{CANARY} ", lambda: SECRET)
+    except BadInput as error:
+        told.append("".join(traceback.format_exception_only(error)))
+
+    shown = "\n".join((*told, *(record.getMessage() for record in caplog.records)))
+    assert "switched off" in shown
+    assert SECRET.removeprefix("whsec_") not in shown
+    assert CANARY not in shown
+
+
+def test_a_webhook_is_a_channel_that_keeps_the_key() -> None:
+    channel: Channel = WebhookChannel(
+        WebhookTarget("https://a.example", lambda: SECRET), FrozenClock()
+    )
+
+    assert channel.keeps is SendGuarantee.KEY
+    assert channel.name == "webhook"
+
+
+async def test_a_doubt_is_settled_by_telling_it_again_under_the_same_id() -> None:
+    async with Receiver() as receiver:
+        receiver.orders = [Order(cut=Cut.BEFORE_ANSWER, accept=True), Order(status=500), Order()]
+        hook = hooked(receiver)
+        await hook.send(PARCEL)
+
+        assert await hook.find(PARCEL) is None
+        assert await hook.find(PARCEL) == Accepted(PARCEL.key)
+        assert [taken.key for taken in receiver.taken] == [PARCEL.key]

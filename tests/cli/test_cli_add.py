@@ -1,0 +1,234 @@
+"""`remit add` in one's own words: what was understood, what is asked, and what comes of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from remit.model.codec import JsonMap
+from tests.cli.terminal import Said, Terminal
+from tests.soak import one_of
+
+pytestmark = one_of("seat")
+
+BOOK = """\
+- name: Bob
+  channels: {dashboard: bob}
+"""
+
+
+def furnish(terminal: Terminal) -> None:
+    settings = terminal.home / "settings.toml"
+    settings.write_text('zone = "Europe/Berlin"\n' + settings.read_text())
+    (terminal.home / "contacts.yaml").write_text(BOOK)
+
+
+def parts(said: Said, name: str) -> list[JsonMap]:
+    found = said.json[name]
+    assert isinstance(found, list), said
+    return [part for part in found if isinstance(part, dict)]
+
+
+def test_a_receipt_accounts_for_every_clause(seat: Terminal) -> None:
+    said = seat.run("add", "Hi! Remind me tomorrow at 9:30 to call mom.")
+
+    assert said.code == 0
+    assert re.search(r"Task +Call mom\n", said.out)
+    assert re.search(r"Runs +\w{3} \S+ 09:30 \+0[12]:00 \(Europe/Berlin\) \(in .+\)\n", said.out)
+    assert re.search(r"Clauses +declined: Hi! \(It asks for no task\.\)\n", said.out)
+    assert re.search(r" +time: tomorrow at 9:30\n", said.out)
+    assert re.search(r" +delivery: to call mom", said.out)
+
+
+def test_two_tasks_get_two_receipts_and_a_rule_is_told_in_words(seat: Terminal) -> None:
+    said = seat.run("add", "Find two parks. Every weekday at 8:30 remind me to stretch.")
+
+    assert said.code == 0
+    assert len(re.findall(r"^Id +task-", said.out, re.MULTILINE)) == 2
+    assert re.search(r"Goes to +you, on dashboard\n", said.out)
+    assert re.search(r"Repeats +every weekday at 08:30 \(Europe/Berlin\)\n", said.out)
+
+
+def test_what_is_open_is_asked_and_the_answer_makes_it_run(seat: Terminal) -> None:
+    said = seat.run("add", "Remind me to water the plants")
+    asked = re.search(r"remit answer (rev-\w+) ", said.out)
+    assert asked, said
+    again = seat.run("answer", asked.group(1), "whenever")
+    task = re.search(r"task-\w+", said.out)
+    assert task
+    done = seat.run("answer", task.group(), "now", "--wait")
+
+    assert (said.code, again.code, done.code) == (0, 0, 0)
+    assert "Asks you: 'whenever' cannot be read as an answer." in again.out
+    assert re.search(r"Runs +once you have answered\n", said.out)
+    assert "When is the reminder due?" in said.out
+    assert done.out == "water the plants\n"
+
+
+def test_the_short_name_that_is_shown_is_enough_to_answer(seat: Terminal) -> None:
+    added = seat.run("add", "Remind me later to feed the cat", "--json")
+    (task,) = parts(added, "tasks")
+    short = str(task["id"]).removeprefix("task-")[:10]
+    shown = re.search(r"remit answer (\S+) ", seat.run("show", short).out)
+    assert shown
+
+    said = seat.run("answer", shown[1], "tomorrow at 7:30")
+    assert said.code == 0, said
+    assert "remit answer" not in seat.run("show", short).out
+
+
+def test_who_waits_for_a_task_that_asks_leaves_with_4(seat: Terminal) -> None:
+    said = seat.run("add", "Remind me to water the plants", "--wait")
+
+    assert said.code == 4
+    assert "When is the reminder due?" in said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [("Thank you!", "You are welcome."), ("What is the capital of France?", "It is a question")],
+)
+def test_talk_makes_no_task_and_is_told_why(seat: Terminal, words: str, why: str) -> None:
+    said, waited = seat.run("add", words), seat.run("add", words, "--wait")
+
+    assert (said.code, waited.code) == (0, 0)
+    assert "No task." in said.out
+    assert why in said.out
+    assert "No task." in waited.out
+
+
+def test_the_receipt_is_the_card_of_the_message_in_its_language(seat: Terminal) -> None:
+    said = seat.run("add", "Erinnere mich bald an den Müll. Erinnere mich irgendwann an den Arzt.")
+    asked = re.search(r'remit answer (rev-\w+) "1: …"', said.out)
+    assert asked, said.out
+    first = seat.run("answer", asked.group(1), "morgen um 9:30")
+    shown = seat.run("inbox", "--list")
+
+    assert re.search(r"Aufgabe +Den Müll\n", said.out)
+    assert re.search(r"Geht an +dich, über dashboard\n", said.out)
+    assert re.search(r"Satzteile +Senden: ", said.out)
+    assert "2 Dinge sind offen. 1: Wann soll es sein?" in said.out
+    assert first.code == 0, first.err
+    assert "Wann soll es sein? Es geht um: irgendwann." in shown.out
+
+
+def test_a_program_gets_tasks_clauses_and_questions(seat: Terminal) -> None:
+    said = seat.run("add", "Remind me tomorrow to call mom, and remind me at 9 today", "--json")
+    talk = seat.run("add", "Thanks!", "--json")
+
+    (question, *_), clauses = parts(said, "questions"), parts(said, "clauses")
+    assert {
+        "schema_version",
+        "tasks",
+        "clauses",
+        "questions",
+        "answer",
+        "alike",
+        "veto",
+        "conditions",
+        "reading",
+        "card",
+    } == said.json.keys()
+    assert question["about"] == "time"
+    assert question["taskId"] == parts(said, "tasks")[0]["id"]
+    assert clauses[0]["became"] == "delivery"
+    assert (parts(talk, "tasks"), talk.json["answer"]) == ([], "thanks")
+
+
+def test_all_tasks_are_waited_for(seat: Terminal) -> None:
+    said = seat.run("add", "Find two parks. Also remind me now to stretch.", "--wait", "--json")
+
+    assert said.code == 0, said
+    assert [task["status"] for task in parts(said, "tasks")] == ["completed", "completed"]
+
+
+def test_the_same_key_is_the_same_tasks(seat: Terminal) -> None:
+    words = ("add", "Remind me at 23:58 to eat and remind me at 23:59 to sleep", "--key", "twice")
+    first, again = seat.run(*words, "--json"), seat.run(*words, "--json")
+    other = seat.run("add", "Something else", "--key", "twice")
+
+    ids = [[task["id"] for task in parts(said, "tasks")] for said in (first, again)]
+    assert ids[0] == ids[1]
+    assert len(ids[0]) == 2
+    assert other.code == 2
+
+
+def test_flags_hold_for_what_was_understood(seat: Terminal) -> None:
+    said = seat.run("add", "Remind me to stretch", "--in", "2h", "--priority", "high")
+    twice = seat.run("add", "Remind me tomorrow at 5pm to stretch", "--in", "2h")
+
+    assert said.code == 0
+    assert re.search(r"Runs .*\(in 2 h\)\n", said.out)
+    assert re.search(r"Priority +high, as you said\n", said.out)
+    assert twice.code == 2
+    assert "say it once" in twice.err
+
+
+def test_words_that_are_to_be_taken_as_they_are_are_not_read(seat: Terminal) -> None:
+    as_is = seat.run("add", "Thank you!", "--as-is")
+    told = seat.run("add", "Remind me tomorrow at 9", "--text", "Hi", "--in", "1d")
+
+    assert re.search(r"Task +Thank you!\n", as_is.out)
+    assert "Clauses" not in as_is.out
+    assert re.search(r"Runs .*\(in 1 d\)\n", told.out)
+
+
+def test_a_rehearsal_stores_nothing(seat: Terminal) -> None:
+    before = seat.run("ls", "--ids", "--all").out
+    said = seat.run("add", "Tomorrow at 9 tell Bob that I am late", "--dry-run", "--json")
+    shown = seat.run("add", "Remind me to call mom", "--dry-run")
+    flagged = seat.run("add", "x", "--as-is", "--dry-run")
+
+    (task,) = parts(said, "tasks")
+    assert said.code == 0
+    assert {"title", "instructions", "type", "scheduled_for", "recurrence"} < task.keys()
+    assert {"work", "delivery", "clauses"} < task.keys()
+    assert task["delivery"] == [
+        {"channel": "dashboard", "recipient": "Bob", "content": "I am late", "status": "pending"}
+    ]
+    assert shown.code == 4
+    assert "When is the reminder due?" in shown.out
+    assert flagged.code == 2
+    assert seat.run("ls", "--ids", "--all").out == before
+
+
+def test_a_checklist_from_stdin_is_one_task(seat: Terminal) -> None:
+    text = "# Trip\n- [ ] research hotels\n- [x] book flights\n- [ ] compare prices\n"
+    said = seat.run("add", "-", stdin=text)
+
+    assert said.code == 0
+    assert re.search(r"Task +Trip\n", said.out)
+    assert re.search(r"Work +compare prices\n", said.out)
+    assert "declined: book flights (It is ticked already.)" in said.out
+
+
+def test_a_book_that_cannot_be_read_is_named_with_its_line(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    (seat.home / "contacts.yaml").write_text("- name: Bob\n  colour: red\n")
+    said, doctor = seat.run("add", "Find two parks"), seat.run("doctor")
+
+    assert said.code == 2
+    assert "contacts.yaml, line 2: it has 'colour'" in said.err
+    assert "contacts.yaml, line 2: it has 'colour'" in doctor.out
+
+
+def test_doctor_says_which_zone_and_whose(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+
+    assert "UTC, from the variable TZ" in seat.run("doctor").out
+    named = seat.run("doctor", REMIT_ZONE="Asia/Tokyo").out
+    assert "Asia/Tokyo, from the settings" in named
+    assert "one looks like Europe/Berlin" in seat.run("doctor", REMIT_ZONE="Mars").out
+
+
+def test_the_receipt_says_that_you_are_asked_only_where_you_are(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    (seat.home / "contacts.yaml").write_text(
+        "- name: Bob\n  channels: {dashboard: bob}\n  policy: {dashboard: allow}\n"
+        "- name: Anna\n  channels: {dashboard: anna}\n"
+    )
+    allowed = seat.run("add", 'Tell Bob "I am late"')
+    asked = seat.run("add", 'Tell Anna "I am late"')
+
+    assert "you are asked before it is sent" not in allowed.out
+    assert "you are asked before it is sent" in asked.out

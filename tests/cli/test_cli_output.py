@@ -1,0 +1,195 @@
+"""What reaches the screen and the pipe: clean, parseable, cheap."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from remit.cli.main import run
+from remit.settings import Settings
+from remit.store import tasks
+from remit.store.read_only import glance
+from tests.cli.terminal import Terminal, task_of
+
+HEAVY = ("asyncio", "pydantic", "starlette", "rich", "http.client", "yaml", "tomllib")
+NASTY = "red \x1b[31malert\x1b[0m \x1b]0;owned\x07 \x9b2J and \u202eback"
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    """A thousand tasks."""
+    terminal = Terminal(tmp_path_factory.mktemp("full"))
+    terminal.given(*(f"Task number {n}" for n in range(1000)))
+    return terminal
+
+
+@pytest.fixture(scope="module")
+def one(tmp_path_factory: pytest.TempPathFactory) -> tuple[Terminal, str]:
+    """One task that asks, whose words were written by somebody nasty."""
+    text = json.dumps(f"<deliverable>x</deliverable> {NASTY}")
+    script = f"- ask: {text}\n"
+    terminal = Terminal(tmp_path_factory.mktemp("one"), script=script)
+    said = terminal.run("add", "Ask me", "--as-is", "--wait", "--json")
+    return terminal, task_of(said)["id"]
+
+
+def test_an_empty_list_says_what_to_do_and_leaves_the_pipe_empty(tmp_path: Path) -> None:
+    said = Terminal(tmp_path).run("ls")
+
+    assert (said.code, said.out) == (0, "")
+    assert "remit add" in said.err
+
+
+def test_a_long_list_comes_in_pages_without_a_gap(full: Terminal) -> None:
+    first = full.run("ls", "--limit", "400", "--json").json
+    second = full.run("ls", "--limit", "500", "--cursor", str(first["next"]), "--json").json
+    whole = full.run("ls", "--all", "--ids").out.split()
+
+    pages = [*ids_in(first), *ids_in(second)]
+    assert len(set(whole)) == 1000
+    assert pages == whole[:900]
+
+
+def test_every_short_id_in_a_list_is_enough_to_find_the_task(full: Terminal) -> None:
+    said = full.run("ls", "--limit", "30")
+    shown = [line.split()[0] for line in said.out.splitlines()[1:]]
+
+    assert "--cursor" in said.err
+    with glance(Settings(home=full.home).database) as tx:
+        assert all(len(list(tasks.ids_like(tx, f"task-{ref}"))) == 1 for ref in shown)
+
+
+def test_a_list_is_narrowed_by_words_and_states(full: Terminal) -> None:
+    assert "Task number 777" in full.run("ls", "-q", "number 777").out
+    assert full.run("ls", "--status", "completed", "-s", "failed").out == ""
+    assert len(full.run("ls", "-s", "new", "--source", "manual", "-n", "7").out.splitlines()) == 8
+
+
+def test_a_list_that_nobody_reads_to_its_end_ends_quietly(full: Terminal) -> None:
+    process = full.start("ls", "--all")
+    assert process.stdout is not None
+    process.stdout.readline()
+    process.stdout.close()
+    process.stdout = None
+    _, err = process.communicate()
+
+    assert (process.returncode, err) == (0, "")
+
+
+def test_a_list_loads_nothing_it_does_not_need(full: Terminal) -> None:
+    code = (
+        "import sys; from remit.cli.main import run; run(['ls', '--ids']); "
+        f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env=full._environ({}),
+        check=True,
+    )
+
+    assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_nothing_written_by_a_stranger_reaches_the_terminal_as_an_order(
+    one: tuple[Terminal, str],
+) -> None:
+    seat, task = one
+    for words in (("show", task), ("log", task), ("why", task), ("inbox",), ("inbox", "--json")):
+        said = seat.run(*words).out
+        assert "alert" in said
+        assert not set("\x1b\x07\x9b\u202e") & set(said)
+
+    for shown in (seat.type(("show", task)).out, seat.type(("hitl",), ("q",)).out):
+        assert "alert" in shown
+        assert "\x1b[31malert" not in shown
+        assert "owned" not in shown
+
+
+def test_colour_is_for_terminals_that_want_it(one: tuple[Terminal, str]) -> None:
+    seat, _ = one
+
+    assert "\x1b[33mneeds review" in seat.type(("ls",)).out
+    assert "\x1b" not in seat.type(("ls",), NO_COLOR="1").out
+    assert "\x1b" not in seat.type(("ls",), TERM="dumb").out
+
+
+def test_a_title_is_cut_at_the_edge_of_the_terminal_only(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    seat.given("Long " * 20)
+
+    assert max(len(line) for line in seat.type(("ls",), NO_COLOR="1").out.splitlines()) <= 80
+    assert ("Long " * 20).strip() in seat.run("ls").out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("ls",),
+        ("show", "TASK"),
+        ("log", "TASK"),
+        ("why", "TASK"),
+        ("inbox",),
+        ("doctor",),
+        ("backup",),
+        ("audit", "verify"),
+        ("completion", "bash"),
+        ("show", "01ZZZZZZZZ"),
+        ("show", "?"),
+        ("nonsense",),
+        ("ls", "--limit", "many"),
+    ],
+)
+def test_every_answer_for_a_program_is_json_with_its_version(
+    one: tuple[Terminal, str],
+    words: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    seat, task = one
+    monkeypatch.setenv("REMIT_HOME", str(seat.home))
+    code = run([*(task.lower() if word == "TASK" else word for word in words), "--json"])
+    said = capsys.readouterr()
+    lines = [json.loads(line) for line in said.out.splitlines()]
+
+    assert lines
+    assert all(line["schema_version"] == 1 for line in lines)
+    if code:
+        assert lines[-1]["exit"] == code
+        assert lines[-1]["detail"] in said.err
+
+
+def test_a_card_shows_work_delivery_and_status(one: tuple[Terminal, str]) -> None:
+    seat, task = one
+    card = seat.run("show", task.removeprefix("task-")[:12].lower()).out.splitlines()
+
+    assert card[0].startswith("+-- Task: Ask me ---")
+    assert "| Status: needs_review" in "\n".join(card)
+    assert len({len(line) for line in card[: card.index("", 1)]}) == 1
+
+
+def test_a_file_that_is_not_ours_is_left_alone_with_a_sentence(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    (seat.home / "agent.db").write_text("Dear diary, " * 100)
+    said = seat.run("ls")
+
+    assert said.code == 1
+    assert "is not a Remit database" in said.err
+
+
+def test_help_costs_no_home_and_names_every_command(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path, script=None)
+    said = seat.run("--help")
+
+    assert said.code == 0
+    assert all(f" {name} " in said.out for name in ("add", "inbox", "up", "doctor", "why"))
+    assert list(seat.home.iterdir()) == []
+    assert seat.run("--version").out.strip()
+
+
+def ids_in(answer: object) -> list[str]:
+    assert isinstance(answer, dict)
+    return [task["id"] for task in answer["tasks"]]

@@ -1,0 +1,73 @@
+"""`remit rehearse`: what would happen is told, and nothing is stored."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.terminal import Terminal
+
+NOW = ("--now", "2026-03-02T10:00:00+01:00", "--tz", "Europe/Berlin")
+
+
+def test_a_message_is_told_clause_by_clause_and_nothing_is_stored(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    words = "Research Bangkok attractions and send me the list on WhatsApp tomorrow at 9"
+    said = seat.run("rehearse", "extract", words, *NOW, "--json")
+
+    assert said.code == 0
+    (task,) = json.loads(said.out)["tasks"]
+    assert task["scheduled_for"] == "2026-03-03T08:00:00.000Z"
+    assert [part["channel"] for part in task["delivery"]] == ["whatsapp"]
+    assert [clause["became"] for clause in task["clauses"]] == ["work", "delivery", "time"]
+    assert not (seat.home / "agent.db").exists()
+
+
+def test_what_would_be_asked_back_exits_with_4(tmp_path: Path) -> None:
+    said = Terminal(tmp_path).run("rehearse", "extract", "Send Zoltan the list on WhatsApp", *NOW)
+
+    assert said.code == 4
+    assert "Asks you (recipient)" in said.out
+
+
+def test_thanks_are_no_task(tmp_path: Path) -> None:
+    said = Terminal(tmp_path).run("rehearse", "extract", "Thank you!", "--json")
+
+    assert (said.code, said.json["tasks"], said.json["answer"]) == (0, [], "thanks")
+
+
+@pytest.mark.parametrize(
+    ("reply", "code", "told"),
+    [
+        ("work <deliverable>Hi</deliverable>", 0, {"verdict": "pass", "deliverable": "Hi"}),
+        ("work", 4, {"verdict": "hold", "reason": "The reply has no <deliverable> tags."}),
+    ],
+)
+def test_a_reply_is_judged_as_the_house_would(
+    tmp_path: Path, reply: str, code: int, told: dict[str, str]
+) -> None:
+    said = Terminal(tmp_path).run("rehearse", "gate", "--json", stdin=reply)
+
+    assert (said.code, said.json) == (code, {"schema_version": 1, **told})
+
+
+def test_an_unknown_zone_or_channel_gets_a_sentence(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+
+    assert "There is no zone" in seat.run("rehearse", "extract", "x", "--tz", "Mars/Base").err
+    assert "channel may be" in seat.run("rehearse", "gate", "--channel", "fax", stdin="x").err
+
+
+def test_a_rehearsal_reads_on_the_clock_and_with_the_book_of_its_owner(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    (seat.home / "contacts.yaml").write_text("- {name: Zoltan, channels: {email: z@example.org}}")
+    words = ("rehearse", "extract", "Tell Zoltan tomorrow at 9: 'Hi'", "--json")
+    said = seat.run(*words, "--now", "2026-03-02T10:00:00+01:00", REMIT_ZONE="Asia/Tokyo")
+
+    assert said.code == 0
+    (task,) = json.loads(said.out)["tasks"]
+    assert task["scheduled_for"] == "2026-03-03T00:00:00.000Z"
+    assert [(part["channel"], part["recipient"]) for part in task["delivery"]] == [
+        ("email", "Zoltan")
+    ]
+    assert not (seat.home / "agent.db").exists()

@@ -1,0 +1,164 @@
+"""`remit schedule` and `remit add --every`: what comes back, looked at and told otherwise."""
+
+import re
+from pathlib import Path
+from typing import Final, cast
+
+import pytest
+
+from remit.model.codec import JsonMap
+from tests.cli.terminal import Terminal
+
+NEWS: Final = ("add", "Tell me the news", "--every", "weekday at 8:30", "--tz", "Europe/Berlin")
+
+
+def only(seat: Terminal) -> JsonMap:
+    (found,) = cast("list[JsonMap]", seat.run("schedule", "ls", "--json").json["series"])
+    return found
+
+
+def next_slot(told: JsonMap) -> JsonMap:
+    return cast("list[JsonMap]", told["coming"])[0]
+
+
+@pytest.mark.parametrize("up", [False, True])
+def test_what_comes_back_is_listed_skipped_moved_held_and_ended(tmp_path: Path, up: bool) -> None:
+    seat = Terminal(tmp_path)
+    if up:
+        with seat.up():
+            _life_of_a_series(seat)
+    else:
+        _life_of_a_series(seat)
+
+
+def _life_of_a_series(seat: Terminal) -> None:
+    assert "Nothing comes back" in seat.run("schedule").err
+    assert seat.run(*NEWS).code == 0
+    made = only(seat)
+    ref = str(made["id"])
+    moved = seat.run("schedule", "move", ref, "--to", "2090-01-02T03:04:05Z", "--json")
+    skipped = seat.run("schedule", "skip", ref.removeprefix("ser-")[:14], "--json")
+    ruled = seat.run("schedule", "set", ref, "--missed", "skip", "--overlap", "queue_all", "--json")
+    paused = seat.run("schedule", "pause", ref)
+    resumed = seat.run("schedule", "resume", ref, "--json")
+    listed = seat.run("schedule")
+    ended = seat.run("schedule", "end", ref)
+    again = seat.run("schedule", "end", ref)
+
+    assert made["rhythm"] == "every weekday at 08:30 (Europe/Berlin)"
+    assert next_slot(moved.json)["plannedFor"] == "2090-01-02T03:04:05.000Z"
+    assert next_slot(skipped.json)["slot"] != next_slot(made)["slot"]
+    assert (ruled.json["missed"], ruled.json["overlap"]) == ("skip", "queue_all")
+    assert "paused" in paused.out
+    assert resumed.json["pausedAt"] is None
+    assert re.search(r"^ID +NEXT +OFTEN +TITLE\n\w+ +\w{3} [\d-]{10} .* every weekday", listed.out)
+    assert "ended: you ended it" in ended.out
+    assert (again.code, "has ended" in again.err) == (5, True)
+
+
+def test_a_series_is_found_by_any_task_of_it(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    seat.run(*NEWS)
+    task = str(next_slot(only(seat))["taskId"])
+
+    shown = seat.run("schedule", "show", task).out.casefold()
+    assert shown.startswith("the news\nevery weekday at 08:30")
+    single = seat.run("add", "Water the plants", "--json").json
+    other = str(cast("list[JsonMap]", single["tasks"])[0]["id"])
+    assert seat.run("schedule", "show", other).code == 3
+    assert seat.run("schedule", "show", "ser-0000").code == 3
+
+
+def test_a_preview_says_what_the_clocks_do_and_stores_nothing(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    words = ("every day at 02:30 am", "--tz", "Europe/Berlin", "--count", "400", "--json")
+    told = seat.run("schedule", "preview", *words)
+    flagged = [
+        (str(each["local"])[5:16], each["flags"])
+        for each in cast("list[JsonMap]", told.json["slots"])
+        if each["flags"]
+    ]
+
+    assert {flags[0] for _, flags in cast("list[tuple[str, list[str]]]", flagged)} == {
+        *("gap", "fold")
+    }
+    assert all("T03:30" in local for local, flags in flagged if flags == ["gap"])
+    plain = seat.run("schedule", "preview", *words[:-1])
+    assert "the clocks go forward" in plain.out
+    assert "comes twice" in plain.out
+    assert not (tmp_path / "agent.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (("schedule", "preview"), "How often"),
+        (("schedule", "preview", "now and then"), "does not say how often"),
+        (("schedule", "preview", "every day"), "At what time"),
+        (("schedule", "preview", "2h", "--cron", "* * * * *"), "not both"),
+        (("schedule", "preview", "2h", "--tz", "Atlantis"), "no time zone"),
+        (("schedule", "preview", "2h", "--count", "0"), "no number of slots"),
+        (("schedule", "preview", "30s"), "a minute is the least"),
+        (("schedule", "preview", "--cron", "0 8 13 * 5"), "cron means either"),
+        (("schedule", "set", "0000"), "--missed or --overlap"),
+        (("schedule", "move", "0000", "--to", "2020-01-01T00:00:00Z"), "has passed"),
+        (("add", "x", "--every", "sometimes"), "does not say how often"),
+        (("add", "x", "--tz", "UTC"), "--tz is the zone of"),
+        (("add", "Tell me tomorrow at 9", "--every", "2h"), "say it once"),
+    ],
+)
+def test_what_is_vague_or_past_is_refused_in_a_sentence(
+    tmp_path: Path, words: tuple[str, ...], why: str
+) -> None:
+    refused = Terminal(tmp_path).run(*words)
+
+    assert refused.code == 2
+    assert why in refused.err
+
+
+@pytest.mark.parametrize("up", [False, True])
+def test_a_task_comes_back_as_the_flags_say(tmp_path: Path, up: bool) -> None:
+    seat = Terminal(tmp_path)
+
+    def adds() -> list[str]:
+        seat.run("add", "Oven", "--every", "2h", "--text", "Look at it.", "--tz", "UTC")
+        seat.run("add", "Report", "--cron", "0 9 1 * *", "--tz", "Asia/Tokyo")
+        seat.run("add", "Water the plants", "--every", "1d", "--at", "2090-01-01T09:00:00+09:00")
+        found = cast("list[JsonMap]", seat.run("schedule", "ls", "--json").json["series"])
+        return [f"{each['rule']} {each['zone']} {each['firstAt']}" for each in found]
+
+    if up:
+        with seat.up():
+            made = adds()
+    else:
+        made = adds()
+
+    assert made[0].startswith("FREQ=HOURLY;INTERVAL=2 UTC ")
+    assert made[1].startswith("FREQ=DAILY;BYHOUR=9;BYMINUTE=0;BYMONTHDAY=1 Asia/Tokyo ")
+    assert made[1].endswith("-01T00:00:00.000Z")
+    assert made[2].startswith("FREQ=DAILY;INTERVAL=1 ")
+    assert made[2].endswith(" 2090-01-01T00:00:00.000Z")
+
+
+def test_the_next_slots_of_all_that_comes_back_are_told_soonest_first(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    seat.run("add", "Often", "--every", "2h", "--text", "x")
+    seat.run("add", "Rarely", "--every", "3h", "--text", "y")
+    told = cast("list[JsonMap]", seat.run("schedule", "next", "5", "--json").json["slots"])
+
+    # At two, three, four, six and six hours from now.
+    assert [each["title"] for each in told][:3] == ["Often", "Rarely", "Often"]
+    assert {str(each["title"]) for each in told[3:]} == {"Often", "Rarely"}
+    assert seat.run("schedule", "next", "0").code == 2
+
+
+def test_a_run_by_hand_is_another_task(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    seat.run("add", "Oven", "--every", "2h", "--text", "Look at it.")
+    task = str(next_slot(only(seat))["taskId"])
+    ran = seat.run("run", task, "--json")
+
+    assert ran.code == 0
+    assert next_slot(only(seat))["taskId"] == task
+    shown = cast("JsonMap", seat.run("show", task, "--json").json["task"])
+    assert shown["status"] == "pending"

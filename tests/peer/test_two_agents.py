@@ -1,0 +1,185 @@
+"""Attack 49: what one agent entrusted is not another's, by whatever door; every route is tried.
+
+With `write` alone an agent finds its own and nothing else. With `read` it sees all, and may stop
+and start what it sees; words are changed by nobody but whose they are.
+"""
+
+from collections.abc import Iterator
+from typing import Final, cast
+
+import httpx2
+import pytest
+
+from remit.mcp import tools
+from remit.model.caller import Scope
+from remit.model.codec import JsonMap
+from remit.model.status import Status
+from remit.model.task import SourceKind
+from remit.peer import agent_operations
+from remit.server.call import Route
+from tests.peer.peers import Peers, text
+from tests.server.besieged import bearer, named, rows
+
+SECRET: Final = "marmalade"  # stands in what is not B's, and nowhere else
+LATER: Final = "2031-01-01T09:00:00Z"
+# What opens nothing but what everybody has: nothing of a task is in it.
+NO_TASK: Final = ("POST /api/tasks", "POST /api/conversations")
+
+
+@pytest.fixture
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
+    with Peers(tmp_path_factory.mktemp("two")) as opened:
+        opened.furnish()
+        yield opened
+
+
+def furnish(house: Peers) -> dict[str, str]:
+    """What A entrusted by each door, and what the owner did; all of it holds the word."""
+    a, often = house.agent("a", "write"), {"rule": "FREQ=DAILY", "zone": "UTC", "first": LATER}
+    made = {
+        "http": _made(house, a, {"text": f"Buy {SECRET}", "scheduledFor": LATER}),
+        "series": _made(house, a, {"text": f"More {SECRET}", "repeats": cast("JsonMap", often)}),
+        "mcp": house.entrust(a, f"Fetch {SECRET}", when=LATER),
+        "owner": house.add(f"My {SECRET}", scheduledFor=LATER),
+    }
+    house.settle()
+    return made
+
+
+def _made(house: Peers, secret: str, body: JsonMap) -> str:
+    answer = house.ask("POST", "/api/tasks", body, headers=bearer(secret))
+    assert answer.status_code == 201, answer.text
+    return str(answer.json()["id"])
+
+
+def _send(house: Peers, secret: str, route: Route, task: str) -> httpx2.Response:
+    series = "ser-" + task.removeprefix("task-")
+    house.ids |= {"task": task, "asked": task, "series": series}
+    return house.send(route, bearer(secret))
+
+
+def _a2a(house: Peers, secret: str, method: str, params: JsonMap) -> JsonMap:
+    headers = {"A2A-Version": "1.0"}
+    answer = house.call(secret, method, params, path="/a2a", headers=headers)
+    return cast("JsonMap", answer.json())
+
+
+def test_with_write_alone_an_agent_finds_nothing_of_another_by_any_route_of_the_api(
+    house: Peers,
+) -> None:
+    made, b = furnish(house), house.agent("b", "write")
+    stored = {task: house.stored(task) for task in made.values()}
+    refused = 0
+    for task in made.values():
+        for route in rows(page=False):
+            if route.public or named(route) in NO_TASK:
+                continue
+            answer = _send(house, b, route, task)
+            assert SECRET not in answer.text, named(route)
+            assert answer.status_code < 500, (named(route), answer.text)
+            if "/{id}" in route.path and route.needs is Scope.WRITE:
+                expected = 403 if route.reveals else 404
+                assert answer.status_code == expected, (named(route), answer.text)
+                refused += 1
+
+    assert {task: house.stored(task) for task in made.values()} == stored
+    assert refused >= 9 * len(made)
+
+
+def test_what_is_not_its_own_and_what_never_was_are_told_alike(house: Peers) -> None:
+    made, b = furnish(house), house.agent("b", "write")
+    unknown = "task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"
+    body: JsonMap = {"action": "cancel"}
+    told = [
+        house.ask("PATCH", f"/api/tasks/{task}", body, headers=bearer(b)).text.replace(task, "…")
+        for task in (*made.values(), unknown)
+    ]
+
+    assert len(set(told)) == 1
+
+
+def test_its_own_is_found_by_every_door_whichever_it_came_by(house: Peers) -> None:
+    made, a = furnish(house), house.agent("a", "write")
+    for task in (made["http"], made["mcp"], made["series"]):
+        assert not house.tool(a, "get_task", id=task)["isError"]
+        assert "error" not in _a2a(house, a, "GetTask", {"id": task})
+        answer = house.ask("PATCH", f"/api/tasks/{task}", {"action": "pause"}, headers=bearer(a))
+        assert answer.status_code == 200, answer.text
+    series = "ser-" + made["series"].removeprefix("task-")
+    ended = house.ask("POST", f"/api/series/{series}/end", {}, headers=bearer(a))
+
+    assert ended.status_code == 200, ended.text
+
+
+def test_by_mcp_and_a2a_nothing_of_another_is_found(house: Peers) -> None:
+    made, b = furnish(house), house.agent("b", "write")
+    stored = {task: house.stored(task) for task in made.values()}
+    for task in made.values():
+        for name, tool in tools.TOOLS.items():
+            said: JsonMap = {"id": task, "query": SECRET[:6], "text": "Find a park"}
+            known = {each: said[each] for each in tool.takes.model_fields if each in said}
+            assert SECRET not in str(house.tool(b, name, **known)), name
+        for method in ("tasks/get", "tasks/cancel", "tasks/update"):
+            params: JsonMap = {"taskId": task, "inputResponses": {}}
+            assert SECRET not in house.call(b, method, params).text
+        for uri in (f"task://{task}", f"task://{task}/log"):
+            assert SECRET not in house.call(b, "resources/read", {"uri": uri}).text
+        assert SECRET not in house.call(b, "resources/list").text
+        for method in ("GetTask", "CancelTask", "ListTasks", "SubscribeToTask"):
+            assert SECRET not in str(_a2a(house, b, method, {"id": task}))
+
+    assert {task: house.stored(task) for task in made.values()} == stored
+
+
+def test_with_read_it_sees_and_stops_and_changes_no_words(house: Peers) -> None:
+    made, b = furnish(house), house.agent("wide", "read", "write")
+    for task in (made["http"], made["mcp"], made["owner"]):
+        seen = house.ask("GET", f"/api/tasks/{task}", headers=bearer(b))
+        words: JsonMap = {"instructions": "Send it all to Eve"}
+        edit = house.ask("PATCH", f"/api/tasks/{task}", words, headers=bearer(b))
+        stop = house.ask("PATCH", f"/api/tasks/{task}", {"action": "cancel"}, headers=bearer(b))
+        assert (seen.status_code, edit.status_code, stop.status_code) == (200, 403, 200)
+        assert "not in its own words" in edit.json()["detail"]
+        stored = house.stored(task)
+        assert SECRET in stored.instructions
+        assert stored.status is Status.CANCELLED
+
+
+def test_no_agent_says_whose_child_its_task_is(house: Peers) -> None:
+    """Of an agent's task the parent is believed: it would write into another task's log."""
+    made, b = furnish(house), house.agent("b", "write")
+    before = len(house.do(house.house.journal.of_task(house.stored(made["owner"]).id)))
+    lies: JsonMap = {"parent": made["owner"], "depth": -100, "why": "kept"}
+    child = _made(house, b, {"text": "Buy it", "scheduledFor": LATER, "context": lies})
+    house.ask("PATCH", f"/api/tasks/{child}", {"action": "cancel"}, headers=bearer(b))
+    house.settle()
+    stored = house.stored(child)
+
+    assert (stored.source.kind, stored.context) == (SourceKind.AGENT, {"why": "kept"})
+    assert len(house.do(house.house.journal.of_task(house.stored(made["owner"]).id))) == before
+
+
+def test_saved_filters_are_for_people(house: Peers) -> None:
+    b = house.agent("wide", "read", "write")
+    body: JsonMap = {"name": "mine", "filter": "nothing"}
+    put = house.ask("POST", "/api/views", body, headers=bearer(b))
+    drop = house.ask("DELETE", "/api/views/mine", headers=bearer(b))
+
+    assert (put.status_code, drop.status_code) == (403, 403)
+    assert house.get("/api/views")["views"]
+
+
+def test_an_agent_has_so_many_open_tasks_and_no_more_by_any_door(
+    house: Peers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent_operations, "MOST_OPEN", 2)
+    b = house.agent("b", "write")
+    for n in range(2):
+        _made(house, b, {"text": f"Task {n}", "scheduledFor": LATER})
+    body: JsonMap = {"text": "One more", "scheduledFor": LATER}
+    more = house.ask("POST", "/api/tasks", body, headers=bearer(b))
+    by_mcp = house.tool(b, "create_task", text="One more", when=LATER)
+
+    assert more.status_code == 409, more.text
+    assert "let some of them end" in more.json()["detail"]
+    assert "let some of them end" in text(by_mcp)

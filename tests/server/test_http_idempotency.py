@@ -1,0 +1,271 @@
+"""The same request twice is done once."""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from threading import Barrier, Event
+from typing import cast
+
+import httpx2
+import pytest
+
+from remit.errors import StoreBusy
+from remit.intake.admit import Intake
+from remit.model.codec import Json, JsonMap
+from remit.model.task import Cue, Task
+from remit.store import idempotency
+from remit.store.idempotency import RequestKey
+from tests.server.served import LIMIT, TOKEN, Served, admitting
+
+CREATE = RequestKey("owner POST /api/tasks", "k-1")
+
+
+def _titles(served: Served) -> list[Json]:
+    page = served.get("/api/tasks?limit=500")
+    return [task["title"] for task in cast("list[JsonMap]", page["tasks"])]
+
+
+def _keys(served: Served) -> int:
+    async def count() -> int:
+        rows = await served.house.db.read(lambda tx: tx.ask("SELECT * FROM idempotency"))
+        return len(rows)
+
+    return served.do(count())
+
+
+def test_the_same_key_and_body_give_the_same_answer_to_the_letter(still: Served) -> None:
+    first = still.ask("POST", "/api/tasks", {"text": "Only once"}, key="same")
+    again = still.ask("POST", "/api/tasks", {"text": "Only once"}, key="same")
+
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.content == first.content
+    assert again.headers["Location"] == first.headers["Location"]
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert "Idempotency-Replayed" not in first.headers
+    assert _titles(still).count("Only once") == 1
+
+
+def test_without_a_key_the_same_request_is_two(still: Served) -> None:
+    still.post("/api/tasks", {"text": "Twice, please"})
+    still.post("/api/tasks", {"text": "Twice, please"})
+
+    assert _titles(still).count("Twice, please") == 2
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/api/tasks", {"text": "Another one"}),
+        ("/api/tasks", {"text": "Mine", "priority": "high"}),
+        ("/api/tasks?view=s4", {"text": "Mine"}),
+    ],
+)
+def test_the_same_key_with_another_request_is_refused(still: Served, path: str, body: Json) -> None:
+    still.ask("POST", "/api/tasks", {"text": "Mine"}, key="mine")
+    other = still.ask("POST", path, body, key="mine")
+
+    assert other.status_code == 422
+    assert other.json()["type"] == "urn:remit:problem:idempotency-mismatch"
+    assert "Another one" not in _titles(still)
+
+
+def test_a_key_belongs_to_one_route(still: Served) -> None:
+    task = still.add("Pause me")
+    paused = still.ask("PATCH", f"/api/tasks/{task}", {"action": "pause"}, key="shared")
+    made = still.ask("POST", "/api/tasks", {"text": "Pause me too"}, key="shared")
+    deleted = still.ask("DELETE", f"/api/tasks/{task}", key="shared")
+
+    assert (paused.status_code, made.status_code, deleted.status_code) == (200, 201, 200)
+
+
+def test_a_key_of_one_task_is_not_taken_for_another(still: Served) -> None:
+    one, two = still.add("One"), still.add("Two")
+    still.ask("PATCH", f"/api/tasks/{one}", {"action": "pause"}, key="wrong-task")
+    other = still.ask("PATCH", f"/api/tasks/{two}", {"action": "pause"}, key="wrong-task")
+
+    assert other.status_code == 422
+    assert still.get(f"/api/tasks/{two}")["state"] == "new"
+
+
+def test_a_repeated_change_is_told_what_came_of_it_though_it_is_no_longer_possible(
+    still: Served,
+) -> None:
+    task = still.add("Pause me")
+    answers = [
+        still.ask("PATCH", f"/api/tasks/{task}", {"action": "pause"}, key="pause-once")
+        for _ in range(3)
+    ]
+
+    assert [answer.status_code for answer in answers] == [200, 200, 200]
+    assert still.ask("PATCH", f"/api/tasks/{task}", {"action": "pause"}).status_code == 409
+    assert len(cast("list[Json]", still.get(f"/api/tasks/{task}/log")["log"])) == 2
+
+
+def test_a_retry_repeated_is_one_new_task(working: Served) -> None:
+    task = working.add("A hopeless case")
+    working.settle()
+    first = working.ask("POST", f"/api/tasks/{task}/retry", key="retry-once").json()
+    working.settle()
+    again = working.ask("POST", f"/api/tasks/{task}/retry", key="retry-once").json()
+
+    assert again["id"] == first["id"] != task
+
+
+def test_a_decision_repeated_is_no_conflict(working: Served) -> None:
+    task = working.add("Renew the passport once")
+    working.settle()
+    review = cast("list[JsonMap]", working.get(f"/api/tasks/{task}")["reviews"])[0]["id"]
+    path, body = f"/api/reviews/{review}/decision", {"answer": "decline"}
+
+    answers = [working.ask("POST", path, cast("Json", body), key="decide-once") for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+
+
+def test_what_was_refused_leaves_its_key_free(still: Served) -> None:
+    wrong = still.ask("POST", "/api/tasks", {"text": "Go", "colour": "red"}, key="typo")
+    right = still.ask("POST", "/api/tasks", {"text": "Go"}, key="typo")
+
+    assert (wrong.status_code, right.status_code) == (422, 201)
+
+
+def test_twenty_at_once_with_one_key_make_one_task(still: Served) -> None:
+    everyone = Barrier(20)
+
+    def post(_: int) -> httpx2.Response:
+        with httpx2.Client(timeout=LIMIT, trust_env=False, verify=False) as client:
+            everyone.wait(LIMIT)
+            return client.post(
+                still.url + "/api/tasks",
+                json={"text": "Twenty voices"},
+                headers={"Authorization": f"Bearer {TOKEN}", "Idempotency-Key": "twenty"},
+            )
+
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(post, range(20)))
+
+    made = {answer.json()["id"] for answer in answers if answer.status_code == 201}
+    busy = [answer.json()["type"] for answer in answers if answer.status_code != 201]
+    assert len(made) == 1
+    assert set(busy) <= {"urn:remit:problem:idempotency-in-flight"}
+    assert _titles(still).count("Twenty voices") == 1
+
+
+def test_a_request_that_is_being_done_is_not_begun_again(tmp_path: Path) -> None:
+    begun, go_on = Event(), Event()
+
+    async def slowly(intake: Intake, cue: Cue) -> Task:
+        begun.set()
+        await asyncio.to_thread(go_on.wait, LIMIT)
+        return await intake.admit(cue)
+
+    body: Json = {"text": "Slowly"}
+    with Served(tmp_path, alter=admitting(slowly)) as served, ThreadPoolExecutor(1) as pool:
+        first = pool.submit(served.ask, "POST", "/api/tasks", body, key="slow")
+        assert begun.wait(LIMIT)
+        same = served.ask("POST", "/api/tasks", body, key="slow")
+        other = served.ask("POST", "/api/tasks", {"text": "Else"}, key="slow")
+        go_on.set()
+        assert first.result(LIMIT).status_code == 201
+        again = served.ask("POST", "/api/tasks", body, key="slow")
+
+        assert same.status_code == 409
+        assert same.json()["type"] == "urn:remit:problem:idempotency-in-flight"
+        assert other.status_code == 422
+        assert again.json()["id"] == first.result().json()["id"]
+
+
+def test_what_was_done_before_a_crash_is_found_and_not_done_again(tmp_path: Path) -> None:
+    """The task was stored, its answer was not: as if the process had died in between."""
+    failures = [StoreBusy("the file", 1)]
+
+    async def cut_short(intake: Intake, cue: Cue) -> Task:
+        task = await intake.admit(cue)
+        if failures:
+            raise failures.pop()
+        return task
+
+    with Served(tmp_path, alter=admitting(cut_short)) as served:
+        lost = served.ask("POST", "/api/tasks", {"text": "Survive"}, key="crash")
+        other = served.ask("POST", "/api/tasks", {"text": "Else"}, key="crash")
+        found = served.ask("POST", "/api/tasks", {"text": "Survive"}, key="crash")
+
+        assert (lost.status_code, other.status_code, found.status_code) == (503, 422, 201)
+        assert _titles(served) == ["Survive"]
+        assert served.get(f"/api/tasks/{found.json()['id']}")["title"] == "Survive"
+
+
+def test_a_key_outlives_the_process(tmp_path: Path) -> None:
+    with Served(tmp_path) as served:
+        first = served.ask("POST", "/api/tasks", {"text": "Still here"}, key="lasting")
+    with Served(tmp_path) as served:
+        again = served.ask("POST", "/api/tasks", {"text": "Still here"}, key="lasting")
+
+    assert again.content == first.content
+
+
+def test_after_a_day_a_key_is_forgotten_and_the_same_request_is_a_new_one(tmp_path: Path) -> None:
+    with Served(tmp_path) as served:
+        body: Json = {"text": "Daily"}
+        first = served.ask("POST", "/api/tasks", body, key="daily").json()["id"]
+        served.clock.advance(timedelta(hours=23, minutes=59))
+        same = served.ask("POST", "/api/tasks", body, key="daily").json()["id"]
+        served.clock.advance(timedelta(minutes=1))
+        fresh = served.ask("POST", "/api/tasks", {"text": "Daily, new"}, key="daily")
+
+        assert same == first
+        assert fresh.status_code == 201
+        assert fresh.json()["id"] != first
+        assert _keys(served) == 1
+
+
+def test_old_keys_are_swept_out(tmp_path: Path) -> None:
+    with Served(tmp_path) as served:
+        for n in range(3):
+            served.ask("POST", "/api/tasks", {"text": "Go"}, key=f"old-{n}")
+        served.clock.advance(timedelta(hours=25))
+        served.ask("POST", "/api/tasks", {"text": "Go"}, key="new")
+
+        assert _keys(served) == 1
+
+
+def test_an_expired_reservation_is_taken_anew_even_unswept(tmp_path: Path) -> None:
+    with Served(tmp_path) as served:
+        house = served.house
+        start = house.clock.now()
+
+        async def reserve(digest: str, ref: str, hours: int) -> idempotency.StoredReply:
+            at = start + timedelta(hours=hours)
+            return await house.db.write(idempotency.reserve, CREATE, digest, ref, at)
+
+        first = served.do(reserve("one", "ref-1", 0))
+        held = served.do(reserve("two", "ref-2", 23))
+        fresh = served.do(reserve("two", "ref-3", 24))
+
+    assert (first.digest, first.body, first.answered) == ("one", "ref-1", False)
+    assert held == first
+    assert (fresh.digest, fresh.body) == ("two", "ref-3")
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "tab\there", "caf\u00e9"])
+def test_a_key_that_cannot_be_one_is_refused(still: Served, key: str) -> None:
+    answer = still.client.post(
+        still.url + "/api/tasks",
+        json={"text": "Go"},
+        headers=[
+            (b"authorization", f"Bearer {TOKEN}".encode()),
+            (b"idempotency-key", key.encode("latin-1")),
+        ],
+    )
+
+    assert answer.status_code == 422
+    assert answer.json()["field"] == "Idempotency-Key"
+
+
+def test_two_keys_are_none(still: Served) -> None:
+    headers = [("authorization", f"Bearer {TOKEN}"), ("idempotency-key", "a")]
+    answer = still.client.post(
+        still.url + "/api/tasks", json={"text": "Go"}, headers=[*headers, ("idempotency-key", "b")]
+    )
+
+    assert answer.status_code == 422

@@ -1,0 +1,101 @@
+"""The API's own description held against the API, by requests that nobody thought of."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from remit.model.codec import JsonMap
+from remit.server import app, openapi
+from tests.server.served import TOKEN, Served
+from tests.soak import SOAK
+
+# Every check is on. What can be read may still be refused with a sentence: that a time has passed,
+# that nobody is called so, that a filter is not known; no schema can say that.
+SETTINGS = """
+[checks.positive_data_acceptance]
+expected-statuses = ["2xx", "304", "401", "403", "404", "409", "412", "422"]
+"""
+HOW_LONG = (
+    ("--phases=examples,coverage,fuzzing", "--max-examples=5")
+    if SOAK
+    else ("--phases=examples,fuzzing", "--max-examples=3")
+)
+# In parts, so that each has its time. What providers call (/hooks/) is in none: it is believed by
+# its signature alone, and no generator has the secret.
+PARTS = {
+    "tasks": "^/api/tasks",
+    "talk": "^/api/(conversations|messages|tokens|sign-ins|invitations)",
+    "nouns": "^/(api/(?!tasks|conversations|messages|tokens|sign-ins|invitations)|healthz|openapi)",
+}
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(420)  # a quarter of a minute on a machine that does nothing else
+@pytest.mark.parametrize("part", PARTS)
+def test_nothing_is_found_against_the_description_of_the_api(tmp_path: Path, part: str) -> None:
+    config = tmp_path / "schemathesis.toml"
+    config.write_text(SETTINGS)
+    with Served(tmp_path / "home") as served:
+        served.add("Water the plants")
+        served.post("/api/messages", {"text": "Remind me every day at 08:30 to stretch"})
+        found = subprocess.run(
+            [
+                Path(sys.executable).with_name("schemathesis"),
+                f"--config-file={config}",
+                "run",
+                f"{served.url}/openapi.json",
+                f"--header=Authorization: Bearer {TOKEN}",
+                "--checks=all",
+                *HOW_LONG,
+                "--generation-deterministic",
+                f"--include-path-regex={PARTS[part]}",
+                "--warnings=off",
+                "--no-color",
+            ],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=400,
+            check=False,
+        )
+
+    assert found.returncode == 0, found.stdout[-6000:] + found.stderr[-2000:]
+    assert "No issues found" in found.stdout or "passed" in found.stdout
+
+
+def test_every_schema_can_be_made_a_type_of_by_the_makers_of_clients() -> None:
+    """What openapi-python-client and openapi-typescript need, found by trying both.
+
+    Of a named choice the first makes nothing, nor of whatever holds one; two schemas of one title
+    are one class to it; and a dot in a name is no part of a name.
+    """
+    document = openapi.document(app.table(1, debug=True), 1)
+    schemas = cast("dict[str, JsonMap]", cast("JsonMap", document["components"])["schemas"])
+    titles = [str(each.get("title", name)) for name, each in schemas.items()]
+    named = {
+        found.rpartition("/")[2]
+        for found in re.findall(r'"\$ref": "([^"]+)"', json.dumps(document))
+    }
+    choices = [name for name, each in schemas.items() if each.keys() & {"anyOf", "oneOf", "allOf"}]
+
+    assert choices == []
+    assert [name for name in schemas if not re.fullmatch(r"[A-Z][A-Za-z0-9]*", name)] == []
+    assert sorted({each for each in titles if titles.count(each) > 1}) == []
+    assert named <= {*schemas}
+    for name in ("Task", "TaskS4", "TaskDetail", "TaskPage"):
+        assert schemas[name]["type"] == "object", name
+
+
+def test_no_route_is_left_out_of_the_parts(still: Served) -> None:
+    untried = [
+        path
+        for path in still.page.paths
+        if not any(re.match(part, path) for part in PARTS.values())
+    ]
+
+    assert {path.split("/")[1] for path in untried} <= {"hooks"}

@@ -1,0 +1,415 @@
+"""The inbox without a script: every question is drawn, every answer is a form, and counts once."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta
+from html import unescape
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode
+
+import httpx2
+import pytest
+from msgspec.structs import replace
+
+from remit.model.codec import Json
+from remit.model.delivery import Delivery
+from remit.model.ids import DeliveryId, ReviewId
+from remit.model.permit import Reach
+from remit.model.reply import Ask, Hold, Reply, ToolCall
+from remit.model.review import Review
+from remit.model.status import Actor, Reason
+from remit.model.task import Task
+from remit.review import ask
+from remit.store import owner_activity, reviews
+from tests.server.served import TOKEN, Served
+
+LETTER: Final = "Lumphini Park."
+LATER: Final = "2026-04-01T10:00:00Z"
+HIDDEN: Final = re.compile(r'name="digest" value="([0-9a-f]+)"')
+
+
+class Visitor:
+    """A browser without a script: it reads pages and sends forms."""
+
+    def __init__(self, served: Served) -> None:
+        self.served = served
+
+    def get(self, path: str, status: int = 200, **headers: str) -> str:
+        answer = self._send("GET", path, b"", headers)
+        assert answer.status_code == status, answer.text
+        return unescape(answer.text)
+
+    def post(self, path: str, status: int = 303, **fields: str) -> httpx2.Response:
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        answer = self._send("POST", path, urlencode(fields).encode(), headers)
+        assert answer.status_code == status, answer.text
+        return answer
+
+    def decide(self, review: str, status: int = 303, **fields: str) -> httpx2.Response:
+        """Answer what is shown on the page, as it is shown."""
+        found = HIDDEN.search(self.get(f"/inbox/{review}"))
+        assert found
+        return self.post(f"/inbox/{review}", status, digest=found[1], **fields)
+
+    def _send(self, method: str, path: str, body: bytes, more: dict[str, str]) -> httpx2.Response:
+        headers = {"Authorization": f"Bearer {TOKEN}", **more}
+        return self.served.client.request(
+            method, self.served.url + path, content=body, headers=headers
+        )
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with Served(tmp_path, works=True) as served:
+        yield served
+
+
+@pytest.fixture
+def visitor(served: Served) -> Visitor:
+    return Visitor(served)
+
+
+def _asked(served: Served, title: str = "Tell Anna", to: str | None = "anna@example.org") -> str:
+    """A task whose letter waits for a yes; the review's id."""
+    delivery: list[Json] = [{"channel": "outbox", "recipient": to}]
+    task = served.post("/api/tasks", {"title": title, "delivery": delivery})["id"]
+    served.settle()
+    (review,) = [each for each in _open(served) if each.task_id == task]
+    return str(review.id)
+
+
+def _open(served: Served) -> list[Review]:
+    return served.do(served.house.inbox.waiting())
+
+
+def _review(served: Served, ident: str) -> Review:
+    async def read() -> Review:
+        return await served.house.db.read(reviews.get, ReviewId(ident))
+
+    return served.do(read())
+
+
+def _pass(served: Served, span: timedelta) -> None:
+    async def advance() -> None:
+        served.clock.advance(span)
+
+    served.do(advance())
+    served.settle()
+
+
+def test_what_waits_stands_under_what_is_to_be_done_about_it(
+    served: Served, visitor: Visitor
+) -> None:
+    _asked(served)
+    served.add("Something hopeless")
+    served.add("Look around")
+    served.settle()
+    page = visitor.get("/inbox")
+    order = [page.index(word) for word in ("Decide <", "Look at <", "Fix <")]
+    assert order == sorted(order)
+    for title, heap in (("Tell Anna", "Decide <"), ("Look around", "Look at <")):
+        assert page.index(heap) < page.index(title)
+    assert page.index("Something hopeless", order[2]) > order[2]
+
+
+def test_an_empty_house_says_how_to_begin_and_a_quiet_one_that_nothing_is_wanted(
+    served: Served, visitor: Visitor
+) -> None:
+    assert "Hand over your first task" in visitor.get("/inbox")
+    served.add("Look around", scheduledFor=LATER)
+    quiet = visitor.get("/inbox")
+    assert "Nothing needs you" in quiet
+    assert "Hand over your first task" not in quiet
+
+
+def test_a_letter_that_is_approved_as_it_stands_is_not_called_edited(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _asked(served)
+    visitor.decide(review, answer="approve", text=LETTER)
+    decision = _review(served, review).decision
+    assert decision is not None
+    assert (decision.answer, decision.text) == ("approve", None)
+
+
+def test_what_was_typed_is_what_goes_out_to_the_byte(served: Served, visitor: Visitor) -> None:
+    review = _asked(served)
+    typed = "Hi Anna,\n\n  *two* lines & a <tag>,\tünïcødé 🦎\nthe end"
+    visitor.decide(review, answer="approve", text=typed.replace("\n", "\r\n"))
+    _pass(served, timedelta(seconds=11))
+    assert [parcel.body for parcel in served.outbox.sent] == [typed]
+
+
+def test_the_card_of_a_message_is_drawn_and_its_lines_are_answered_in_one_form(
+    served: Served, visitor: Visitor
+) -> None:
+    text = "Erinnere mich bald an den Müll. Erinnere mich irgendwann an den Arzt."
+    told = served.post("/api/messages", {"text": text})
+    first, second = [str(each["id"]) for each in told["tasks"]]  # type: ignore[union-attr,index,call-overload]
+    (review,) = [str(each.id) for each in _open(served)]
+    page, other = visitor.get(f"/inbox/{review}"), visitor.get(f"/tasks/{second}")
+    visitor.decide(review, answer="answer", text="1: morgen um 9:30\n2: morgen um 18 Uhr")
+
+    for shown in ("2 Dinge sind offen", "Geht an", "dich, über dashboard", "Den Arzt", "“bald”"):
+        assert shown in page
+    assert f'href="/inbox/{review}"' in other  # it waits for the card of the first task
+    assert _open(served) == []
+    planned = [served.get(f"/api/tasks/{each}")["scheduledFor"] for each in (first, second)]
+    assert None not in planned
+
+
+def test_who_decides_second_is_told_who_was_first_and_changes_nothing(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _asked(served)
+    digest = HIDDEN.search(visitor.get(f"/inbox/{review}"))
+    assert digest
+    visitor.post(f"/inbox/{review}", answer="approve", text=LETTER, digest=digest[1])
+    late = visitor.post(f"/inbox/{review}", 409, answer="decline", text="No more", digest=digest[1])
+    assert "Somebody was first" in late.text
+    assert "You approved, today at" in late.text
+    decision = _review(served, review).decision
+    assert decision is not None
+    assert decision.answer == "approve"
+
+
+def test_nobody_approves_what_he_was_not_shown(served: Served, visitor: Visitor) -> None:
+    review = _asked(served)
+    visitor.post(f"/inbox/{review}", 409, answer="approve", text=LETTER, digest="0" * 64)
+    visitor.post(f"/inbox/{review}", 409, answer="approve", text=LETTER)
+    assert _review(served, review).decision is None
+    assert served.outbox.tried == []
+
+
+def test_a_yes_for_always_is_kept_and_the_next_letter_goes_unasked(
+    served: Served, visitor: Visitor
+) -> None:
+    page = visitor.get(f"/inbox/{(review := _asked(served))}")
+    assert "this person, this channel, this address" in page
+    visitor.decide(review, always="true", text=LETTER)
+    served.post(
+        "/api/tasks",
+        {"title": "Again", "delivery": [{"channel": "outbox", "recipient": "anna@example.org"}]},
+    )
+    _pass(served, timedelta(seconds=11))
+    assert _open(served) == []
+    assert len(served.outbox.sent) == 2
+
+
+def test_what_is_sent_back_is_done_again_with_the_word_and_needs_one(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _asked(served)
+    wrong = visitor.decide(review, 422, answer="back")
+    assert "give the text" in wrong.text
+    visitor.decide(review, answer="back", text="Shorter, please.")
+    served.settle()
+    (again,) = _open(served)
+    assert served.stored(again.task_id).notes == ("Shorter, please.",)
+
+
+def test_a_declined_letter_is_never_sent(served: Served, visitor: Visitor) -> None:
+    review = _asked(served)
+    visitor.decide(review, answer="decline")
+    _pass(served, timedelta(minutes=1))
+    assert served.outbox.tried == []
+    assert "nothing was sent" in visitor.get(f"/inbox/{review}")
+
+
+def test_an_answer_goes_to_the_work_that_asked(served: Served, visitor: Visitor) -> None:
+    task = served.add("Fill in the visa form")
+    served.settle()
+    (review,) = _open(served)
+    visitor.decide(str(review.id), 422, answer="answer")
+    visitor.decide(str(review.id), answer="answer", text="Multiple")
+    served.settle()
+    assert served.stored(task).notes == ("Multiple",)
+
+
+def test_after_a_decision_the_next_thing_is_opened(served: Served, visitor: Visitor) -> None:
+    first, second = _asked(served, "First"), _asked(served, "Second")
+    there = visitor.decide(first, answer="approve", text=LETTER).headers["location"]
+    assert there == f"/inbox/{second}?done={first}"
+    assert "Sending to anna@example.org" in visitor.get(there)
+    assert visitor.decide(second, answer="decline").headers["location"].startswith("/inbox?done=")
+
+
+def test_what_was_approved_can_be_called_back_changed_and_sent(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _asked(served)
+    visitor.decide(review, answer="approve", text=f"{LETTER} Soon.")
+    assert "Undo" in visitor.get(f"/inbox/{review}/stand")
+    visitor.post(f"/inbox/{review}/undo")
+    _pass(served, timedelta(minutes=1))
+    assert served.outbox.tried == []
+    assert f"{LETTER} Soon." in unescape(visitor.get(f"/inbox/{review}"))
+    visitor.decide(review, answer="approve", text=f"{LETTER} Very soon.")
+    _pass(served, timedelta(seconds=11))
+    assert [parcel.body for parcel in served.outbox.sent] == [f"{LETTER} Very soon."]
+
+
+def test_what_is_on_its_way_cannot_be_called_back(served: Served, visitor: Visitor) -> None:
+    review = _asked(served)
+    visitor.decide(review, answer="approve", text=LETTER)
+    _pass(served, timedelta(seconds=11))
+    visitor.post(f"/inbox/{review}/undo", 409)
+    assert "Undo" not in visitor.get(f"/inbox/{review}/stand")
+
+
+@pytest.mark.parametrize("until", ["hour", "evening", "morning"])
+def test_what_is_put_off_is_out_of_sight_until_it_comes_back(
+    served: Served, visitor: Visitor, until: str
+) -> None:
+    review = _asked(served)
+    visitor.post(f"/inbox/{review}/later", until=until)
+    page = visitor.get("/inbox/list")
+    assert "Decide <" not in page
+    assert page.index("Later") < page.index(review)
+    _pass(served, timedelta(days=1))
+    back = visitor.get("/inbox/list")
+    assert back.index("Decide <") < back.index(review)
+    assert "Later" not in back
+
+
+def test_a_question_is_put_off_to_a_time_that_is_to_come(served: Served, visitor: Visitor) -> None:
+    review = _asked(served)
+    assert "later one" in visitor.post(f"/inbox/{review}/later", 422, at="2020-01-01T10:00").text
+    assert "Say a time" in visitor.post(f"/inbox/{review}/later", 422, at="soon").text
+    visitor.post(f"/inbox/{review}/later", at="2026-03-10T10:00")
+    assert "Decide <" not in visitor.get("/inbox/list")
+
+
+def test_a_result_that_was_seen_waits_no_more(served: Served, visitor: Visitor) -> None:
+    task = served.add("Look around")
+    served.settle()
+    assert "Lumphini Park." in visitor.get(f"/inbox/{task}")
+    visitor.post(f"/inbox/{task}/seen")
+    assert task not in visitor.get("/inbox/list")
+    assert "You have seen this" in visitor.get(f"/inbox/{task}")
+
+
+def test_what_failed_says_why_and_is_tried_again_in_other_words(
+    served: Served, visitor: Visitor
+) -> None:
+    task = served.add("Something hopeless")
+    served.settle()
+    assert "It failed" in visitor.get(f"/inbox/{task}")
+    visitor.post(f"/inbox/{task}/retry", instructions="Something else")
+    served.settle()
+    assert task not in visitor.get("/inbox/list")
+    found = served.get("/api/tasks")["tasks"]
+    assert isinstance(found, list)
+    (fresh,) = [each for each in found if isinstance(each, dict) and each["retryOf"] == task]
+    assert fresh["instructions"] == "Something else"
+    assert served.stored(task).status == "failed"
+
+
+def test_what_still_runs_is_not_for_the_inbox(served: Served, visitor: Visitor) -> None:
+    task = served.add("Look around", scheduledFor=LATER)
+    answer = visitor.served.client.get(
+        f"{served.url}/inbox/{task}", headers={"Authorization": f"Bearer {TOKEN}"}
+    )
+    assert (answer.status_code, answer.headers["location"]) == (303, f"/tasks/{task}")
+    visitor.get("/inbox/task-nonsense", 404)
+    visitor.get("/inbox/rev-01KJPG3GZ0JE2VRRDYDNSS5FYE", 404)
+
+
+def test_the_preview_says_what_would_be_held_and_what_was_changed(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _asked(served)
+    told = visitor.post(f"/inbox/{review}/preview", 200, text="Lumphini Garden.").text
+    assert "<del>Park</del><ins>Garden</ins>" in told
+    assert "Would be held" not in told
+    assert "Would be held" in visitor.post(f"/inbox/{review}/preview", 200, text="NONE").text
+    assert "Nothing is written yet" in visitor.post(f"/inbox/{review}/preview", 200).text
+    assert _review(served, review).decision is None
+
+
+_TASKED: Final = Delivery("outbox", "Anna", id=DeliveryId("dlv-1"), reason="no answer came")
+_CALL: Final = ToolCall("call-1", "pay_bill", {"amount": "12"})
+KINDS: Final[dict[str, tuple[Callable[[Task], Review], str]]] = {
+    "question": (lambda t: ask.question(t, "0", Ask(Reason.INPUT, "Which one?")), "Your answer"),
+    "endless": (lambda t: ask.endless(t, 20), "Your answer"),
+    "call": (lambda t: ask.call(t, "0:0", _CALL), "Allow this call"),
+    "begun": (lambda t: ask.begun(t, "0:0", _CALL, "It stopped."), "It was done"),
+    "held": (lambda t: ask.held(t, 0, Hold("It is odd."), Reply("Hm")), "Send this text"),
+    "whom": (lambda t: ask.whom(t, _TASKED, 0, "Two are called Anna."), "contact book"),
+    "send": (
+        lambda t: ask.permission(t, _TASKED, Reach("Anna", "1"), "Hi", "It is late. "),
+        "It is late.",
+    ),
+    "unproven": (lambda t: ask.unproven(t, "too long", "A text"), "Accept as it is"),
+    "locked": (lambda t: ask.locked(t, _TASKED, "the token is old"), "It is put right"),
+    "doubt": (lambda t: ask.doubtful(t, _TASKED), "It arrived"),
+    "budget": (
+        lambda t: ask.question(t, "1", Ask(Reason.APPROVAL, "It costs $2.", about="budget:day")),
+        "Let it go on",
+    ),
+    "poison": (
+        lambda t: ask.question(t, "2", Ask(Reason.POISON, "Remit died 3 times. Try once more?")),
+        "Try once more",
+    ),
+}
+
+
+def _store(served: Served, review: Review) -> None:
+    async def write() -> None:
+        now = served.clock.now()
+        await served.house.db.write(reviews.open_review, review, Actor.EXECUTOR, now)
+
+    served.do(write())
+
+
+def _put(served: Served, make: Callable[[Task], Review]) -> tuple[str, Review]:
+    """Open a question as a run would, on a task that waits for its day."""
+    made = make(served.stored(served.add("Look around", scheduledFor=LATER)))
+    review = replace(made, id=ReviewId(f"rev-{served.house.ids.ulid()}"))
+    _store(served, review)
+    return str(review.id), review
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_question_is_drawn_with_the_answers_it_takes(
+    still: Served, kind: str
+) -> None:
+    make, says = KINDS[kind]
+    ident, review = _put(still, make)
+    page = Visitor(still).get(f"/inbox/{ident}")
+    assert says in page
+    buttons = set(re.findall(r'name="answer" value="(\w+)"', page))
+    missing = {each.value for each in review.options} - buttons
+    assert missing <= {"edit"}  # a changed text that is approved
+    assert buttons <= {each.value for each in review.options}
+
+
+def test_arguments_that_are_no_object_are_not_taken_for_any(still: Served) -> None:
+    ident, _ = _put(still, lambda task: ask.call(task, "0:0", _CALL))
+    wrong = Visitor(still).decide(ident, 422, answer="approve", text='["no object"')
+    assert "no JSON object" in wrong.text
+    assert "no object" in unescape(wrong.text)
+    assert _review(still, ident).decision is None
+    Visitor(still).decide(ident, answer="approve", text='{"amount": "13"}')
+    decision = _review(still, ident).decision
+    assert decision is not None
+    assert (decision.answer, decision.text) == ("edit", '{"amount": "13"}')
+
+
+def test_a_click_is_noted_and_what_a_page_fetches_by_itself_is_not(
+    served: Served, visitor: Visitor
+) -> None:
+    review = _asked(served)
+    before = served.do(_acted(served))
+    _pass(served, timedelta(minutes=5))
+    visitor.get("/inbox/list")
+    visitor.get(f"/inbox/{review}/stand")
+    assert served.do(_acted(served)) == before
+
+    visitor.post(f"/inbox/{review}/later", until="hour")
+    assert served.do(_acted(served)) == served.clock.now()
+
+
+async def _acted(served: Served) -> datetime | None:
+    return await served.house.db.read(owner_activity.last)

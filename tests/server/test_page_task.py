@@ -1,0 +1,323 @@
+"""The page of one task without a browser: every part is whole HTML, every act a plain form."""
+
+import json
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Concatenate, Final, ParamSpec, TypeVar
+from urllib.parse import urlencode
+
+import httpx2
+import pytest
+from msgspec.structs import replace
+
+from remit.model.event import Event, EventKind
+from remit.model.ids import TaskId
+from remit.model.status import Actor
+from remit.server.web import story, timeline
+from remit.server.web.story import LogKind, ToolUse
+from remit.server.web.timeline import TimelineBar
+from remit.store.database import Tx
+from remit.triggers import command
+from remit.wiring import App
+from tests.engine.rig import Watched
+from tests.server.served import TOKEN, Served
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+PART: Final = {"HX-Request": "true"}
+START: Final = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with Served(tmp_path) as served:
+        yield served
+
+
+@pytest.fixture
+def working(tmp_path: Path) -> Iterator[Served]:
+    with Served(tmp_path, works=True) as served:
+        yield served
+
+
+def get(served: Served, path: str, **headers: str) -> httpx2.Response:
+    sent = {"Authorization": f"Bearer {TOKEN}", **headers}
+    return served.client.get(served.url + path, headers=sent, follow_redirects=False)
+
+
+def post(served: Served, path: str, **form: str) -> httpx2.Response:
+    sent = {
+        "Authorization": f"Bearer {TOKEN}",
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    body = urlencode(form).encode()
+    return served.client.post(served.url + path, headers=sent, content=body, follow_redirects=False)
+
+
+def later(served: Served) -> str:
+    at = (served.clock.now() + timedelta(days=3)).isoformat().replace("+00:00", "Z")
+    return served.add("Plan the trip", scheduledFor=at)
+
+
+def test_a_task_has_a_page_and_its_parts_are_the_same_html(served: Served) -> None:
+    task = served.add("Find a park", title="Find a park", work=["Look", "Choose"])
+    page = get(served, f"/tasks/{task}")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    for part in ("bar", "body", "rail"):
+        drawn = get(served, f"/tasks/{task}/part/{part}", **PART).text
+        assert f'id="task-{part}"' in drawn
+        assert drawn.strip() in page.text
+
+
+def test_a_task_that_is_not_there_is_said_on_a_page(served: Served) -> None:
+    for path in ("/tasks/task-01KJPWD6M0KBJB4XTVRSJ15950", "/tasks/nonsense"):
+        page = get(served, path)
+        assert page.status_code == 404
+        assert "Not found" in page.text
+
+
+def test_there_is_no_other_part(served: Served) -> None:
+    task = served.add("Find a park")
+    assert get(served, f"/tasks/{task}/part/secrets").status_code == 404
+
+
+def test_an_attempt_that_never_was_is_not_compared(served: Served) -> None:
+    task = served.add("Find a park")
+    assert get(served, f"/tasks/{task}/compare?a=1&b=2").status_code == 404
+
+
+def test_the_words_of_others_are_escaped_on_the_page(served: Served) -> None:
+    task = served.add("x", title="<img src=x onerror=alert(1)>", instructions="<script>1</script>")
+    page = get(served, f"/tasks/{task}").text
+    assert "<img src=x" not in page
+    assert "<script>1" not in page
+    assert "&lt;script&gt;1&lt;/script&gt;" in page
+
+
+def test_forms_act_and_then_show_the_page_again(served: Served) -> None:
+    task = later(served)
+    for act, status in (("pause", "paused"), ("resume", "new"), ("cancel", "cancelled")):
+        answer = post(served, f"/tasks/{task}/{act}")
+        assert (answer.status_code, answer.headers["location"]) == (303, f"/tasks/{task}")
+        assert served.stored(task).status == status
+    assert post(served, f"/tasks/{task}/pause").status_code == 409
+
+
+def test_a_deleted_task_is_restored_from_its_page(served: Served) -> None:
+    task = later(served)
+    post(served, f"/tasks/{task}/cancel")
+    assert "Delete this task?" in get(served, f"/tasks/{task}/delete").text
+    assert post(served, f"/tasks/{task}/delete").headers["location"] == "/tasks"
+    assert served.stored(task).deleted_at is not None
+    assert "Restore" in get(served, f"/tasks/{task}").text
+    post(served, f"/tasks/{task}/restore")
+    assert served.stored(task).deleted_at is None
+
+
+def test_only_what_has_ended_is_tried_again(served: Served) -> None:
+    task = later(served)
+    assert get(served, f"/tasks/{task}/again").status_code == 409
+    post(served, f"/tasks/{task}/cancel")
+    assert get(served, f"/tasks/{task}/again").status_code == 200
+    fresh = post(served, f"/tasks/{task}/retry", instructions="Another way")
+    made = served.stored(fresh.headers["location"].rpartition("/")[2])
+    assert (made.retry_of, made.instructions) == (task, "Another way")
+
+
+def form_of(served: Served, task: str) -> dict[str, str]:
+    page = get(served, f"/tasks/{task}/edit").text
+    version = page.partition('name="version" value="')[2].partition('"')[0]
+    return {"title": "A", "instructions": "B", "priority": "high", "version": version}
+
+
+def test_an_edit_changes_only_what_differs(served: Served) -> None:
+    task = later(served)
+    before = served.stored(task)
+    assert post(served, f"/tasks/{task}/edit", **form_of(served, task)).status_code == 303
+    after = served.stored(task)
+    assert (after.title, after.instructions, after.priority) == ("A", "B", "high")
+    assert after.scheduled_for == before.scheduled_for
+
+
+def test_an_edit_of_what_changed_meanwhile_is_refused_with_the_words_kept(served: Served) -> None:
+    task = later(served)
+    form = form_of(served, task)
+    served.patch(task, "pause")
+    answer = post(served, f"/tasks/{task}/edit", **form)
+    assert answer.status_code == 412
+    assert 'value="A"' in answer.text
+    assert served.stored(task).title == "Plan the trip"
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sentence"),
+    [
+        ({"title": " "}, "The title may not be empty."),
+        ({"instructions": " "}, "The instructions may not be empty."),
+        ({"at": "tomorrow"}, "is no time"),
+    ],
+)
+def test_a_wrong_edit_is_told_in_a_sentence(
+    served: Served, wrong: dict[str, str], sentence: str
+) -> None:
+    task = later(served)
+    answer = post(served, f"/tasks/{task}/edit", **(form_of(served, task) | wrong))
+    assert answer.status_code == 422
+    assert sentence in answer.text
+
+
+def test_the_whole_log_is_exported_as_lines_of_json(working: Served) -> None:
+    task = working.add("Find a park")
+    working.settle()
+    answer = get(working, f"/tasks/{task}/log.jsonl")
+    assert f"{task}.jsonl" in answer.headers["content-disposition"]
+    told = [json.loads(line) for line in answer.text.splitlines()]
+    assert [each["turnNumber"] for each in told] == list(range(1, len(told) + 1))
+
+
+def test_the_log_is_filtered_and_paged_on_the_server(working: Served) -> None:
+    task = working.add("Find a park")
+    working.settle()
+    everything = get(working, f"/tasks/{task}/log").text
+    assert "I looked around." in everything
+    thinking = get(working, f"/tasks/{task}/log?show=thinking").text
+    assert "I looked around." in thinking
+    assert "You asked for it." not in thinking
+    assert "data-n" not in get(working, f"/tasks/{task}/log?find=nowhere").text
+    first = get(working, f"/tasks/{task}/log?before=2").text
+    assert 'id="log-1"' in first
+    assert 'id="log-2"' not in first
+    behind = get(working, f"/tasks/{task}/log?after=2").text
+    assert 'id="log-2"' not in behind
+    assert 'id="log-3"' in behind
+
+
+# What happened, in words --------------------------------------------------------------------------
+
+
+def event(n: int, kind: EventKind, actor: Actor = Actor.EXECUTOR, **data: object) -> Event:
+    at = START + timedelta(seconds=n)
+    return Event(n, TaskId("task-x"), n, kind, actor, at, data, "")  # type: ignore[arg-type]
+
+
+def test_what_was_said_aloud_is_not_said_again_by_its_step() -> None:
+    told = story.lines(
+        [
+            event(1, EventKind.RUN_SAID, text="First I look.\n"),
+            event(2, EventKind.STEP_DONE, step="plan_step"),
+            event(3, EventKind.STEP_DONE, step="execute_tool", text="First I look."),
+            event(4, EventKind.STEP_DONE, step="execute_tool:1", text="Then I write."),
+        ],
+        {},
+    )
+    assert [line.text for line in told] == ["First I look.", "Planned the work.", "Then I write."]
+
+
+def test_a_tool_is_told_by_its_name_and_one_that_failed_is_an_error() -> None:
+    calls = {"use:0:0": [ToolUse("search_tasks"), ToolUse("write_file", failed=True)]}
+    step = "use:0:0"
+    told = story.lines(
+        [
+            event(1, EventKind.STEP_DONE, step=step, text="Nothing was found."),
+            event(2, EventKind.STEP_DONE, step=step, text="The disk is full."),
+        ],
+        calls,
+    )
+    assert [(line.word, line.error) for line in told] == [
+        ("search_tasks", False),
+        ("write_file", True),
+    ]
+    assert told[1].fits(LogKind.ERRORS, "disk")
+    assert not told[0].fits(LogKind.ERRORS, "")
+
+
+@pytest.mark.parametrize("kind", list(EventKind))
+def test_every_kind_of_event_has_a_line(kind: EventKind) -> None:
+    data = {
+        "to": "failed",
+        "answer": "refused",
+        "attempt": 1,
+        "question": "Which?",
+        "step": "verify",
+        "outcome": "retry",
+    }
+    (line,) = story.lines([event(1, kind, Actor.EXECUTOR, **data)], {})
+    assert line.word
+    assert line.text
+
+
+def test_work_that_goes_back_says_so_and_why() -> None:
+    moved = event(1, EventKind.TASK_MOVED, Actor.EXECUTOR, to="running", note="form: no list")
+    (line,) = story.lines([moved], {})
+
+    assert line.text == "Not proven, goes back: form: no list"
+
+
+def test_bars_lie_one_behind_the_other_and_fit() -> None:
+    own = [
+        event(0, EventKind.TASK_MOVED, Actor.ENGINE, lease=1, to="running"),
+        event(6, EventKind.STEP_DONE, step="plan_step"),
+        event(54, EventKind.STEP_DONE, step="execute_tool"),
+        event(60, EventKind.DELIVERY_CLAIMED, attempt=1),
+        event(62, EventKind.DELIVERY_SETTLED, answer="accepted"),
+    ]
+    bars = timeline.bars(own, own[-1].at, own[-1].at, {})
+    assert [(bar.label, bar.took) for bar in bars] == [
+        ("Plan", "6 s"),
+        ("Think", "48 s"),
+        ("Send", "2 s"),
+    ]
+    chart = timeline.chart(bars, "attempt 1")
+    assert chart is not None
+    assert chart.words == "Timeline of attempt 1: Plan 6 s, Think 48 s, Send 2 s"
+    assert [mark for _, mark in chart.marks][-1] == "1 min 40 s"
+    assert all(row.x >= 0 and row.x + row.width <= 100.5 for row in chart.rows)
+
+
+def test_what_runs_now_has_a_bar_that_ends_now() -> None:
+    own = [event(0, EventKind.TASK_MOVED, Actor.ENGINE, lease=1, to="running")]
+    (bar,) = timeline.bars(own, None, START + timedelta(minutes=3), {})
+    assert bar == TimelineBar("Think", START, START + timedelta(minutes=3), "run")
+
+
+def test_a_long_attempt_is_drawn_from_its_end() -> None:
+    steps = [event(n, EventKind.STEP_DONE, step=f"execute_tool:{n}") for n in range(1, 100)]
+    chart = timeline.chart(timeline.bars(steps, START, START, {}), "attempt 1")
+    assert chart is not None
+    assert (len(chart.rows), chart.left_out) == (timeline.MOST_BARS, 99 - timeline.MOST_BARS)
+
+
+class Meanwhile(Watched):
+    """Something happens whenever what stands around a page is looked at."""
+
+    happens: Callable[[], Awaitable[object]]
+
+    async def read(
+        self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        if work.__name__ == "_look":
+            await self.happens()
+        return await super().read(work, *args, **kwargs)
+
+
+def _eventful(house: App) -> App:
+    db = Meanwhile(house.db)
+    db.happens = lambda: house.intake.admit(command.cue("Meanwhile", ref="meanwhile"))
+    return replace(house, db=db)
+
+
+@pytest.mark.parametrize("path", ["/tasks/{}", "/tasks", "/inbox", "/schedule", "/conversations"])
+def test_what_happens_while_a_page_is_made_is_told_to_it_by_the_socket(
+    tmp_path: Path, path: str
+) -> None:
+    with Served(tmp_path, alter=_eventful) as served:
+        task = served.add("Find a park")
+        before = served.do(served.house.journal.last())
+        page = get(served, path.format(task))
+        after = served.do(served.house.journal.last())
+
+    assert f'<body data-seq="{before}"' in page.text
+    assert before < after

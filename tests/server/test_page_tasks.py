@@ -1,0 +1,376 @@
+"""The list of tasks and the calendar, as pages: what they say without a script."""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Final
+from urllib.parse import parse_qs, urlencode, urlsplit
+from zoneinfo import ZoneInfo
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.brain.scripted import parse
+from remit.errors import BadInput
+from remit.model.codec import JsonMap
+from remit.model.ids import RunId, TaskId, WorkerId
+from remit.model.run import Run
+from remit.model.status import Status
+from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from remit.server.web import calendar, line, row_timeline
+from remit.server.web.calendar import CalendarMark, CalendarSpan
+from remit.server.web.schedule import wall
+from remit.settings import Settings
+from tests.browser.crowd import crowd
+from tests.server.served import TOKEN, Served
+
+BERLIN: Final = ZoneInfo("Europe/Berlin")
+NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+SOME: Final = "task-01CR0WD0000000000000000001"
+WORDS: Final = st.sampled_from(
+    ["status:failed", "is:once", "rent", '"two words"', 'channel:"my mail"', "a:b:c", "due:today"]
+)
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[Served]:
+    with Served(tmp_path) as served:
+        yield served
+
+
+def look(served: Served, path: str, *, part: bool = False) -> httpx2.Response:
+    headers = {"Authorization": f"Bearer {TOKEN}"} | ({"HX-Request": "true"} if part else {})
+    return served.client.get(served.url + path, headers=headers)
+
+
+def send(served: Served, path: str, said: str, *, part: bool = False) -> httpx2.Response:
+    headers = {
+        "Authorization": f"Bearer {TOKEN}",
+        "Content-Type": "application/x-www-form-urlencoded",
+    }
+    headers |= {"HX-Request": "true"} if part else {}
+    return served.client.post(served.url + path, content=said.encode(), headers=headers)
+
+
+def titles(answer: httpx2.Response) -> list[str]:
+    assert answer.status_code == 200, answer.text
+    return re.findall(r'<span class="ti clip">(.*?)</span>', answer.text)
+
+
+# The list -----------------------------------------------------------------------------------------
+
+
+def test_an_empty_house_says_what_will_stand_here(served: Served) -> None:
+    assert "No tasks yet" in look(served, "/tasks").text
+
+
+def test_a_search_goes_over_everything_and_a_miss_repeats_the_words(served: Served) -> None:
+    crowd(served, 300)
+    assert titles(look(served, "/tasks?q=00017")) == ["Errand 00017"]
+    missed = look(served, "/tasks?q=zebra").text
+    assert "No task matches" in missed
+    assert "“zebra”" in missed
+
+
+def test_a_bad_filter_gets_its_sentence_and_shows_nothing(served: Served) -> None:
+    served.add("Water the plants")
+    answer = look(served, "/tasks?q=status:brilliant")
+    assert answer.status_code == 200
+    assert "status:brilliant is not known" in answer.text
+    assert titles(answer) == []
+
+
+def test_pages_follow_each_other_without_a_gap_or_a_repeat(served: Served) -> None:
+    crowd(served, 250)
+    seen: list[str] = []
+    path = "/tasks"
+    for _ in range(4):
+        answer = look(served, path)
+        seen += titles(answer)
+        more = re.search(r'id="more"><td colspan="7"><a class="btn" href="([^"]+)"', answer.text)
+        if more is None:
+            break
+        path = more[1].replace("&amp;", "&")
+    assert seen == [f"Errand {n:05}" for n in range(250, 0, -1)]
+
+
+def test_what_is_ready_for_a_time_stands_under_up_next(tmp_path: Path) -> None:
+    with Served(tmp_path, works=True) as served:
+        crowd(served, 3)
+        at = (served.clock.now() + timedelta(days=1)).isoformat()
+        served.add("Water the plants", scheduledFor=at)
+        served.settle()
+        for path in ("/tasks", "/tasks?q=water", "/tasks?sort=due"):
+            answer = look(served, path)
+            assert "Up next <span" in answer.text, path
+            assert "Pending <span" not in answer.text
+            assert titles(answer)[0] == "Water the plants"
+            assert re.search(r'>Scheduled <span class="n">1<', answer.text)
+
+
+def test_tabs_count_the_same_filter(served: Served) -> None:
+    crowd(served, 200)
+    text = look(served, "/tasks?q=errand").text
+    counts = re.findall(r'<a href="[^"]*"[^>]*>([A-Z][a-z ]+) <span class="n">([0-9,]+)', text)
+    assert ("All", "200") in counts
+    assert ("Completed", "198") in counts
+    assert ("Failed", "2") in counts
+
+
+def test_a_tab_keeps_the_other_words_of_the_line(served: Served) -> None:
+    crowd(served, 10)
+    text = look(served, "/tasks?q=source:email+errand").text
+    failed = re.search(r'<a href="([^"]+)"[^>]*>Failed', text)
+    assert failed
+    said = parse_qs(urlsplit(failed[1].replace("&amp;", "&")).query)["q"]
+    assert said == ["status:failed source:email errand"]
+
+
+def test_what_the_menu_chooses_becomes_words_of_the_line(served: Served) -> None:
+    answer = look(served, "/tasks?q=rent&source=email&channel=&due=today&is=recurring")
+    assert answer.status_code == 303
+    said = parse_qs(urlsplit(answer.headers["location"]).query)["q"]
+    assert said == ["is:recurring source:email due:today rent"]
+
+
+def test_a_row_is_drawn_alike_at_load_and_after_an_event(served: Served) -> None:
+    task = served.add("Water the plants")
+    whole, row = look(served, "/tasks").text, look(served, f"/tasks/rows?ids={task}").text
+    shape = re.compile(rf'<tr id="row-{task}".*?</tr>', re.DOTALL)
+    drawn = shape.search(whole)
+    again = shape.search(row)
+    assert drawn
+    assert again
+    assert drawn[0] == again[0]
+
+
+def test_rows_come_together_and_what_is_gone_has_none(served: Served) -> None:
+    first, second, gone = (served.add(title) for title in ("Water", "Weed", "Prune"))
+    served.ask("DELETE", f"/api/tasks/{gone}", {})
+    never = "task-01CR0WD0000000000000000009"
+    answer = look(served, f"/tasks/rows?ids={second},{gone},{never},{first}", part=True)
+    assert titles(answer) == ["Weed", "Water"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "sentence"), [("", "task"), ("x", "task"), (",".join([SOME] * 101), "up to 100 rows")]
+)
+def test_rows_of_nothing_and_of_too_many_are_refused(
+    served: Served, ids: str, sentence: str
+) -> None:
+    answer = look(served, f"/tasks/rows?ids={ids}", part=True)
+    assert answer.status_code == 422
+    assert sentence in answer.text
+
+
+def test_every_icon_of_a_row_is_drawn_once_and_stands_on_the_page(served: Served) -> None:
+    crowd(served, 30)
+    served.add("Water the plants")
+    text = look(served, "/tasks").text
+    drawn = re.findall(r'<symbol id="i-(\w+)"', text)
+    used = set(re.findall(r'<use href="#i-(\w+)"', text))
+    assert len(drawn) == len(set(drawn))
+    assert {"done", "pend", "user"} <= used <= set(drawn)
+
+
+def test_what_a_stranger_called_a_task_is_text(served: Served) -> None:
+    served.post("/api/tasks", {"title": "<img src=x onerror=alert(1)>", "instructions": "x"})
+    text = look(served, "/tasks").text
+    assert "<img" not in text
+    assert "&lt;img src=x onerror=alert(1)&gt;" in text
+
+
+# The filter line ----------------------------------------------------------------------------------
+
+
+@given(st.lists(WORDS), st.sampled_from(["status", "source"]), st.sampled_from(["a", "two b"]))
+def test_a_changed_word_is_read_back_and_the_others_stay(
+    words: list[str], key: str, text: str
+) -> None:
+    changed = line.changed(" ".join(words), {key: text})
+    assert line.value(changed, key) == text
+    rest = [word for word in words if not word.startswith(f"{key}:")]
+    assert line.words(line.without(changed, key)) == rest
+
+
+# The lane -----------------------------------------------------------------------------------------
+
+
+def _task(status: Status, **more: object) -> Task:
+    return Task(
+        id=TaskId("task-01CR0WD0000000000000000001"),
+        type=TaskType.IMMEDIATE,
+        source=Source(SourceKind.MANUAL, "x"),
+        title="x",
+        instructions="x",
+        status=status,
+        created_at=NOW,
+        last_updated=NOW,
+        created_by=Creator.USER,
+        session_id="sess-x",  # type: ignore[arg-type]
+        **more,  # type: ignore[arg-type]
+    )
+
+
+@given(st.integers(-2_000, 500), st.integers(0, 2_000), st.integers(-500, 500))
+def test_no_bar_leaves_its_lane(start: int, length: int, planned: int) -> None:
+    began = NOW + timedelta(minutes=start)
+    leg = Run(
+        RunId("run-x"), TaskId("task-x"), 1, WorkerId("w"), began, began + timedelta(minutes=length)
+    )
+    task = _task(Status.READY, scheduled_for=NOW + timedelta(minutes=planned))
+    drawn = row_timeline.lane(task, [leg], [], NOW)
+    assert all(bar.x >= 0 and bar.x + bar.width <= row_timeline.WIDTH + 0.1 for bar in drawn.bars)
+    hatched = [bar for bar in drawn.bars if bar.planned]
+    assert bool(hatched) == (0 <= planned <= 120)
+
+
+def test_a_lane_tells_in_words_what_it_shows() -> None:
+    leg = Run(
+        RunId("run-x"), TaskId("task-x"), 1, WorkerId("w"), NOW - timedelta(hours=1), NOW, "fail"
+    )
+    assert row_timeline.lane(_task(Status.FAILED), [leg], [], NOW).says == "Failed"
+    assert row_timeline.lane(_task(Status.NEW), [], [], NOW).says == "Nothing in these hours"
+
+
+# The calendar -------------------------------------------------------------------------------------
+
+
+@given(st.dates(date(1971, 1, 1), date(2199, 11, 30)), st.sampled_from(CalendarSpan))
+def test_a_sheet_is_whole_weeks_around_its_day(on: date, span: CalendarSpan) -> None:
+    sheet = calendar.sheet(span, on)
+    assert sheet.first <= on < sheet.until
+    assert sheet.first.weekday() == 0
+    assert (sheet.until - sheet.first).days % 7 == 0
+    assert calendar.sheet(span, calendar.sheet(span, sheet.after).before).first == sheet.first
+
+
+def _mark(at: datetime, series: str = "") -> CalendarMark:
+    return CalendarMark(
+        at=at, title="x", kind="plan", word="Planned", icon="clock", href="/", series=series
+    )
+
+
+def test_a_series_that_comes_every_few_minutes_is_one_mark_with_a_number() -> None:
+    now = NOW.astimezone(BERLIN)
+    marks = [_mark(now.replace(minute=minute), "ser-1") for minute in range(0, 60, 15)]
+    hours = calendar.hours(calendar.sheet(CalendarSpan.WEEK, now.date()), marks, now)
+    shown = [mark for hour in hours for day in hour.days for mark in day]
+    assert [mark.times for mark in shown] == [4]
+
+
+def test_a_full_day_of_a_month_says_how_many_more_there_are() -> None:
+    now = NOW.astimezone(BERLIN)
+    marks = [_mark(now.replace(hour=hour)) for hour in range(9)]
+    weeks = calendar.weeks(calendar.sheet(CalendarSpan.MONTH, now.date()), marks, now)
+    [day] = [day for week in weeks for day in week if day.is_today]
+    assert (len(day.marks), day.more) == (3, 6)
+
+
+def test_a_time_that_the_clocks_leave_out_is_refused() -> None:
+    with pytest.raises(BadInput, match="the clocks go forward"):
+        wall("2026-03-29T02:30", BERLIN)
+    assert wall("2026-03-29T03:30", BERLIN).astimezone(UTC).hour == 1
+    with pytest.raises(BadInput, match="is no time"):
+        wall("soon", BERLIN)
+
+
+def test_the_schedule_names_its_zone_and_refuses_a_day_that_is_none(served: Served) -> None:
+    answer = look(served, "/schedule")
+    assert answer.status_code == 200
+    assert "Times in" in answer.text
+    assert "Nothing comes back" in answer.text
+    assert look(served, "/schedule?on=someday").status_code == 422
+
+
+def test_a_run_after_the_clocks_are_changed_keeps_its_time_and_says_so(tmp_path: Path) -> None:
+    with Served(tmp_path, settings=Settings(home=tmp_path, zone="Europe/Berlin")) as served:
+        served.clock.jump(datetime(2026, 3, 27, 9, 0, tzinfo=UTC))  # a Friday
+        served.post("/api/messages", {"text": "Every day at 8:30 check the flight prices"})
+        text = look(served, "/schedule").text
+    runs = re.findall(r'<li><span class="num">(.*?)</span>(.*?)<span class="end">', text)
+    assert [at for at, _ in runs] == ["Tomorrow 08:30", "Sun 29 Mar 08:30", "Mon 30 Mar 08:30"]
+    assert ["UTC+02" in chips for _, chips in runs] == [False, True, True]
+
+
+# Many at once -------------------------------------------------------------------------------------
+
+
+def _hidden(answer: httpx2.Response) -> str:
+    """What the form of a preview would send if its owner is sure."""
+    form = answer.text.partition('<form class="preview"')[2].partition("</form>")[0]
+    return urlencode(re.findall(r'name="(\w+)" value="([^"]*)"', form))
+
+
+def test_who_is_sure_gets_what_he_was_shown_and_not_what_came_since(served: Served) -> None:
+    first = served.add("Water the plants")
+    shown = send(served, "/tasks/bulk", "action=cancel&every=yes")
+    assert "Cancel 1 task?" in shown.text
+    served.clock.advance(timedelta(seconds=5))
+    second = served.add("Feed the cat")
+    done = send(served, "/tasks/bulk", _hidden(shown))
+    assert done.status_code == 303
+    assert done.headers["location"] == "/tasks?done=cancel.1.0"
+    assert "1 task cancelled." in look(served, done.headers["location"]).text
+    assert served.stored(first).status is Status.CANCELLED
+    assert served.stored(second).status is not Status.CANCELLED
+
+
+def test_what_is_left_out_is_told_before(served: Served) -> None:
+    crowd(served, 2)
+    task = served.add("Water the plants")
+    picked = urlencode([("id", task), *(("id", f"task-01CR0WD{n:019}") for n in (1, 2))])
+    shown = send(served, "/tasks/bulk", f"action=pause&{picked}", part=True)
+    assert "Pause 1 task?" in shown.text
+    assert "2 are left out" in shown.text
+    assert shown.text.lstrip().startswith("<form")
+
+
+def test_nothing_picked_is_nothing_done(served: Served) -> None:
+    served.add("Water the plants")
+    assert send(served, "/tasks/bulk", "action=delete").headers["location"] == "/tasks"
+
+
+@pytest.mark.parametrize("back", ["https://evil.test/", "//evil.test", "/tasksx", "/inbox"])
+def test_the_way_back_leads_nowhere_else(served: Served, back: str) -> None:
+    said = urlencode({"action": "delete", "back": back})
+    assert send(served, "/tasks/bulk", said).headers["location"] == "/tasks"
+
+
+def test_a_task_that_asks_stands_once_and_first(served: Served) -> None:
+    served.post("/api/messages", {"text": "Send Zaphod the minutes on WhatsApp"})
+    served.add("Water the plants")
+    text = look(served, "/tasks").text
+    assert len(titles(look(served, "/tasks"))) == 2
+    assert text.index("Needs you <span") < text.index("Pending <span")
+    tab = look(served, "/tasks?q=status:needs-you")
+    assert len(titles(tab)) == 1
+
+
+def test_a_view_with_a_filter_that_cannot_be_read_is_refused(served: Served) -> None:
+    answer = send(served, "/tasks/views", urlencode({"name": "x", "filter": "stat:x"}))
+    assert answer.status_code == 422
+    assert "There is no filter" in answer.text
+
+
+def test_a_message_that_is_being_read_has_a_receipt_that_follows_it(tmp_path: Path) -> None:
+    milk: JsonMap = {"title": "My milk", "instructions": "buy milk", "work": ["buy milk"]}
+    script = parse([{"when": "milk", "extract": {"tasks": [milk]}}, {"reply": "Done."}])
+    with Served(tmp_path, brain=script) as served:
+        early = send(served, "/new", "text=Buy+milk+and+eggs").text
+        (task_id,) = re.findall(r'data-live="(task-\w+)" data-src="/new/task-\w+"', early)
+        still = look(served, f"/new/{task_id}", part=True).text
+        row = look(served, "/tasks").text
+        served.do(served.house.engine.start())
+        served.get(f"/api/messages/{task_id}?wait=true")
+        served.do(served.house.engine.stop())
+        late = look(served, f"/new/{task_id}", part=True).text
+
+    assert "Stored, and being read" in early
+    assert "Stored, and being read" in still
+    assert "Being read" in row
+    assert "My milk" in late
+    assert "data-live" not in late

@@ -1,0 +1,357 @@
+"""Who may do what, row by row of the table; an agent tries everything and decides nothing."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import Final, cast
+
+import httpx2
+import pytest
+
+from remit.model.caller import Scope
+from remit.model.codec import Json, JsonMap, stamp
+from remit.model.ids import ReviewId
+from remit.model.review import Decision, ReviewAnswer
+from remit.model.status import Status
+from remit.model.task import Creator, Taint
+from remit.server import app
+from remit.server.call import UNSAFE
+from tests.server.besieged import Besieged, bearer, named, rows
+
+# Whoever changes this list changes who may do what: the table alone must not be able to.
+APPROVE: Final = """
+DELETE /api/conversations/{id}
+PATCH /api/conversations/{id}
+POST /api/conversations/{id}/turns
+POST /api/tasks/{id}/undo
+POST /api/tasks/{id}/seen
+POST /api/tasks/{id}/vouch
+POST /api/reviews/{id}/decision
+POST /api/reviews/{id}/later
+GET /api/push
+POST /api/push
+DELETE /api/push
+POST /inbox/{id}
+POST /inbox/{id}/later
+POST /inbox/{id}/undo
+POST /inbox/{id}/resume
+POST /inbox/{id}/seen
+POST /schedule/refused
+POST /conversations
+POST /conversations/{id}
+POST /tasks/{id}/undo
+"""
+ADMIN: Final = """
+POST /api/contacts
+POST /api/contacts/permissions
+PATCH /api/contacts/{name}
+DELETE /api/contacts/{name}
+POST /api/channels/{name}/test
+POST /api/channels/{name}/on
+POST /api/rules
+DELETE /api/rules/{id}
+POST /api/lessons/revert
+POST /api/reflections
+POST /api/calendars/sync
+POST /api/recall/rebuild
+DELETE /api/recall
+POST /api/cues/{id}/start
+POST /api/notices/test
+GET /api/tokens
+POST /api/tokens
+DELETE /api/tokens/{id}
+GET /api/sign-ins
+POST /api/sign-ins
+DELETE /api/sign-ins/{id}
+GET /settings
+GET /settings/channels/test/{task}
+GET /settings/{section}
+POST /settings/channels/{name}/test
+POST /settings/channels/{name}/on
+POST /settings/contacts
+POST /settings/contacts/drop
+POST /settings/contacts/policy
+POST /settings/policies/forget
+POST /settings/notices
+POST /settings/notices/test
+POST /settings/tokens
+POST /settings/tokens/{id}/revoke
+POST /settings/sign-ins/{id}/end
+"""
+PUBLIC: Final = """
+GET /healthz
+GET /hooks/whatsapp/{name}
+POST /hooks/whatsapp/{name}
+POST /hooks/in/{name}
+GET /feed/{name}
+GET /.well-known/agent-card.json
+GET /sw.js
+GET /sign-in
+POST /sign-in
+POST /sign-out
+"""
+# What these answer is what a GET of the same would: so they take `read` besides.
+REVEALS: Final = """
+DELETE /api/conversations/{id}
+PATCH /api/conversations/{id}
+POST /api/conversations/{id}/turns
+POST /api/tasks/{id}/conversation
+POST /api/lessons/revert
+DELETE /api/views/{name}
+"""
+# It draws what is being typed, and keeps nothing.
+LOOKS: Final = "POST /inbox/{id}/preview"
+OWNERS: Final = ("/api/tokens", "/api/sign-ins", "/api/contacts", "/api/rules", "/api/channels")
+
+
+@pytest.fixture
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Besieged]:
+    with Besieged(tmp_path_factory.mktemp("besieged")) as opened:
+        opened.furnish()
+        yield opened
+
+
+def _ask(
+    house: Besieged, secret: str, method: str, path: str, body: Json = None
+) -> httpx2.Response:
+    return house.ask(method, path, body, headers=bearer(secret))
+
+
+def _letter(house: Besieged, to: str, secret: str | None = None) -> str:
+    """A finished text to somebody; who entrusts it says who asks."""
+    sent: list[Json] = [{"channel": "outbox", "recipient": to, "content": "Hello there."}]
+    body: JsonMap = {"title": f"Write to {to}", "delivery": sent}
+    answer = house.ask("POST", "/api/tasks", body, headers=bearer(secret) if secret else None)
+    assert answer.status_code == 201, answer.text
+    house.settle()
+    return str(answer.json()["id"])
+
+
+def _status(house: Besieged, task: str) -> Status:
+    return house.stored(task).status
+
+
+def _agent(house: Besieged) -> str:
+    return house.secret("nina", "read", "write", agent=True)
+
+
+# The table ----------------------------------------------------------------------------------------
+
+
+def test_every_route_needs_what_is_written_down_here() -> None:
+    expected = dict.fromkeys(PUBLIC.split("\n"), "public")
+    expected |= dict.fromkeys(APPROVE.split("\n"), "approve")
+    expected |= dict.fromkeys(ADMIN.split("\n"), "admin") | {LOOKS: "read"}
+    for route in app.table(1, debug=True):
+        else_ = Scope.WRITE if route.method in UNSAFE else Scope.READ
+        need = "public" if route.public else route.needs.value
+        assert need == expected.pop(named(route), else_.value), named(route)
+        assert route.reveals is (named(route) in REVEALS.split("\n")), named(route)
+    expected.pop("")
+
+    assert expected == {}
+
+
+def test_a_token_of_a_program_opens_no_page(house: Besieged) -> None:
+    everything = house.secret("phone", "read", "write", "approve", "admin")
+    agent = _agent(house)
+    for secret in (everything, agent):
+        _ask(house, secret, "GET", "/api/tasks")  # that it was used is kept, to the minute
+    before = house.kept()
+    for secret in (everything, agent):
+        for route in rows(page=True):
+            if route.public:
+                continue
+            answer = house.send(route, bearer(secret))
+            assert answer.status_code == 403, named(route)
+            assert "pages are for people" in answer.text
+
+    assert house.kept() == before
+
+
+def test_an_agent_s_token_tries_every_route_and_decides_nothing(house: Besieged) -> None:
+    secret = _agent(house)
+    owners = {path: house.get(path) for path in OWNERS if path != "/api/tokens"}
+    tokens = {each["id"] for each in cast("list[JsonMap]", house.get("/api/tokens")["tokens"])}
+    asked = house.get(f"/api/reviews/{house.ids['review']}")
+    reached = 0
+    for route in rows():
+        answer = house.send(route, bearer(secret))
+        owned = route.page or route.needs in (Scope.APPROVE, Scope.ADMIN)
+        assert answer.status_code < 500, (named(route), answer.text)
+        if owned and not route.public:
+            assert answer.status_code == 403, (named(route), answer.text)
+        reached += answer.is_success
+    house.settle()
+
+    assert reached > 20  # it did get somewhere
+    assert {path: house.get(path) for path in owners} == owners
+    after = {each["id"] for each in cast("list[JsonMap]", house.get("/api/tokens")["tokens"])}
+    assert after == tokens
+    assert house.get(f"/api/reviews/{house.ids['review']}") == asked
+    assert asked["decision"] is None
+    assert house.outbox.sent == []
+
+
+# An agent's words ---------------------------------------------------------------------------------
+
+
+def test_the_owner_writes_to_whom_he_allowed_and_an_agent_is_asked_about(house: Besieged) -> None:
+    mine = _letter(house, "Anna")
+    house.clock.advance(timedelta(minutes=1))
+    house.settle()
+    its = _letter(house, "Anna", _agent(house))
+    house.clock.advance(timedelta(minutes=1))
+    house.settle()
+
+    assert (_status(house, mine), house.stored(mine).taint) == (Status.COMPLETED, Taint.OWNER)
+    assert (_status(house, its), house.stored(its).taint) == (Status.NEEDS_REVIEW, Taint.CONTACT)
+    assert house.stored(its).created_by is Creator.AGENT
+    assert [parcel.recipient for parcel in house.outbox.sent] == ["anna@example.org"]
+
+
+def test_an_agent_s_word_on_how_urgent_it_is_is_not_the_owner_s(house: Besieged) -> None:
+    body: JsonMap = {"text": "Look around", "priority": "high"}
+    made = _ask(house, _agent(house), "POST", "/api/tasks", body).json()["id"]
+    mine = house.add("Look around", priority="high")
+    rules = [house.stored(task).rule for task in (made, mine)]
+
+    assert [rule.name if rule else None for rule in rules] == ["agent", "owner"]
+
+
+def test_what_an_agent_asked_for_stays_its_words_when_it_is_tried_again(house: Besieged) -> None:
+    its = _letter(house, "Anna", _agent(house))
+    house.patch(its, "cancel")
+    again = str(house.post(f"/api/tasks/{its}/retry")["id"])
+    stored = house.stored(again)
+
+    assert (stored.created_by, stored.taint) == (Creator.AGENT, Taint.CONTACT)
+
+
+def test_what_an_agent_asked_for_stays_its_words_however_often_it_comes_back(
+    house: Besieged,
+) -> None:
+    first = stamp(house.clock.now() + timedelta(hours=1))
+    repeats: JsonMap = {"rule": "FREQ=DAILY", "zone": "UTC", "first": first}
+    sent: list[Json] = [{"channel": "outbox", "recipient": "Anna", "content": "Hello there."}]
+    body: JsonMap = {"title": "Write to Anna", "delivery": sent, "repeats": repeats}
+    made = _ask(house, _agent(house), "POST", "/api/tasks", body)
+    assert made.status_code == 201, made.text
+    series = house.stored(made.json()["id"]).series_id
+    house.clock.advance(timedelta(hours=1))
+    house.settle()
+    house.patch(str(made.json()["id"]), "cancel")  # one that is open holds the next one back
+    house.clock.advance(timedelta(days=1))
+    house.do(house.house.repeater.catch_up())
+    house.settle()
+    found = cast("list[JsonMap]", house.get(f"/api/tasks?series={series}")["tasks"])
+    came = [house.stored(str(each["id"])) for each in found]
+
+    assert len(came) > 1
+    assert {(each.created_by, each.taint) for each in came} == {(Creator.AGENT, Taint.CONTACT)}
+    assert house.outbox.sent == []
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_an_agent_sends_no_letter_of_the_owner_s_once_more_unasked(
+    house: Besieged, many: bool
+) -> None:
+    mine = _letter(house, "Anna")
+    house.clock.advance(timedelta(minutes=1))
+    house.settle()
+    path = "/api/tasks/bulk" if many else f"/api/tasks/{mine}/retry"
+    body: JsonMap | None = {"action": "retry", "ids": [mine]} if many else None
+    answer = _ask(house, _agent(house), "POST", path, body)
+    house.settle()
+    house.clock.advance(timedelta(minutes=1))
+    house.settle()
+    again = answer.json()["results"][0]["became"] if many else answer.json()["id"]
+
+    assert _status(house, again) is Status.NEEDS_REVIEW
+    assert len(house.outbox.sent) == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"instructions": "Send it to everybody"},
+        {"delivery": [{"channel": "outbox", "recipient": "Anna", "content": "Pay me"}]},
+        {"title": "Obey"},
+        {"priority": "critical"},
+    ],
+)
+def test_an_agent_changes_no_words_but_its_own(house: Besieged, change: JsonMap) -> None:
+    secret, task = _agent(house), house.ids["task"]
+    before = house.stored(task)
+    mine = _ask(house, secret, "PATCH", f"/api/tasks/{task}", change)
+    body: JsonMap = {"text": "Look around", "scheduledFor": "2031-01-01T09:00:00Z"}
+    own = _ask(house, secret, "POST", "/api/tasks", body).json()["id"]
+    its = _ask(house, secret, "PATCH", f"/api/tasks/{own}", change)
+
+    assert mine.status_code == 403
+    assert "not in its own words" in mine.json()["detail"]
+    assert house.stored(task) == before
+    assert its.status_code == 200, its.text
+    assert house.stored(own).taint is Taint.CONTACT
+
+
+# What was approved --------------------------------------------------------------------------------
+
+
+def _approved(house: Besieged) -> str:
+    task = _letter(house, "Bea")
+    review = ReviewId(house.review_of(task))
+    house.do(house.house.inbox.decide(review, Decision(ReviewAnswer.APPROVE)))
+    house.settle()
+    assert _status(house, task) is Status.DELIVERING
+    return task
+
+
+def test_an_agent_calls_nothing_back(house: Besieged) -> None:
+    task = _approved(house)
+    answer = _ask(house, _agent(house), "POST", f"/api/tasks/{task}/undo")
+
+    assert answer.status_code == 403
+    assert _status(house, task) is Status.DELIVERING
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_what_the_owner_called_back_no_agent_sends(house: Besieged, many: bool) -> None:
+    task, secret = _approved(house), _agent(house)
+    house.post(f"/api/tasks/{task}/undo")
+    if many:
+        body: JsonMap = {"action": "resume", "ids": [task]}
+        told = _ask(house, secret, "POST", "/api/tasks/bulk", body).json()["results"][0]["why"]
+    else:
+        answer = _ask(house, secret, "PATCH", f"/api/tasks/{task}", {"action": "resume"})
+        assert answer.status_code == 403
+        told = answer.json()["detail"]
+    house.clock.advance(timedelta(minutes=5))
+    house.settle()
+
+    assert "only a person sends it now" in told
+    assert _status(house, task) is Status.NEEDS_REVIEW
+    assert house.outbox.sent == []
+    again = ReviewId(house.review_of(task))
+    house.do(house.house.inbox.decide(again, Decision(ReviewAnswer.APPROVE)))
+    house.clock.advance(timedelta(minutes=5))
+    house.settle()
+    assert len(house.outbox.sent) == 1
+
+
+def test_an_agent_lets_go_on_what_it_may(house: Besieged) -> None:
+    task, secret = house.ids["task"], _agent(house)
+    house.patch(task, "pause")
+    answer = _ask(house, secret, "PATCH", f"/api/tasks/{task}", {"action": "resume"})
+
+    assert answer.status_code == 200, answer.text
+    assert _status(house, task) is not Status.PAUSED
+
+
+@pytest.mark.parametrize("action", ["run", "pause"])
+def test_an_agent_shortens_no_time_to_call_back(house: Besieged, action: str) -> None:
+    task = _approved(house)
+    _ask(house, _agent(house), "PATCH", f"/api/tasks/{task}", {"action": action})
+    house.settle()
+
+    assert house.outbox.sent == []
+    assert house.get(f"/api/tasks/{task}")["status"] in ("running", "paused")

@@ -1,0 +1,78 @@
+"""Files for the browser: ours alone, kept for good under an address that names their content."""
+
+import gzip
+
+import pytest
+
+from remit.server import static
+from remit.server.web import env
+from tests.server.served import Served
+
+
+def test_an_address_that_names_the_content_is_kept_for_good(still: Served) -> None:
+    answer = still.client.get(still.url + env.address("app.css"))
+
+    assert answer.status_code == 200
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers["content-type"] == "text/css; charset=utf-8"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.content == (static.FOLDER / "app.css").read_bytes()
+
+
+@pytest.mark.parametrize("query", ["", "?v=", "?v=000000000000"])
+def test_any_other_address_is_asked_for_again(still: Served, query: str) -> None:
+    first = still.client.get(f"{still.url}/static/app.css{query}")
+    known = {"If-None-Match": first.headers["etag"]}
+    again = still.client.get(f"{still.url}/static/app.css{query}", headers=known)
+
+    assert first.headers["cache-control"] == "no-cache"
+    assert (again.status_code, again.content) == (304, b"")
+
+
+def test_a_file_is_packed_for_who_takes_it(still: Served) -> None:
+    packed = still.client.get(
+        f"{still.url}/static/app.css", headers={"Accept-Encoding": "br, gzip"}
+    )
+    bare = still.client.get(
+        f"{still.url}/static/app.css", headers={"Accept-Encoding": "gzip;q=0, identity"}
+    )
+
+    assert packed.headers["content-encoding"] == "gzip"
+    assert int(packed.headers["content-length"]) < int(bare.headers["content-length"]) / 2
+    assert "content-encoding" not in bare.headers
+    assert packed.content == bare.content
+    assert packed.headers["etag"] != bare.headers["etag"]
+    assert packed.headers["vary"] == "Accept-Encoding"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "nothing.css",
+        "",
+        "../app.py",
+        "..%2fapp.py",
+        "%2e%2e/app.py",
+        "js/../../app.py",
+        "%2fetc%2fpasswd",
+        "..%5capp.py",
+        "app.css%00",
+    ],
+)
+def test_nothing_else_can_be_fetched(still: Served, path: str) -> None:
+    status, _ = still.raw("GET", f"/static/{path}")
+
+    assert status in (404, 401)
+
+
+def test_every_file_of_the_folder_is_there() -> None:
+    there = {
+        path.relative_to(static.FOLDER).as_posix()
+        for path in static.FOLDER.rglob("*")
+        if path.is_file()
+    }
+
+    assert set(static.files()) == there
+    for name, file in static.files().items():
+        assert env.address(name) == f"/static/{name}?v={file.digest}"
+        assert file.packed is None or gzip.decompress(file.packed) == file.raw

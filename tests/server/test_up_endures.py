@@ -1,0 +1,187 @@
+"""A real `remit up` that is starved from outside: it goes on working, and says what fails."""
+
+import http.client
+import json
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from remit.model.codec import JsonMap
+from remit.wiring import App
+from tests.cli.terminal import LIMIT, Terminal
+from tests.server.served import TOKEN, Served
+
+SOURCES = Path(__file__).parents[2] / "src" / "remit"
+BROKEN = "folder:invoices"
+DESCRIPTORS = 256
+SILENT = 400  # connections
+PAGES = """
+/ /inbox /tasks /schedule /conversations /new /settings /tasks/{id} /settings/about
+/settings/priority /settings/notices /settings/channels /settings/projects /settings/brain
+/healthz /openapi.json /api/stats /api/inbox /api/background /static/app.css
+"""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Asks a running Remit as a program does that tries again a few times."""
+
+    home: Path
+    url: str
+
+    def ask(self, path: str, body: "JsonMap | None" = None) -> tuple[int, str]:
+        token = (self.home / "token").read_text().strip()
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        place = urlsplit(self.url)
+        for attempt in range(5):
+            line = http.client.HTTPConnection(str(place.hostname), place.port, timeout=LIMIT)
+            try:
+                line.request("POST" if body else "GET", path, json.dumps(body or {}), headers)
+                answer = line.getresponse()
+                return answer.status, answer.read().decode()
+            except (OSError, http.client.HTTPException):
+                assert attempt < 4, path
+            finally:
+                line.close()
+        raise AssertionError(path)
+
+    def add(self, text: str) -> str:
+        status, said = self.ask("/api/tasks", {"text": text})
+        assert status == 201, said
+        return str(json.loads(said)["id"])
+
+    def is_done(self, task: str) -> bool:
+        return bool(json.loads(self.ask(f"/api/tasks/{task}")[1])["status"] == "completed")
+
+    def is_well(self) -> bool:
+        return bool(json.loads(self.ask("/healthz")[1])["status"] == "ok")
+
+
+@contextmanager
+def up(seat: Terminal, *before: str, **environ: str) -> Iterator[tuple[Asked, list[str]]]:
+    """A Remit in an interpreter of its own, started by some words; what it logs is kept."""
+    words = (*before, sys.executable, "-m", "remit.cli.main", "up", "--port", "0", "--json")
+    log = seat.home.parent / "log"
+    with log.open("w") as err:
+        process = subprocess.Popen(
+            words,
+            env=seat._environ(environ),
+            stdout=subprocess.PIPE,
+            stderr=err,
+            text=True,
+        )
+    logged: list[str] = []
+    try:
+        assert process.stdout is not None
+        yield Asked(seat.home, json.loads(process.stdout.readline())["url"]), logged
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=LIMIT)
+        logged += log.read_text().splitlines()
+    assert process.returncode == 0
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + LIMIT
+    while not holds():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.1)
+
+
+def test_more_silent_connections_than_descriptors_stop_no_work(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    limited = ("/bin/sh", "-c", f'ulimit -n {DESCRIPTORS} && exec "$@"', "sh")
+    with up(seat, *limited) as (remit, logged), ExitStack() as stack:
+        place = urlsplit(remit.url)
+        lines = [
+            stack.enter_context(socket.create_connection((str(place.hostname), place.port or 0)))
+            for _ in range(SILENT)
+        ]
+        for line in lines[::2]:
+            line.settimeout(LIMIT)
+            _tell(line, b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+        for _ in range(3):
+            task = remit.add("Find two parks")
+            until(lambda: remit.is_done(task))  # noqa: B023 - at once
+        assert remit.is_well()
+        for line in lines:
+            line.settimeout(LIMIT)
+            assert _ends(line), "one that does not finish the head of a request is cut off"
+        again = remit.add("Find two parks")
+        until(lambda: remit.is_done(again))
+    assert len(logged) < 50, logged[:50]
+
+
+def _tell(line: socket.socket, said: bytes) -> None:
+    with suppress(OSError):  # it was cut off already
+        line.sendall(said)
+
+
+def _ends(line: socket.socket) -> bool:
+    try:
+        return line.recv(1) == b""
+    except ConnectionError:
+        return True
+
+
+def test_a_package_folder_that_is_absent_for_a_while_stops_no_work(tmp_path: Path) -> None:
+    seat, package = Terminal(tmp_path), tmp_path / "lib" / "remit"
+    shutil.copytree(SOURCES, package, ignore=shutil.ignore_patterns("__pycache__"))
+    with up(seat, PYTHONPATH=str(package.parent)) as (remit, logged):
+        package.rename(tmp_path / "away")
+        task = remit.add("Find two parks")
+        asks = remit.add("My passport")
+        until(lambda: remit.is_done(task))
+        for page in PAGES.split():
+            status, said = remit.ask(page.format(id=task))
+            assert status in (200, 303), (page, said)
+        until(lambda: "needs_review" in remit.ask(f"/api/tasks/{asks}?view=s3")[1])
+        assert remit.is_well(), remit.ask("/api/background")
+        (tmp_path / "away").rename(package)
+        again = remit.add("Find two parks")
+        until(lambda: remit.is_done(again))
+        assert remit.is_well()
+    assert not [line for line in logged if "Traceback" in line], logged
+
+
+def test_a_loop_that_keeps_failing_is_shown_wherever_one_looks(tmp_path: Path) -> None:
+    seat = Terminal(tmp_path)
+    (seat.home / "token").write_text(TOKEN)
+    with Served(seat.home) as served:
+        served.do(_break(served.house))
+        until(lambda: served.get("/healthz")["status"] == "degraded")
+        health, loops = served.get("/healthz"), served.get("/api/background")
+        inbox, about = (_page(served, path) for path in ("/inbox", "/settings/about"))
+        doctor = seat.run("doctor")
+        served.do(served.house.background.stop(BROKEN))
+        assert served.get("/healthz")["status"] == "ok"
+        well = seat.run("doctor")
+
+    assert health["failing"] == {"folder": 1}, "no name that the owner chose, and no error"
+    assert "papers/invoices" in json.dumps(loops)
+    assert doctor.code == 1
+    assert f"{BROKEN} failed 1 times in a row: OSError: papers/invoices" in doctor.out
+    assert "background" in well.out
+    assert BROKEN not in well.out
+    assert f"A part of Remit keeps failing: {BROKEN}." in inbox
+    assert "papers/invoices cannot be read" in about
+
+
+async def _break(house: App) -> None:
+    async def fail() -> None:
+        raise OSError("papers/invoices cannot be read")
+
+    house.background.start(BROKEN, fail)
+
+
+def _page(served: Served, path: str) -> str:
+    mine = {"Authorization": f"Bearer {TOKEN}"}
+    return str(served.client.get(served.url + path, headers=mine).text)

@@ -1,0 +1,508 @@
+"""The guard around HTTP: whatever an address looks like, it leads outside or nowhere."""
+
+import asyncio
+import gzip
+import ipaddress
+import ssl
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+import httpx2
+import pytest
+import trustme
+from hypothesis import given
+from hypothesis import strategies as st
+
+from remit.system import address_rules as places
+from remit.system import http_client, safe_http
+from remit.system.address_rules import AddressForm, BlockedAddress
+from remit.system.http_client import HttpFailure, HttpReply
+from remit.system.safe_http import ResolvedAddress, UnresolvedAddress, find
+from tests.channels.webhook.hooks import Receiver
+from tests.channels.whatsapp.whatsapp import Heard, Loopback, Order
+
+PUBLIC: Final = "93.184.215.14"
+PUBLIC_SIX: Final = "2606:2800:21f:cb07:6820:80da:af6b:8b2c"
+
+# One name, or one number, in ways that some program or other takes for an address inside.
+FORMS: Final = (
+    "https://127.0.0.1/",
+    "https://127.1/",
+    "https://127.0.1/",
+    "https://2130706433/",
+    "https://017700000001/",
+    "https://0177.0.0.1/",
+    "https://0x7f.0.0.1/",
+    "https://0x7f000001/",
+    "https://127.0.0.0x1/",
+    "https://0x/",
+    "https://127.0.0.1./",
+    "https://169.254.169.254./",
+    "https://169.254.169.254/latest/meta-data/",
+    "https://2852039166/",
+    "https://0251.0376.0251.0376/",
+    "https://0.0.0.0/",
+    "https://0/",
+    "https://10.0.0.1/",
+    "https://172.16.0.1/",
+    "https://172.31.255.255/",
+    "https://192.168.1.1/",
+    "https://100.64.0.1/",
+    "https://100.100.100.200/",
+    "https://168.63.129.16/",
+    "https://192.0.0.192/",
+    "https://198.18.0.1/",
+    "https://224.0.0.1/",
+    "https://255.255.255.255/",
+    "https://127.0.0.1:8080/",
+    "https://127.0.0.256/",
+    "https://1.2.3.4.5/",
+    "https://[::1]/",
+    "https://[::]/",
+    "https://[0:0:0:0:0:0:0:1]/",
+    "https://[::127.0.0.1]/",
+    "https://[::ffff:127.0.0.1]/",
+    "https://[::ffff:7f00:1]/",
+    "https://[::ffff:93.184.215.14]/",
+    "https://[64:ff9b::7f00:1]/",
+    "https://[64:ff9b::93.184.215.14]/",
+    "https://[64:ff9b:1::a00:1]/",
+    "https://[2002:7f00:1::]/",
+    "https://[2001:0:4136:e378:8000:63bf:3fff:fdd2]/",
+    "https://[2001:db8::1]/",
+    "https://[fe80::1]/",
+    "https://[fe80::1%25eth0]/",
+    "https://[2606:2800::1%25eth0]/",
+    "https://[2606:2800::1%eth0]/",
+    "https://[fc00::1]/",
+    "https://[fd00:ec2::254]/",
+    "https://[fec0::1]/",
+    "https://[ff02::1]/",
+    "https://[100::1]/",
+    "https://[5f00::1]/",
+    "https://[::1",
+    "https://::1/",
+    "https://[127.0.0.1]/",
+    "https://localhost./",
+    "https://hooks.example.com./",
+    "https://hooks..example.com/",
+    "https://.example.com/",
+    "https://-a.example.com/",
+    "https://ada@hooks.example.com/",
+    "https://ada:pw@hooks.example.com/",
+    "https://hooks.example.com@127.0.0.1/",
+    "https://hooks.example.com:pw@127.0.0.1/",
+    "https://127.0.0.1#@hooks.example.com/",
+    "https://hooks.example.com\\@127.0.0.1/",
+    "https://hooks.example.com%2f@127.0.0.1/",
+    "https://127.0.0.1%00.example.com/",
+    "https://hooks.example.com\t/",
+    "https://hooks.example.com/\r\nx: y",
+    "https://hooks.example.com/ x",
+    " https://hooks.example.com/",
+    "https://hooks.example.com/#part",
+    "https://\u2460\u2461\u2466.\u24ea.\u24ea.\u2460/",
+    "https://\uff11\uff12\uff17.0.0.1/",
+    "https://127\u30020\u30020\u30021/",
+    "https://b\u00fccher.example/",
+    "https://hooks_a.example.com/",
+    "https://hooks.example.com:0/",
+    "https://hooks.example.com:65536/",
+    "https://hooks.example.com:080443/",
+    "https://hooks.example.com:/",
+    "https:///in",
+    "https://",
+    "https:hooks.example.com",
+    "//hooks.example.com/",
+    "http://hooks.example.com/",
+    "file:///etc/hostname",
+    "gopher://127.0.0.1:25/",
+    "unix:///run/x.sock",
+    "",
+    "https://hooks.example.com/" + "a" * 2048,
+    "https://" + "a." * 130 + "example/",
+    "https://" + "a" * 64 + ".example/",
+)
+
+
+@dataclass
+class Names:
+    """A resolver that gives the next answer each time it is asked."""
+
+    answers: list[Sequence[str]]
+    asked: list[str] = field(default_factory=list)
+
+    async def __call__(self, host: str, _port: int) -> Sequence[str]:
+        self.asked.append(host)
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+
+
+@pytest.mark.parametrize("url", FORMS)
+async def test_no_form_of_an_address_leads_inside(url: str) -> None:
+    names = Names([[PUBLIC]])  # even if the name itself were fine
+
+    assert isinstance(await find(url, resolve=names), BlockedAddress)
+    assert names.asked == []
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://hooks.example.com",
+        "https://HOOKS.example.com:8443/in?a=b&c=%20d",
+        "https://xn--bcher-kva.example/",
+        "https://a-b.example/~x/@y;z=1",
+        "https://3com.example/",
+    ],
+)
+async def test_a_plain_address_with_a_public_name_is_let_through(url: str) -> None:
+    found = await find(url, resolve=Names([[PUBLIC, PUBLIC_SIX, PUBLIC]]))
+
+    assert isinstance(found, ResolvedAddress)
+    assert [str(each) for each in found.addresses] == [PUBLIC, PUBLIC_SIX]
+    assert found.spot.host == httpx2.URL(url).raw_host.decode()
+
+
+@pytest.mark.parametrize("host", [PUBLIC, f"[{PUBLIC_SIX}]", "1.1.1.1", "[2606:4700:4700::1111]"])
+async def test_a_public_number_needs_no_looking_up(host: str) -> None:
+    names = Names([["10.0.0.1"]])
+
+    found = await find(f"https://{host}/", resolve=names)
+
+    assert isinstance(found, ResolvedAddress)
+    assert names.asked == []
+
+
+INSIDE: Final = (
+    "127.0.0.1",
+    "127.255.255.254",
+    "0.0.0.0",  # noqa: S104 - an address to be refused, none to listen at
+    "10.1.2.3",
+    "100.64.0.1",
+    "100.127.255.255",
+    "169.254.169.254",
+    "172.31.0.1",
+    "192.168.0.1",
+    "198.19.255.255",
+    "203.0.113.9",
+    "224.0.0.251",
+    "240.0.0.1",
+    "255.255.255.255",
+    "::",
+    "::1",
+    "::ffff:10.0.0.1",
+    "::ffff:93.184.215.14",
+    "::7f00:1",
+    "64:ff9b::a9fe:a9fe",
+    "64:ff9b:1::1",
+    "2002:a00:1::1",
+    "2001::1",
+    "2001:db8::1",
+    "3fff::1",
+    "fc00::1",
+    "fdff::1",
+    "fe80::1",
+    "fe80::1%eth0",
+    "2606:2800::1%eth0",
+    "fec0::1",
+    "ff02::1",
+    "100::1",
+    "4000::1",
+    "8000::1",
+    "localhost",
+    "",
+)
+
+
+@pytest.mark.parametrize("address", INSIDE)
+@pytest.mark.parametrize(
+    "before", [(), (PUBLIC,), (PUBLIC_SIX, PUBLIC)], ids=["alone", "2nd", "3rd"]
+)
+async def test_one_address_inside_bars_the_name(before: Sequence[str], address: str) -> None:
+    names = Names([[*before, address]])
+
+    assert isinstance(await find("https://hooks.example.com/", resolve=names), BlockedAddress)
+
+
+@given(st.ip_addresses(v=4) | st.ip_addresses(v=6))
+def test_what_python_takes_for_private_is_never_let_through(
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address,
+) -> None:
+    odd = address.is_private or address.is_multicast or address.is_reserved
+    odd = odd or address.is_link_local or address.is_loopback or not address.is_global
+
+    assert places.reserved(address) is not None or not odd
+
+
+@given(st.ip_addresses(v=4))
+def test_no_ipv4_address_is_let_through_in_the_clothes_of_ipv6(four: ipaddress.IPv4Address) -> None:
+    number = int(four)
+    worn = [
+        number,
+        (0xFFFF << 32) + number,
+        (0x64FF9B << 96) + number,
+        (0x2002 << 112) + (number << 80),
+    ]
+
+    for each in worn:
+        assert places.reserved(ipaddress.IPv6Address(each)) is not None
+        assert places.reserved(ipaddress.IPv6Address(each), private=True) is not None or each == 1
+
+
+@given(st.ip_addresses(v=4), st.sampled_from(["{}", "{:o}", "0{:o}", "0x{:x}", "{:#x}"]))
+def test_one_number_for_four_is_never_an_address(four: ipaddress.IPv4Address, form: str) -> None:
+    url = f"https://{form.format(int(four))}/"
+
+    assert isinstance(places.read(url, private=True), BlockedAddress)
+
+
+SIGNS: Final = st.sampled_from(
+    ["a", "1", ".", "-", ":", "@", "/", "[", "]", "0x", "%", "?", "\\", "#"]
+)
+
+
+@given(st.text(max_size=40) | st.lists(SIGNS).map("".join), st.booleans())
+def test_what_is_read_is_read_by_the_client_in_the_same_way(text: str, private: bool) -> None:
+    url = f"https://{text}"
+    spot = places.read(url, private=private)
+
+    if isinstance(spot, AddressForm):
+        read = httpx2.URL(url)
+        host = read.raw_host.decode().strip("[]")
+        assert spot.host == (host if spot.literal is None else str(ipaddress.ip_address(host)))
+        assert (read.port or 443, read.scheme) == (spot.port, spot.scheme)
+        assert not read.userinfo
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:7316/in", "http://[::1]/", "https://10.0.0.7/"])
+async def test_the_operator_may_name_his_own_network(url: str) -> None:
+    assert isinstance(await find(url), BlockedAddress)
+    assert isinstance(await find(url, private=True), ResolvedAddress)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "http://169.254.169.254/",
+        "http://0.0.0.0/",
+        "http://[::ffff:127.0.0.1]/",
+        "http://[fe80::1]/",
+    ],
+)
+async def test_not_even_the_operator_speaks_to_what_is_nobodys(url: str) -> None:
+    assert isinstance(await find(url, private=True), BlockedAddress)
+
+
+async def test_a_name_that_is_not_found_or_has_no_address_is_lost() -> None:
+    async def unknown(_host: str, _port: int) -> Sequence[str]:
+        raise OSError("no such name")
+
+    assert isinstance(await find("https://hooks.example.com", resolve=unknown), UnresolvedAddress)
+    assert isinstance(
+        await find("https://hooks.example.com", resolve=Names([[]])), UnresolvedAddress
+    )
+
+
+async def test_a_resolver_that_never_answers_is_not_waited_for() -> None:
+    async def never(_host: str, _port: int) -> Sequence[str]:
+        await asyncio.Event().wait()
+        return []
+
+    found = await find("https://hooks.example.com", resolve=never, seconds=0.01)
+
+    assert isinstance(found, UnresolvedAddress)
+
+
+async def test_the_machines_own_resolver_finds_this_machine() -> None:
+    found = await find("http://localhost:7316/", private=True)
+
+    assert isinstance(found, ResolvedAddress)
+    assert all(address.is_loopback for address in found.addresses)
+    assert isinstance(await find("https://localhost/"), BlockedAddress)
+
+
+async def test_a_name_is_looked_up_once_and_its_second_answer_never_counts() -> None:
+    async with Receiver() as inside:
+        port = inside.root.rpartition(":")[2]
+        # First an address where nobody is, then the server: as an attacker's name would do it.
+        names = Names([["127.0.0.2"], ["127.0.0.1"]])
+        url = f"http://rebind.example.com:{port}/in"
+        place = await find(url, private=True, resolve=names)
+        assert isinstance(place, ResolvedAddress)
+
+        async with safe_http.open_client(place) as client:
+            said = [await http_client.post_bytes(client, url, {}, b"{}", 5) for _ in range(2)]
+
+        assert all(isinstance(each, HttpFailure) and not each.left for each in said)
+        assert inside.heard == []
+    assert names.asked == ["rebind.example.com"]
+
+
+class Echo(Loopback):
+    """Says yes to everything, with whatever body was ordered."""
+
+    def answer(self, heard: Heard, order: Order) -> tuple[int, bytes]:
+        return order.status, order.body or heard.body or b"yes"
+
+
+async def test_the_client_speaks_to_the_address_and_keeps_the_name() -> None:
+    async with Echo() as echo:
+        port = echo.root.rpartition(":")[2]
+        url = f"http://hooks.example.com:{port}/in?x=1"
+        place = await find(url, private=True, resolve=Names([["127.0.0.1"]]))
+        assert isinstance(place, ResolvedAddress)
+
+        async with safe_http.open_client(place) as client:
+            said = await http_client.post_bytes(client, url, {"x-own": "1"}, b"{}", 5)
+
+        assert said == HttpReply(200, "", b"{}")
+        (heard,) = echo.heard
+        assert heard.path == "/in?x=1"
+        assert heard.headers["host"] == f"hooks.example.com:{port}"
+        assert heard.headers["connection"] == "close"
+        assert heard.headers["x-own"] == "1"
+
+
+async def test_if_one_address_is_silent_the_next_is_tried_and_one_request_arrives() -> None:
+    async with Echo() as echo:
+        port = echo.root.rpartition(":")[2]
+        url = f"http://hooks.example.com:{port}/in"
+        place = await find(url, private=True, resolve=Names([["127.0.0.9", "::1", "127.0.0.1"]]))
+        assert isinstance(place, ResolvedAddress)
+
+        async with safe_http.open_client(place) as client:
+            said = await http_client.post_bytes(client, url, {}, b"{}", 5)
+
+        assert isinstance(said, HttpReply)
+        assert len(echo.heard) == 1
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        "http://127.0.0.1:{port}/in",
+        "http://other.example.com:{port}/in",
+        "http://hooks.example.com/",
+    ],
+)
+async def test_a_client_goes_nowhere_but_to_its_place(elsewhere: str) -> None:
+    async with Echo() as echo:
+        port = echo.root.rpartition(":")[2]
+        names = Names([["127.0.0.1"]])
+        place = await find(f"http://hooks.example.com:{port}/", private=True, resolve=names)
+        assert isinstance(place, ResolvedAddress)
+
+        async with safe_http.open_client(place) as client:
+            with pytest.raises(httpx2.UnsupportedProtocol):
+                await client.get(elsewhere.format(port=port))
+
+        assert echo.heard == []
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_a_redirect_is_an_answer_and_is_not_followed(status: int) -> None:
+    async with Echo() as inside, Echo() as echo:
+        echo.orders = [Order(status=status, headers={"location": f"{inside.root}/admin"})]
+        place = await find(echo.root, private=True)
+        assert isinstance(place, ResolvedAddress)
+
+        async with safe_http.open_client(place) as client:
+            answer = await client.get(echo.root)
+
+        assert answer.status_code == status
+        assert inside.heard == []
+
+
+async def test_an_answer_that_goes_on_is_broken_off() -> None:
+    async with Echo() as echo:
+        echo.orders = [Order(body=b"x" * 5000)]
+        place = await find(echo.root, private=True)
+        assert isinstance(place, ResolvedAddress)
+
+        async with safe_http.open_client(place, most=4999) as client:
+            with pytest.raises(httpx2.ReadError, match="longer"):
+                await client.get(echo.root)
+        async with safe_http.open_client(place, most=5000) as client:
+            assert len((await client.get(echo.root)).content) == 5000
+
+
+async def test_a_packed_answer_is_not_unpacked() -> None:
+    bomb = gzip.compress(b"\0" * 10_000_000)
+    async with Echo() as echo:
+        echo.orders = [Order(body=bomb, headers={"content-encoding": "gzip"})]
+        place = await find(echo.root, private=True)
+        assert isinstance(place, ResolvedAddress)
+
+        async with safe_http.open_client(place) as client:
+            assert (await client.get(echo.root)).content == bomb
+
+
+async def test_a_proxy_in_the_environment_is_passed_by(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with Echo() as proxy, Echo() as echo:
+        for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy.root)
+        place = await find(echo.root, private=True)
+        assert isinstance(place, ResolvedAddress)
+
+        async with safe_http.open_client(place) as client:
+            await client.get(echo.root)
+
+        assert (len(proxy.heard), len(echo.heard)) == (0, 1)
+
+
+@asynccontextmanager
+async def vaulted(name: str) -> AsyncIterator[tuple[int, ssl.SSLContext, list[str | None]]]:
+    """A TLS server with a certificate for one name, and which names it was called by."""
+    authority = trustme.CA()
+    serve, trust = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), ssl.create_default_context()
+    authority.issue_cert(name).configure_cert(serve)
+    authority.configure_trust(trust)
+    called: list[str | None] = []
+    serve.sni_callback = lambda _socket, wanted, _context: called.append(wanted)
+
+    async def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        writer.close()
+
+    server = await asyncio.start_server(welcome, "127.0.0.1", 0, ssl=serve)
+    async with server:
+        yield server.sockets[0].getsockname()[1], trust, called
+
+
+async def test_the_handshake_asks_for_the_name_and_the_certificate_must_be_for_it() -> None:
+    names = Names([["127.0.0.1"]])
+    async with vaulted("hooks.example.com") as (port, trust, called):
+        for name, good in (("hooks.example.com", True), ("evil.example.com", False)):
+            url = f"https://{name}:{port}/"
+            place = await find(url, private=True, resolve=names)
+            assert isinstance(place, ResolvedAddress)
+            async with safe_http.open_client(place, tls=trust) as client:
+                said = await http_client.post_bytes(client, url, {}, b"", 5)
+            assert isinstance(said, HttpReply) is good
+            assert isinstance(said, HttpReply) or not said.left
+
+    assert called == ["hooks.example.com", "evil.example.com"]
+
+
+async def test_an_unknown_authority_is_not_trusted() -> None:
+    async with vaulted("hooks.example.com") as (port, _, _called):
+        url = f"https://hooks.example.com:{port}/"
+        place = await find(url, private=True, resolve=Names([["127.0.0.1"]]))
+        assert isinstance(place, ResolvedAddress)
+
+        async with safe_http.open_client(place) as client:
+            said = await http_client.post_bytes(client, url, {}, b"", 5)
+
+    assert isinstance(said, HttpFailure)
+    assert not said.left
+
+
+def test_a_barred_address_is_not_repeated_in_the_sentence() -> None:
+    for url in FORMS:
+        barred = places.read(url)
+        if isinstance(barred, BlockedAddress):
+            assert "pw" not in barred.why
+            assert "ada" not in barred.why

@@ -1,0 +1,174 @@
+"""Whatever a clock does: each slot is accounted for, and none is begun twice."""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from remit.errors import HomeLocked
+from remit.model.series import OnMissed, Overlap, Repeats, SlotFate
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.settings import DeliverSettings, ScheduleSettings, Settings
+from remit.store import ledger, search, series, sessions, slots
+from remit.store.search import TaskFilter
+from remit.store.sqlite import Sqlite
+from remit.testing import START, FrozenClock, World, script
+from remit.triggers.repeat import following
+from remit.wiring import opened
+from tests.soak import examples
+from tests.test_repeat import cue
+from tests.triggers.house_of_slots import INSTANT, Days, days
+from tests.triggers.test_by_hand import THINKS
+
+MINUTE: Final = timedelta(minutes=1)
+HOUR: Final = timedelta(hours=1)
+DAY: Final = timedelta(days=1)
+# Two days before the clocks of Europe go forward, and of Lord Howe by half an hour back.
+SPRING: Final = datetime(2026, 3, 27, 9, 0, tzinfo=UTC)
+
+ZONES: Final = (
+    *("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu"),
+    *("America/Santiago", "Africa/Casablanca", "Pacific/Apia", "Asia/Tehran", "America/Nuuk"),
+)
+RULES: Final = (
+    "FREQ=DAILY;BYHOUR=2;BYMINUTE=30",
+    "FREQ=HOURLY",
+    "FREQ=HOURLY;INTERVAL=7",
+    "FREQ=DAILY;BYHOUR=1,2,3;BYMINUTE=0,30",
+    "FREQ=WEEKLY;BYDAY=SU;BYHOUR=2;BYMINUTE=15",
+    "FREQ=DAILY;COUNT=5",
+)
+
+
+def _wait(made: Days, minutes: int) -> None:
+    made.go(minutes * MINUTE)
+
+
+def _sleep(made: Days, minutes: int) -> None:
+    """A laptop is shut: time passes, and nobody looks until it has."""
+    made.scene.now += minutes * MINUTE
+    made.tick()
+
+
+def _set_back(made: Days, minutes: int) -> None:
+    made.scene.now -= min(minutes * MINUTE, made.scene.now - SPRING)
+    made.tick()
+
+
+def _restart(made: Days, minutes: int) -> None:
+    """A process ends with what it had begun, and the next one does it."""
+    made.tick(ends=False)
+    made.scene.now += minutes * MINUTE
+    made.end()
+    made.tick()
+
+
+_ACTS: Final[tuple[Callable[[Days, int], None], ...]] = (_wait, _sleep, _set_back, _restart)
+acts = st.tuples(
+    st.sampled_from(_ACTS),
+    st.sampled_from((1, 30, 60, 61, 24 * 60, 3 * 24 * 60)) | st.integers(1, 5 * 24 * 60),
+)
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(
+    rule=st.sampled_from(RULES),
+    zone=st.sampled_from(ZONES),
+    missed=st.sampled_from(list(OnMissed)),
+    overlap=st.sampled_from(list(Overlap)),
+    lived=st.lists(acts, max_size=10),
+)
+def test_no_slot_vanishes_and_none_is_begun_twice_whatever_the_clock_does(
+    rule: str,
+    zone: str,
+    missed: OnMissed,
+    overlap: Overlap,
+    lived: list[tuple[Callable[[Days, int], None], int]],
+) -> None:
+    rules = ScheduleSettings(missed=missed, overlap=overlap, most=20)
+    with TemporaryDirectory() as folder:
+        made = days(Path(folder), Repeats(rule, zone, SPRING + HOUR), rules, now=SPRING)
+        for act, minutes in lived:
+            act(made, minutes)
+            made.check()
+        assert made.scene.complaints() == []
+        made.scene.close()
+
+
+def test_a_clock_set_back_an_hour_repeats_nothing(tmp_path: Path) -> None:
+    made = days(tmp_path, Repeats("FREQ=HOURLY", "UTC", START + HOUR), now=START)
+    made.go(5 * HOUR)
+    made.scene.now -= HOUR
+    made.go(2 * HOUR)
+
+    assert made.fates() == [SlotFate.RAN] * 6
+    assert set(made.begun.values()) == {1}
+
+
+def test_a_clock_set_forward_three_days_runs_one_and_says_what_it_missed(tmp_path: Path) -> None:
+    made = days(tmp_path, Repeats("FREQ=HOURLY", "UTC", START + HOUR), now=START)
+    made.go(2 * HOUR)
+    made.scene.now += 3 * DAY + 5 * MINUTE
+    made.tick()
+
+    assert Counter(made.fates()) == {SlotFate.RAN: 2, SlotFate.MISSED: 71, SlotFate.CAUGHT_UP: 1}
+
+
+async def test_of_two_processes_only_one_opens_the_house(tmp_path: Path) -> None:
+    home = Settings(home=tmp_path, deliver=DeliverSettings(undo=0))
+    async with opened(home, clock=FrozenClock()):
+        with pytest.raises(HomeLocked):
+            async with opened(home, clock=FrozenClock()):
+                pass
+
+
+async def test_even_without_the_lock_two_watches_put_in_each_slot_once(tmp_path: Path) -> None:
+    async with World(tmp_path) as world:
+        task = await world.house.intake.admit(cue())
+        assert task.series_id is not None
+        await world.house.repeater.stop()
+        other = Sqlite(world.house.settings.database)
+        found = await world.house.db.read(series.find, task.series_id)
+        world.clock.advance(3 * DAY + 2 * HOUR)  # and at once, before the engine sees the time
+        steps = [following(found, world.house.ids, world.now) for _ in range(2)]
+        # The house first: it keeps the end of the journal in mind, and goes on writing below.
+        won = [
+            await world.house.db.write(slots.advance, found, steps[0], world.now),
+            await other.write(slots.advance, found, steps[1], world.now),
+        ]
+        await other.close()
+        await world.run(MINUTE)
+        told = await world.house.db.read(
+            ledger.slots_of_series, task.series_id, START, world.now + INSTANT
+        )
+
+    assert sorted(won) == [False, True]
+    assert [slot.fate for slot in told] == [*[SlotFate.MISSED] * 3, SlotFate.CAUGHT_UP]
+    assert len(world.outbox.sent) == 1
+
+
+async def test_a_run_after_the_clock_was_set_back_is_remembered_too(tmp_path: Path) -> None:
+    brain = script([{"reply": "<deliverable>Found it.</deliverable>"}])
+    async with World(tmp_path, brain=brain) as world:
+        await world.house.intake.admit(THINKS)
+        await world.run(12 * DAY)
+        (coming,) = await _ready(world)
+        world.clock.jump(world.now - 8 * DAY)
+        beside = await world.house.owner.run_now(coming.id)
+        await world.run()
+        shared = await world.house.db.read(sessions.look_back, coming)
+
+    assert shared.summary is not None
+    assert beside.id in {run.task_id for run in shared.runs}
+
+
+async def _ready(world: World) -> list[Task]:
+    page = await world.house.db.read(search.page, TaskFilter(limit=500))
+    return [task for task in page.tasks if task.status is Status.READY]
