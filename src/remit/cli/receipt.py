@@ -9,8 +9,9 @@ from remit.cli import clock, find, out, words
 from remit.cli.contact_book import contacts_of
 from remit.cli.out import Piece, StyledText
 from remit.intake import zone as zones
-from remit.intake.card import CardTask, make_card, sentences
+from remit.intake.card import CardTask, make_card
 from remit.intake.permits import asks_first
+from remit.language.sentences import sentences
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer
