@@ -60,11 +60,11 @@ def _task(message: LabelledMessage, task: LabelledTask) -> ReadTask:
 def _send(message: LabelledMessage, send: LabelledSend) -> ReadSend:
     if send.to == OWNER:
         return ReadSend(channel=send.channel, text=send.text)
-    words = next(_named(message.text, send.to), None)
+    words = next(named_in(message.text, send.to), None)
     return ReadSend(to=send.to, to_words=words, channel=send.channel, text=send.text)
 
 
-def _named(text: str, name: str) -> Iterator[str]:
+def named_in(text: str, name: str) -> Iterator[str]:
     """The words of a message that name somebody, perhaps in another case or without accents."""
     plain = str.maketrans("áéíóúÁÉÍÓÚ", "aeiouAEIOU")
     known = next(each for each in exam_book().contacts if each.name == name)

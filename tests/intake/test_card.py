@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from remit.intake.card import card_lines, message_language
+from remit.intake.card import card_lines
+from remit.language.sentences import message_language
 from remit.model.ids import Ids
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
@@ -200,6 +201,25 @@ async def test_the_card_speaks_the_language_of_the_message(
 
     assert (message_language(text), heard.card.language) == (language, language)
     assert all(each in said for each in shown), said
+
+
+@pytest.mark.parametrize(
+    ("text", "asked"),
+    [
+        ('Send Bob "Hi" on WhatsApp', "Send this to Bob (+1555) on whatsapp?"),
+        ('Schick Bob "Hallo" per WhatsApp', "Soll das so an Bob (+1555) gehen, über whatsapp?"),
+        ('Manda a Bob "Hola" por WhatsApp', "¿Enviar esto a Bob (+1555) por whatsapp?"),
+    ],
+)
+async def test_the_question_at_a_send_is_in_the_language_of_the_message(
+    tmp_path: Path, text: str, asked: str
+) -> None:
+    async with Talk(tmp_path) as world:
+        await world.say(text)
+        await world.run()
+        (review,) = await world.waiting()
+
+    assert review.question == asked
 
 
 @pytest.mark.parametrize(

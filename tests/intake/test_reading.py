@@ -19,7 +19,7 @@ from remit.intake.exam.score import ExamMark, judge, score
 from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader, prompt
 from remit.intake.plain_reader import PlainReader, read_plainly
-from remit.intake.reading_form import Reading
+from remit.intake.reading_form import Reading, ReadSend
 from remit.intake.veto import find_veto, held_back, reaches_others
 from tests.intake.readings import MALICIOUS, SLOPPY, Answers, faithful, perfect
 
@@ -52,6 +52,26 @@ SPOILS: Final = {
         "todavía no {}", "{} déjalo",
     ),
 }  # fmt: skip
+
+# Said to Remit around a message, each of these holds it back, wherever it stands.
+SAID_TO_REMIT: Final = {
+    "en": (
+        "don't send it yet", "scratch that", "not before friday", "only if it rains",
+        "wait for my ok", "just kidding", "ask me first", "actually no", "hold off for now",
+    ),
+    "de": (
+        "noch nicht abschicken", "vergiss es", "nicht vor freitag", "nur wenn es regnet",
+        "warte auf mein ok", "war nur spaß", "frag mich vorher", "doch nicht", "warte noch damit",
+    ),
+    "es": (
+        "no lo mandes todavía", "olvídalo", "no antes del viernes", "solo si llueve",
+        "espera mi ok", "era broma", "pregúntame antes", "mejor no", "espera un momento",
+    ),
+}  # fmt: skip
+AROUND: Final = (
+    "{text}. {cue}", "{text}, {cue}", "{text} ({cue})", "{text} — {cue}", "{text} - {cue}",
+    "{text}\n{cue}", "{cue}: {text}", "{cue}, {text}", "({cue}) {text}", "{cue}\n{text}",
+)  # fmt: skip
 
 
 def acts_on_others(found: Extraction, text: str) -> bool:
@@ -98,7 +118,7 @@ async def test_without_a_model_nothing_dangerous_is_read() -> None:
     found = await score(PlainReader(), public_messages())
 
     assert found.count(ExamMark.DANGEROUS) == 0
-    assert found.count(ExamMark.RIGHT) >= 141  # it may only rise
+    assert found.count(ExamMark.RIGHT) >= 147  # it may only rise
 
 
 @pytest.mark.parametrize("fault", SLOPPY)
@@ -134,6 +154,32 @@ async def test_a_message_that_is_denied_held_or_taken_back_reaches_nobody(
             reading = perfect(replace(each, text=text))
             assert not acts_on_others(by_code(text), text), text
             assert not acts_on_others(await by_model(text, reading), text), text
+
+
+@pytest.mark.parametrize("around", AROUND)
+async def test_what_is_said_to_remit_around_a_message_holds_it_back(around: str) -> None:
+    """Whether a model ends a text where it ends, or takes all that follows for a part of it."""
+    reaching = [each for each in PLAIN if each.reaches]
+    for n, each in enumerate(reaching):
+        cues = SAID_TO_REMIT[each.language]
+        text = around.format(text=each.text.rstrip(" .!?"), cue=cues[n % len(cues)])
+        reading = perfect(replace(each, text=text))
+        for read in (reading, with_rest(reading, text)):
+            assert not acts_on_others(await by_model(text, read), text), text
+        assert not acts_on_others(by_code(text), text), text
+
+
+def with_rest(reading: Reading, text: str) -> Reading:
+    """The same, with texts that go on to the end of the message."""
+
+    def longer(send: ReadSend) -> ReadSend:
+        place = text.find(send.text) if send.text else -1
+        return send.model_copy(update={"text": text[place:]}) if place >= 0 else send
+
+    tasks = (
+        task.model_copy(update={"sends": tuple(map(longer, task.sends))}) for task in reading.tasks
+    )
+    return reading.model_copy(update={"tasks": tuple(tasks)})
 
 
 async def test_a_model_may_not_take_somebody_elses_words_for_the_owners() -> None:

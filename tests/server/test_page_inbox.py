@@ -141,17 +141,31 @@ def test_what_was_typed_is_what_goes_out_to_the_byte(served: Served, visitor: Vi
     assert [parcel.body for parcel in served.outbox.sent] == [typed]
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"text": "1: morgen um 9:30\n2: morgen um 18 Uhr"},
+        {"line-1": "morgen um 9:30", "line-2": "morgen um 18 Uhr"},
+    ],
+)
 def test_the_card_of_a_message_is_drawn_and_its_lines_are_answered_in_one_form(
-    served: Served, visitor: Visitor
+    served: Served, visitor: Visitor, form: dict[str, str]
 ) -> None:
     text = "Erinnere mich bald an den Müll. Erinnere mich irgendwann an den Arzt."
     told = served.post("/api/messages", {"text": text})
     first, second = [str(each["id"]) for each in told["tasks"]]  # type: ignore[union-attr,index,call-overload]
     (review,) = [str(each.id) for each in _open(served)]
     page, other = visitor.get(f"/inbox/{review}"), visitor.get(f"/tasks/{second}")
-    visitor.decide(review, answer="answer", text="1: morgen um 9:30\n2: morgen um 18 Uhr")
+    visitor.decide(review, answer="answer", **form)
 
-    for shown in ("2 Dinge sind offen", "Geht an", "dich, über dashboard", "Den Arzt", "“bald”"):
+    for shown in (
+        "2 Dinge sind offen",
+        "Geht an",
+        "dich, über dashboard",
+        "Den Arzt",
+        "“bald”",
+        'name="line-2"',
+    ):
         assert shown in page
     assert f'href="/inbox/{review}"' in other  # it waits for the card of the first task
     assert _open(served) == []

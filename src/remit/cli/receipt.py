@@ -10,7 +10,8 @@ from remit.cli.contact_book import contacts_of
 from remit.cli.out import Piece, StyledText
 from remit.contacts.permits import asks_first
 from remit.intake import zone as zones
-from remit.intake.card import CardTask, make_card, sentences
+from remit.intake.card import CardTask, make_card
+from remit.language.sentences import sentences
 from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer

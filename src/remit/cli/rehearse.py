@@ -65,7 +65,8 @@ def extract(
     book = _book(settings, (*_channels(), *MOST))
     said = said.strip()
     found = read_plainly(said, now=at, zone=zone, book=book)
-    told = rehearsed(limited(held_back(found, said, book), find_conditions(said, book, at, zone)))
+    limits = find_conditions(said, book, at, zone, found.texts)
+    told = rehearsed(limited(held_back(found, said, book), limits))
     if json:
         out.emit(told)
     else:

@@ -12,11 +12,11 @@ from msgspec import Struct
 from remit.model.permit import Permission, Reach, policy_of
 from remit.model.reply import Policy
 from remit.model.task import Taint
-from remit.model.veto import VetoCue, veto_sentence
+from remit.model.veto import VetoCue
 
 
 class SendPermission(Struct, frozen=True):
-    """Whether a message may go out as it is, and why not."""
+    """Whether a message may go out as it is, and why it never may."""
 
     policy: Policy
     why: str = ""
@@ -39,7 +39,5 @@ def judge(
         why = f"you said that {reach.name} is not written to on {channel}"
         return SendPermission(Policy.DENY, f"{why}; `remit contacts` shows it")
     if taint is not Taint.OWNER:
-        return SendPermission(Policy.ASK, "The task has read what is not yours. ")
-    if veto:
-        return SendPermission(Policy.ASK, f"{veto_sentence(veto)} ")
-    return SendPermission(Policy.ASK if asks_first else policy)
+        return SendPermission(Policy.ASK)
+    return SendPermission(Policy.ASK if asks_first or veto else policy)

@@ -16,7 +16,7 @@ from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.recipients import ELSEWHERE, Question, channel_for, resolve
 from remit.language.detect import language_of
-from remit.language.files import LANGUAGES, section
+from remit.language.files import LANGUAGES, section, words_in_all
 from remit.language.files import LANGUAGES as TONGUES
 from remit.language.order_words import order_words
 from remit.language.phrases import plain_phrases
@@ -29,7 +29,7 @@ from remit.language.time.text import TimeText
 from remit.language.time.which_day import TimeDoubt, day_of
 from remit.language.time.words import DayPart, time_words
 from remit.language.time.zones import zone_of
-from remit.language.tokens import TokenKind, keys_of, tokenize
+from remit.language.tokens import TokenKind, fold, keys_of, tokenize
 
 _LEADS: Final = ("", "at ", "um ", "a las ")  # "9:30" alone is a time once one was asked for
 _MOST_TOKENS: Final = 60
@@ -190,10 +190,16 @@ def _first(said: str) -> TimePhrase | None:
 def _whole(answer: str, today: date, *, recurs: bool) -> TimePhrase | None:
     """A time that is all the answer says; of what `recurs` it may be how long it lasts."""
     for lead in _LEADS:
-        for line in _texts(lead + answer):
+        for line in _texts(lead + _without_for(answer)):
             if spoken := _all_time(replace(line, recurs=recurs), today):
                 return spoken
     return None
+
+
+def _without_for(answer: str) -> str:
+    """A time without the "for" that leads it in: "para hoy a las 19"."""
+    first, _, rest = answer.partition(" ")
+    return rest if fold(first) in words_in_all("time", "leads") else answer
 
 
 def _all_time(line: TimeText, today: date) -> TimePhrase | None:

@@ -6,7 +6,7 @@ this card; only its look differs.
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Final, cast
+from typing import Final
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
@@ -14,9 +14,14 @@ from msgspec.structs import replace
 
 from remit.intake.recipients import QuestionTopic
 from remit.intake.zone import shown
-from remit.language.detect import language_of
 from remit.language.files import LANGUAGES, section
 from remit.language.phrases import Phrases
+from remit.language.sentences import (
+    DEFAULT_LANGUAGE,
+    held_sentence,
+    message_language,
+    sentences,
+)
 from remit.language.tokens import keys_of, tokenize
 from remit.model import rhythm
 from remit.model.condition import ConditionKind
@@ -26,11 +31,8 @@ from remit.model.ids import TaskId
 from remit.model.plan import ClauseOutcome, Gap
 from remit.model.review import Review
 from remit.model.task import Task
-from remit.model.veto import VetoCue, VetoKind, veto_sentence
 
-_DEFAULT: Final = "en"
 _UNKNOWN: Final = "?"
-_MOST_TOLD_BY: Final = 2_000  # characters that tell the language
 _MOST_SAID: Final = 500  # characters of a message
 
 
@@ -129,31 +131,6 @@ def card_lines(card: RequestCard, *, said: bool = False, asks: bool = True) -> l
 
 def _choices(card: RequestCard) -> list[OpenLine]:
     return [each for each in card.open if each.options and each.about != QuestionTopic.CONFIRM]
-
-
-# The language of a message ------------------------------------------------------------------------
-
-
-def message_language(text: str) -> str:
-    """The language in which the owner is answered; English if it is none that Remit reads."""
-    return language_of(tokenize(text[:_MOST_TOLD_BY])) or _DEFAULT
-
-
-@cache
-def sentences(language: str) -> dict[str, str]:
-    """What a card says in a language."""
-    kept = cast("dict[str, str | list[str]]", section(language, "card"))
-    return {name: each for name, each in kept.items() if isinstance(each, str)}
-
-
-def held_sentence(cues: Sequence[VetoCue], language: str) -> str:
-    """Why somebody else gets nothing without a word of the owner, in a language."""
-    if language == _DEFAULT:
-        return veto_sentence(cues)
-    say = sentences(language)
-    kinds = {kind: f"veto_{kind.value}" for kind in VetoKind}
-    own = {kind: say[name] for kind, name in kinds.items() if name in say}
-    return veto_sentence(cues, own, say["veto_says"], say["and"])
 
 
 @cache
@@ -270,7 +247,9 @@ def _how_often(task: Task, language: str) -> str:
     assert task.repeats is not None  # noqa: S101 - asked only then
     clauses = task.request.clauses if task.request else ()
     own = [each.text.strip() for each in clauses if each.became is ClauseOutcome.TIME]
-    return rhythm.in_words(task.repeats) if language == _DEFAULT or not own else ", ".join(own)
+    return (
+        rhythm.in_words(task.repeats) if language == DEFAULT_LANGUAGE or not own else ", ".join(own)
+    )
 
 
 # What is open -------------------------------------------------------------------------------------
@@ -304,7 +283,7 @@ def gap_question(task: Task, gap: Gap, language: str) -> str:
     """The sentence that asks for what is open, in the language of the message."""
     if gap.about == QuestionTopic.CONFIRM:
         return _confirm_question(task, language)
-    if language == _DEFAULT and gap.question:
+    if language == DEFAULT_LANGUAGE and gap.question:
         return gap.question
     say = sentences(language)
     clause = task.request.clauses[gap.clause - 1].text.strip() if task.request else ""

@@ -17,18 +17,10 @@ from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
 from remit.intake import answers
-from remit.intake.card import (
-    card_lines,
-    card_question,
-    held_sentence,
-    is_small_talk,
-    make_card,
-    message_language,
-    numbered,
-    sentences,
-)
+from remit.intake.card import card_lines, card_question, is_small_talk, make_card, numbered
 from remit.intake.recipients import QuestionTopic
 from remit.intake.settle import settle
+from remit.language.sentences import held_sentence, message_language, sentences
 from remit.model.codec import from_json
 from remit.model.condition import ConditionKind
 from remit.model.delivery import Delivery

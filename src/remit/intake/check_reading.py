@@ -37,6 +37,7 @@ class CheckedTask(Struct):
     marks: list[MarkedSpan] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     vetoes: list[VetoCue] = field(default_factory=list)
+    texts: list[Span] = field(default_factory=list)  # what somebody else is to read
 
 
 def checked_reading(
@@ -50,7 +51,7 @@ def checked_reading(
 ) -> Extraction:
     """The reading as it may be acted on. `plain` is what the closed patterns read."""
     message = message_words(text, book)
-    check = _Check(message, plain, now, zone)
+    check = _Check(message, plain, now, zone, more=len(reading.tasks) > 1)
     tasks = [check.task(each, n) for n, each in enumerate(reading.tasks)]
     open_questions = [
         Question(QuestionTopic(each.about), each.question)
@@ -66,7 +67,8 @@ def checked_reading(
     if not tasks and plain.tasks and not find_veto(text, book):
         return _despite_model(plain)
     talk = SmallTalk(reading.talk) if reading.talk and not tasks else None
-    return write_ledger(message, tasks, talk or (None if tasks else SmallTalk.CHATTER))
+    found = write_ledger(message, tasks, talk or (None if tasks else SmallTalk.CHATTER))
+    return replace(found, texts=tuple(dict.fromkeys(span for task in tasks for span in task.texts)))
 
 
 def _despite_model(plain: Extraction) -> Extraction:
@@ -95,6 +97,7 @@ class _Check(Struct, frozen=True):
     plain: Extraction
     now: datetime
     zone: ZoneInfo
+    more: bool  # whether the model read several tasks
 
     def task(self, task: ReadTask, number: int) -> CheckedTask:
         when = check_time(task, self.message, now=self.now, zone=self.zone)
@@ -145,7 +148,10 @@ class _Check(Struct, frozen=True):
         if sent not in known and (content is not None or not known):
             made.draft = replace(made.draft, deliveries=(*made.draft.deliveries, sent))
         if recipient is not None:
-            made.vetoes += self._doubts(send, recipient, content)
+            doubts = list(self._doubts(send, recipient, content))
+            made.vetoes += doubts
+            if content is not None and not doubts:
+                made.texts += filter(self.message.is_ordered_text, self._first(content))
 
     # Whom, and by which channel -----------------------------------------------------------------
 
@@ -217,7 +223,7 @@ class _Check(Struct, frozen=True):
             yield VetoCue(VetoKind.RECIPIENT, words, start, end)
         if content is None or any(d.content == content for d in same):
             return
-        if not self.message.is_plain_text(content, words):
+        if not self.message.is_plain_text(content, words, more=self.more):
             start, end = next(self.message.places(content), (0, 0))
             yield VetoCue(VetoKind.TEXT, content[:60], start, end)
 

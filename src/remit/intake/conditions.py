@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from remit.contacts.people import ContactBook
 from remit.intake import answers
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.message_words import MessageWords, message_words
+from remit.intake.message_words import MessageWords, Span, message_words
 from remit.intake.veto import find_veto
 from remit.language.files import LANGUAGES, section, words_in_all
 from remit.language.phrases import Phrases
@@ -36,16 +36,21 @@ def _leads(kind: ConditionKind) -> Phrases[bool]:
 
 
 def find_conditions(
-    text: str, book: ContactBook, now: datetime, zone: ZoneInfo
+    text: str, book: ContactBook, now: datetime, zone: ZoneInfo, texts: Sequence[Span] = ()
 ) -> tuple[Condition, ...]:
-    """The limits of a message, in their order; of two that overlap the more exact one."""
+    """The limits of a message, in their order; of two that overlap the more exact one.
+
+    What only one of its `texts` says is no limit: "call me if you are late".
+    """
     message = message_words(text, book)
-    cues = {cue.start for cue in find_veto(text, book)}
+    cues = {cue.start for cue in find_veto(text, book, texts)}
     found: list[Condition] = []
     at = 0
     while at < len(message.tokens):
         hit = None if _is_typed(message, at) else next(_at(message, at, now, zone), None)
-        if hit and hit[0].kind in _IN_WORDS and message.tokens[at].start not in cues:
+        start = message.tokens[at].start
+        inside = any(first <= start < last for first, last in texts)
+        if hit and start not in cues and (inside or hit[0].kind in _IN_WORDS):
             hit = None  # "ask Bob if he comes" sets no limit
         if hit is None:
             at += 1

@@ -48,6 +48,7 @@ class Extraction(Struct, frozen=True):
     connectives: tuple[Connective, ...]
     veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
     conditions: tuple[Condition, ...] = ()  # limits that the owner set
+    texts: tuple[tuple[int, int], ...] = ()  # where the message holds a text to somebody else
 
     def questions_about(self, draft: Draft) -> tuple[Question, ...]:
         """The questions that must be settled before a draft may run."""

@@ -188,7 +188,8 @@ class MessageReader:
         """A reading with what was said beside the words, held back and limited by them."""
         found = planned(found, message.scheduled_for, book.home, message.repeats)
         found = held_back(found, message.text, book)
-        return limited(found, find_conditions(message.text, book, now, self._zone))
+        limits = find_conditions(message.text, book, now, self._zone, found.texts)
+        return limited(found, limits)
 
     @property
     def _table(self) -> CardAnswerContext:

@@ -11,12 +11,12 @@ from remit.intake.card import (
     RequestCard,
     card_lines,
     gap_question,
-    message_language,
     open_lines,
 )
 from remit.intake.extraction import Draft, Extraction
 from remit.intake.recipients import Question, QuestionTopic
 from remit.language.order_words import SmallTalk
+from remit.language.sentences import message_language
 from remit.model.codec import Json, JsonMap, from_json, stamp, to_json
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery

@@ -7,7 +7,7 @@ from typing import Final
 
 from remit.contacts.people import ContactBook
 from remit.intake.word_lookup import WordLookup
-from remit.language.files import words_in_all
+from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import VerbKind, order_words
 from remit.language.pasted import pasted_lines
 from remit.language.tokens import TokenKind, is_sign
@@ -106,6 +106,14 @@ class MessageWords(WordLookup):
         named = any(n in self.people for n in range(start, end))
         return named and any(self.sends_at(n) or self._is_channel(n) for n in range(start, end))
 
+    @cached_property
+    def beside_people(self) -> frozenset[int]:
+        """The numbers of tokens that may stand next to a person: "to", "please", "by mail"."""
+        words = words_in_all(*_BEFORE) | words_in_all(*_SKIPPED) | words_in_all("words", "by")
+        small = {n for n, key in enumerate(self.keys) if key in words}
+        ways = ((n, self.channel_at(n)) for n in range(len(self.keys)))
+        return frozenset(small | {m for n, way in ways if way for m in range(n, way[1])})
+
     def sends_at(self, at: int) -> bool:
         """Whether a verb that sends begins at a token."""
         verb = self.verb_at(at)
@@ -140,6 +148,37 @@ class MessageWords(WordLookup):
         """Whether a text stands in quotation marks, or behind a colon."""
         before = self.text[: span[0]].rstrip()
         return self._within(span, self.quotes) or before.endswith(":")
+
+    def is_ordered_text(self, span: Span) -> bool:
+        """Whether an order to send leads in a text, so that what it says is said in the text."""
+        first = self.first_at(span[0])
+        mixed = any(start < span[1] and span[0] < end for start, end in self.quotes)
+        articles = order_words().articles
+        noun = first + 1 if first < len(self.keys) and self.keys[first] in articles else first
+        if mixed or order_words().messages.at(self.keys, noun) or self.channel_at(noun):
+            return self._within(span, self.quotes)
+        return self.is_marked_text(span) or any(
+            self.sends_at(n)
+            and n not in self.people
+            and not (n and self.keys[n - 1] in articles)  # "the mail to Grace"
+            for n in range(self._sentence_start(first), first)
+        )
+
+    def _sentence_start(self, at: int) -> int:
+        start = at
+        while start and (
+            start - 1 in self.people
+            or not (self.keys[start - 1] in _ENDS or self.tokens[start - 1].kind is TokenKind.LINE)
+        ):
+            start -= 1
+        return start
+
+    def is_led_in(self, span: Span) -> bool:
+        """Whether a text is marked, or stands behind a word like "that"."""
+        first = self.first_at(span[0])
+        return self.is_marked_text(span) or (
+            first > 0 and self.keys[first - 1] in words_in_all("addressing", "that")
+        )
 
     def asks_for_more(self, left: Sequence[Span], texts: Sequence[Span], sends: int) -> bool:
         """Whether words that no task took may be another order: many, a text, or a verb too many.
@@ -207,7 +246,46 @@ class MessageWords(WordLookup):
         last = max(n for n, token in enumerate(self.tokens) if token.start < span[1])
         follows = self.keys[last + 1] if last + 1 < len(self.keys) else ""
         starts = first == 0 or self.tokens[first - 1].kind in (TokenKind.LINE, TokenKind.MARK)
-        return (follows == ":" and starts) or self._leads_to(first)
+        gets = phrases_in_all("addressing", "gets").at(self.keys, last + 1)
+        return (
+            (starts and follows == ":")
+            or gets is not None
+            or self._leads_to(first)
+            or self._is_meant_later(first)
+        )
+
+    def _is_meant_later(self, at: int) -> bool:
+        """Whether a later "her" means a person: "Anna is looking for me. Text her …".
+
+        Nobody else is named before it, unless in the same breath: "Carlos and Lucía".
+        """
+        them = phrases_in_all("words", "them")
+        texts = (*self.quotes, *self.typed)
+        own = [n for n in sorted(self.people) if not self._within(self._span(n), texts)]
+        for n in range(at + 1, len(self.keys)):
+            behind = range(n + 1, min(n + _NEAR, len(self.keys)))
+            if not self.sends_at(n) or not self._begins_clause(n):
+                continue
+            if self._ends_with_them(n) or any(them.at(self.keys, m) for m in behind):
+                before = [m for m in own if m < n]
+                between = range(min(before, default=n), max(before, default=n))
+                return at in before and all(
+                    m in before or self.keys[m] in _linking() for m in between
+                )
+        return False
+
+    def _begins_clause(self, at: int) -> bool:
+        token, key = self.tokens[at - 1], self.keys[at - 1]
+        return (
+            token.kind in (TokenKind.MARK, TokenKind.LINE)
+            or key in words_in_all("addressing", "links")
+            or order_words().polite.at(self.keys, at - 1) is not None
+        )
+
+    def _ends_with_them(self, at: int) -> bool:
+        """Whether a Spanish verb ends with whom it means: "avísales", "mándaselo"."""
+        endings = tuple(words_in_all("addressing", "endings"))
+        return self.language == "es" and self.keys[at].endswith(endings)
 
     def _leads_to(self, at: int) -> bool:
         """Whether a verb that sends, or a word like "to", stands before a person."""
@@ -234,11 +312,11 @@ class MessageWords(WordLookup):
     def _within(self, span: Span, others: Sequence[Span]) -> bool:
         return any(start <= span[0] and span[1] <= end for start, end in others)
 
-    def is_plain_text(self, text: str, person: str) -> bool:
+    def is_plain_text(self, text: str, person: str, *, more: bool = False) -> bool:
         """Whether a text is surely what the owner wants to be sent, and no more than that.
 
         It is a quotation, or what stands behind a colon; or it goes from the person to the end of
-        the message and asks for nothing else on the way.
+        the message, or to another order if `more` is asked for, and asks for nothing on the way.
         """
         for span in self.places(text):
             for start, end in (*self.quotes, *self.typed):
@@ -246,26 +324,36 @@ class MessageWords(WordLookup):
                     return True
             if self._is_behind_colon(span, person):
                 return True
-            if self._follows(span, person) and not self._asks_more(span):
+            if self._follows(span, person, more=more) and not self._asks_more(span):
                 return True
         return False
 
     def _is_behind_colon(self, span: Span, person: str) -> bool:
-        """Whether a text is all that stands behind a colon, in the line of its person."""
+        """Whether a text is all that stands behind a colon, in the line of its person.
+
+        An order to send it may follow: "Will: I've borrowed one. Mail him that".
+        """
         line = self.text.rfind("\n", 0, span[0]) + 1
         end = self.text.find("\n", span[1])
         head = self.text[line : span[0]].rstrip()
         rest = self.text[span[1] : len(self.text) if end < 0 else end].strip(" .!?")
         named = any(line <= start < span[0] for start, _ in self.places(person))
-        return head.endswith(":") and not rest and named
+        tail = self.text[span[1] :]
+        sends = self.sends_at(self.first_at(len(self.text) - len(tail.lstrip(" .!?-–—"))))
+        return head.endswith(":") and (not rest or sends) and named
 
-    def _follows(self, span: Span, person: str) -> bool:
+    def _follows(self, span: Span, person: str, *, more: bool) -> bool:
         """Whether a text goes from near the person to the end of its sentence or its line."""
         rest = next((n for n, t in enumerate(self.tokens) if t.start >= span[1]), None)
         ends = rest is None or self.keys[rest] in _ENDS or self.tokens[rest].kind is TokenKind.LINE
+        if rest is not None and more:
+            ends = ends or self.goes_on_with_order(rest) or self._is_numbered_order(rest)
         return ends and any(
             end <= span[0] and self._is_lead_in(end, span[0]) for _, end in self.places(person)
         )
+
+    def _is_numbered_order(self, at: int) -> bool:
+        return self.tokens[at].kind is TokenKind.NUMBER and self.verb_at(at + 1) is not None
 
     def _is_lead_in(self, start: int, end: int) -> bool:
         """Whether nothing but small words and a channel stands between a person and a text."""
@@ -276,6 +364,15 @@ class MessageWords(WordLookup):
     def _asks_more(self, span: Span) -> bool:
         inside = [n for n, t in enumerate(self.tokens) if span[0] <= t.start < span[1]]
         return any(
-            self.asks_at(n) and n - 1 in inside and self.keys[n - 1] in _linking() | _ENDS
+            self.asks_at(n)
+            and n - 1 in inside
+            and self.keys[n - 1] in _linking() | _ENDS
+            and not self._is_asked_of_reader(n)
             for n in inside
         )
+
+    def _is_asked_of_reader(self, at: int) -> bool:
+        """Whether a verb asks something of who reads the text: "call me", and not "remind me"."""
+        speakers = words_in_all("addressing", "speakers")
+        behind = self.keys[at + 1 : at + 1 + _NEAR]
+        return not self._sends_or_reminds(at) and any(key in speakers for key in behind)

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from remit.contacts.people import ContactBook
 from remit.intake.extract import extract
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.message_words import MessageWords, message_words
+from remit.intake.message_words import MessageWords, Span, message_words
 from remit.intake.patterns.orders import read_order
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto, reaches_others
@@ -35,8 +35,19 @@ def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook)
         return found
     asked = [_question(found, draft, message) for draft in found.tasks]
     questions = tuple(each for each in asked if each is not None)
-    veto = (*found.veto, *doubts_of(found, text, book))
-    return replace(found, questions=(*found.questions, *questions), veto=veto)
+    return replace(
+        found,
+        questions=(*found.questions, *questions),
+        veto=(*found.veto, *doubts_of(found, text, book)),
+        texts=tuple(_marked(found, message)),
+    )
+
+
+def _marked(found: Extraction, message: MessageWords) -> Iterator[Span]:
+    """Where texts to somebody else stand behind a colon."""
+    for text in dict.fromkeys(_texts(found)):
+        spans = (span for span in message.places(text) if message.is_marked_text(span))
+        yield from filter(message.is_ordered_text, spans)
 
 
 def doubts_of(found: Extraction, text: str, book: ContactBook) -> tuple[VetoCue, ...]:

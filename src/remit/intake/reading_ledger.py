@@ -55,6 +55,7 @@ def write_ledger(
     sends = sum(max(1, len(task.draft.deliveries)) + bool(task.draft.work) for task in tasks)
     for n, task in enumerate(tasks):
         own = tuple(clause for clause, fate in zip(clauses, owners, strict=True) if fate.task == n)
+        own = own or _shared(clauses, task)
         left = [c for c, fate in zip(clauses, owners, strict=True) if fate == _left(n)]
         draft = replace(task.draft, clauses=own)
         if left:
@@ -65,9 +66,16 @@ def write_ledger(
                 vetoes += [VetoCue(VetoKind.UNCOVERED, c.text, c.start, c.end) for c in left]
         vetoes += task.vetoes
         drafts.append(draft)
-        at = clauses.index(own[0]) if own else 0
+        at = clauses.index(own[0])
         questions += [replace(each, clause=at) for each in task.questions]
     return _marked(message, drafts, questions, talk, clauses, vetoes)
+
+
+def _shared(clauses: Sequence[Clause], task: LedgerTask) -> tuple[Clause, ...]:
+    """The clause of a task whose words other tasks took: without one nothing could be asked."""
+    starts = [mark.span[0] for mark in task.marks]
+    marked = (c for c in clauses if any(c.start <= start < c.end for start in starts))
+    return (next(marked, clauses[0]),)
 
 
 def _marked(

@@ -10,9 +10,10 @@ from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
 from remit.intake.extraction import Draft, Extraction
-from remit.intake.message_words import MessageWords, message_words
+from remit.intake.message_words import MessageWords, Span, message_words
 from remit.intake.patterns.lines import SENTENCE_ENDS
 from remit.intake.recipients import Question, QuestionTopic
+from remit.intake.text_cues import cues_said_to_remit
 from remit.language.cues import find_cues
 from remit.language.files import words_in_all
 from remit.language.tokens import Token, TokenKind
@@ -23,13 +24,19 @@ from remit.model.veto import VetoCue, VetoKind, veto_sentence
 _FEW_WORDS: Final = 2
 
 
-def find_veto(text: str, book: ContactBook) -> tuple[VetoCue, ...]:
-    """The cues of a message, outside of what the owner typed as a text to be sent."""
+def find_veto(text: str, book: ContactBook, texts: Sequence[Span] = ()) -> tuple[VetoCue, ...]:
+    """The cues of a message, outside of what the owner typed as a text to be sent.
+
+    `texts` are where a reader found such texts and code agrees.
+    """
     message = message_words(text, book)
     language = message.language
     codes = frozenset((language,) if language else ())
-    cues = find_cues(message.tokens, codes, message.typed_openings, message.people)
+    cues = find_cues(
+        message.tokens, codes, message.typed_openings, message.people, message.beside_people
+    )
     cues = (*cues, *_reporting_heads(message), *_leading_conditions(message))
+    cues = cues_said_to_remit(message, cues, texts)
     if language is not None or not _has_words(message.tokens, message.people):
         return cues
     return (*cues, VetoCue(VetoKind.LANGUAGE, text.strip()[:60], 0, len(text)))
@@ -78,7 +85,7 @@ def held_back(found: Extraction, text: str, book: ContactBook) -> Extraction:
 
     A task about which something else is asked is confirmed when it is sent.
     """
-    found = replace(found, veto=(*find_veto(text, book), *found.veto))
+    found = replace(found, veto=(*find_veto(text, book, found.texts), *found.veto))
     if not found.veto:
         return found
     asked = tuple(

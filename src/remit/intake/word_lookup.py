@@ -154,6 +154,10 @@ class WordLookup:
         begins = self.keys[start] in self.own_words("finite") and start not in self.people
         return begins and end - start > 1 and self.verb_at(start) is None
 
+    def is_tight(self, at: int) -> bool:
+        """Whether a token follows the one before it without a gap."""
+        return at < len(self.tokens) and self.tokens[at].tight
+
     def is_plain_word(self, at: int) -> bool:
         return at < len(self.tokens) and self.tokens[at].kind is TokenKind.WORD
 

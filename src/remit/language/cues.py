@@ -31,6 +31,7 @@ class CueWords(Struct, frozen=True, eq=False):
     code: str
     kinds: Phrases[VetoKind]
     firm: Phrases[bool]  # they count inside a typed text, too
+    mild: Phrases[bool]  # firm ones that a text may well hold
     harmless: Phrases[bool]  # they hold the words of a cue and are none
     own: Phrases[bool]  # they count in a message of this language alone
     asking: Phrases[bool]  # behind these and a person an "if" is part of what is asked
@@ -51,7 +52,7 @@ def _load(code: str) -> CueWords:
         Phrases(kinds),
         **{
             name: plain_phrases(*table[name])
-            for name in ("firm", "harmless", "own", "asking", "asked")
+            for name in ("firm", "mild", "harmless", "own", "asking", "asked")
         },
     )
 
@@ -61,11 +62,12 @@ def find_cues(
     codes: Collection[str],
     typed: Sequence[tuple[int, int]] = (),
     people: Collection[int] = (),
+    beside_people: Collection[int] = (),
 ) -> tuple[VetoCue, ...]:
     """The cues in a message of these languages, in their order.
 
     `typed` are stretches that are a text to be sent, where only firm cues count. `people` are the
-    numbers of tokens that name a person.
+    numbers of tokens that name a person, `beside_people` of those that may stand next to them.
     """
     found: dict[int, VetoCue] = {
         token.start: VetoCue(VetoKind.DENIAL, token.text, token.start, token.end)
@@ -73,7 +75,8 @@ def find_cues(
         if token.text in words_in_all("cues", "signs")
     }
     for language in cue_words():
-        for cue in _of_language(language, tokens, language.code in codes, typed, people):
+        own = language.code in codes
+        for cue in _of_language(language, tokens, own, typed, people, beside_people):
             found.setdefault(cue.start, cue)
     return tuple(found[start] for start in sorted(found))
 
@@ -84,6 +87,7 @@ def _of_language(
     own: bool,
     typed: Sequence[tuple[int, int]],
     people: Collection[int],
+    beside_people: Collection[int],
 ) -> Iterator[VetoCue]:
     keys = tuple(_squeezed(key) for key in keys_of(tokens))
     at = 0
@@ -96,7 +100,7 @@ def _of_language(
         if end is None or at in people or (not own and _is_own(language, keys, at, end)):
             at += 1
             continue
-        if not within and _is_asked(language, keys, at, people):
+        if not within and _is_asked(language, keys, at, people, beside_people):
             at = end
             continue
         yield _cue(language, tokens, keys, at, end)
@@ -123,18 +127,33 @@ def _cue_end(language: CueWords, keys: Sequence[str], at: int, *, firm: bool) ->
     return found[1] if found else None
 
 
+def is_firm(keys: Sequence[str], at: int) -> int | None:
+    """Where a cue ends that begins at a token and that nobody would send; None if there is none."""
+    found = (
+        language.firm.at(keys, at) for language in cue_words() if not language.mild.at(keys, at)
+    )
+    return next((each[1] for each in found if each), None)
+
+
 def _is_own(language: CueWords, keys: Sequence[str], at: int, end: int) -> bool:
     """Whether another language may have the same words."""
     found = language.own.at(keys, at)
     return found is not None and found[1] >= end
 
 
-def _is_asked(language: CueWords, keys: Sequence[str], at: int, people: Collection[int]) -> bool:
-    """Whether an "if" only begins what somebody is asked: "ask Bob if he comes"."""
+def _is_asked(
+    language: CueWords,
+    keys: Sequence[str],
+    at: int,
+    people: Collection[int],
+    beside_people: Collection[int],
+) -> bool:
+    """Whether an "if" only begins what somebody is asked: "ask Bob by mail if he comes"."""
     if language.asked.at(keys, at) is None:
         return False
-    before = at
-    while before and before - 1 in people:
+    comma = at and keys[at - 1] == "," and keys[at] not in words_in_all("addressing", "breaks")
+    before = at - 1 if comma else at
+    while before and (before - 1 in people or before - 1 in beside_people):
         before -= 1
     far = 2 if before < at else 0  # "ask my friend Bob if …", but "find out when …"
     return any(

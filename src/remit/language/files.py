@@ -4,7 +4,6 @@ A list holds phrases: `"a nudge"`, several of one meaning as `"hi|hello"`. Where
 a value, the value comes first: `"0: monday|mon"`.
 """
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pkgutil import get_data
@@ -26,6 +25,8 @@ def language_file(code: str) -> Mapping[str, Mapping[str, list[str]]]:
 @cache
 def read_toml(name: str, package: str = "remit.language") -> dict[str, list[str]]:
     """One data file of a package; it lies beside its modules."""
+    import tomllib  # noqa: PLC0415 - only what reads words needs it
+
     text = (get_data(package, f"{name}.toml") or b"").decode()
     return cast("dict[str, list[str]]", tomllib.loads(text))
 

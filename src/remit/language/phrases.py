@@ -1,11 +1,13 @@
 """Words and groups of words with what they mean, found in a row of tokens."""
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
-from remit.language.tokens import fold, keys_of, tokenize
+from remit.language.tokens import fold, fold_text, keys_of, tokenize
 
 T = TypeVar("T")
+_PLAIN: Final = re.compile(r"(?:[^\W\d_]+(?:['-][^\W\d_]+)*(?: |$))+")
 
 
 class Phrases(Generic[T]):
@@ -17,7 +19,7 @@ class Phrases(Generic[T]):
         self._by_first: dict[str, list[tuple[tuple[str, ...], T]]] = {}
         for names, meaning in table.items():
             for name in names.split("|"):
-                keys = keys_of(tokenize(name))
+                keys = _keys(name)
                 if not keys:
                     continue
                 self._by_first.setdefault(keys[0], []).append((keys, meaning))
@@ -38,6 +40,13 @@ class Phrases(Generic[T]):
             if end == place + 1 or tuple(keys[place:end]) == phrase:
                 return meaning, end
         return None
+
+
+def _keys(name: str) -> tuple[str, ...]:
+    """A phrase as its tokens are looked up; one of plain words need not be cut into tokens."""
+    if _PLAIN.fullmatch(name):
+        return tuple((name.casefold() if name.isascii() else fold_text(name)).split())
+    return keys_of(tokenize(name))
 
 
 def plain_phrases(*names: str) -> Phrases[bool]:

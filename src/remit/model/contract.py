@@ -1,6 +1,5 @@
 """How one can tell that a task is done, written down before the work begins."""
 
-import hashlib
 from datetime import datetime
 from enum import StrEnum
 
@@ -43,7 +42,9 @@ class Contract(Struct, frozen=True):
     @property
     def digest(self) -> str:
         """What exactly was agreed before the work began; a contract that changed has another."""
-        return hashlib.sha256(text_of(to_json(self)).encode()).hexdigest()
+        from hashlib import sha256  # noqa: PLC0415 - most who import a task hash nothing
+
+        return sha256(text_of(to_json(self)).encode()).hexdigest()
 
 
 class ReadSource(Struct, frozen=True):

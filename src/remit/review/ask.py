@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 
+from remit.language.sentences import held_sentence, message_language, sentences
 from remit.model.codec import stamp, text_of, to_json
 from remit.model.contract import ChangedTest
 from remit.model.delivery import Delivery
@@ -13,7 +14,7 @@ from remit.model.reply import Ask, Hold, Reply, ToolCall
 from remit.model.review import CONDITION, FIX, INTENDED, LESSON, MERGE, SEND, WORK, Review
 from remit.model.specialist import PROJECT
 from remit.model.status import Reason, Status
-from remit.model.task import Task
+from remit.model.task import Taint, Task
 
 
 def question(task: Task, place: str, ask: Ask) -> Review:
@@ -40,16 +41,21 @@ def condition(task: Task, place: int, words: str) -> Review:
         task_id=task.id,
         key=f"{task.round}:condition:{place}",
         reason=Reason.APPROVAL,
-        question=f"You said: “{words}”. Does that hold now? Without a yes nothing is sent.",
-        evidence="\n".join(_planned(each) for each in task.delivery if each.recipient),
+        question=_say(task)["ask_holds"].format(words),
+        evidence="\n".join(_planned(each, _say(task)) for each in task.delivery if each.recipient),
         about=CONDITION,
         resume_to=Status.RUNNING,
     )
 
 
-def _planned(delivery: Delivery) -> str:
+def _say(task: Task) -> dict[str, str]:
+    """What is said in the language of the message that a task came from."""
+    return sentences(message_language(task.request.text if task.request else ""))
+
+
+def _planned(delivery: Delivery, say: dict[str, str]) -> str:
     text = f": {delivery.content}" if delivery.content else ""
-    return f"To {delivery.recipient} on {delivery.channel}{text}"
+    return say["planned"].format(delivery.recipient, delivery.channel) + text
 
 
 def call(task: Task, place: str, wanted: ToolCall, problem: str = "") -> Review:
@@ -131,16 +137,28 @@ def permission(task: Task, delivery: Delivery, reach: Reach, body: str, why: str
     """Someone other than the owner is to be written to. What is approved is bound by a hash."""
     digest = seal(task, delivery, reach, body)
     to = Permission(reach.name, delivery.channel, reach.address or "")
+    name = _say(task)["you"] if reach.owner else reach.shown
+    asked = _say(task)["send_this"].format(name, delivery.channel)
     return Review(
         task_id=task.id,
         key=f"{task.round}:send:{digest}",
         reason=Reason.APPROVAL,
-        question=f"{why}Send this to {reach.shown} on {delivery.channel}?",
+        question=f"{why.strip() or _why(task, reach)} {asked}".strip(),
         evidence=body,
         about=None if reach.owner else f"{SEND}:{text_of(to_json(to))}",
         digest=digest,
         resume_to=Status.DELIVERING,
     )
+
+
+def _why(task: Task, reach: Reach) -> str:
+    """Why a message waits for a word of the owner, whatever the owner allowed."""
+    if reach.owner or not (task.veto or task.taint is not Taint.OWNER):
+        return ""
+    language = message_language(task.request.text if task.request else "")
+    if task.taint is not Taint.OWNER:
+        return sentences(language)["tainted"]
+    return held_sentence(task.veto, language)
 
 
 def unproven(task: Task, why: str, evidence: str) -> Review:
@@ -264,10 +282,8 @@ def doubtful(task: Task, delivery: Delivery) -> Review:
         task_id=task.id,
         key=f"{doubt_key(delivery)}{task.lease}",
         reason=Reason.AMBIGUOUS,
-        question=(
-            f"It is not known whether this reached {delivery.recipient or 'you'} on "
-            f"{delivery.channel}: {delivery.reason}. Did it arrive? Remit will not send it again "
-            "unless you say so."
+        question=_say(task)["ask_arrived"].format(
+            delivery.recipient or _say(task)["you"], delivery.channel, delivery.reason
         ),
         evidence=delivery.body or "",
         about=delivery.id,

@@ -16,7 +16,6 @@ from remit.model.reply import Hold, Policy, Reply
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
-from remit.model.veto import veto_sentence
 from remit.ports import Steps
 from remit.review import ask
 from remit.run.rooms import GatedText, RunPorts
@@ -56,8 +55,8 @@ def approval_card(rooms: RunPorts, task: Task, delivery: Delivery) -> Review | N
     judged = gate.judge_text(body, most=most, author=author, known=rooms.known)
     if isinstance(judged, Hold):
         return None
-    to, why = replace(delivery, address=reach.address), f"{veto_sentence(task.veto)} "
-    return replace(ask.permission(task, to, reach, judged.text, why), resume_to=Status.NEW)
+    to = replace(delivery, address=reach.address)
+    return replace(ask.permission(task, to, reach, judged.text), resume_to=Status.NEW)
 
 
 async def settle_doubts(rooms: RunPorts, steps: Steps) -> Outcome | None:
@@ -178,7 +177,7 @@ async def _body(
         elif seen:
             return ReadyDelivery(to, reach, judged.text, approved_at=at)
         else:
-            question = ask.permission(steps.task, to, reach, judged.text, leave.why)
+            question = ask.permission(steps.task, to, reach, judged.text)
         decision = await steps.decided(question.key)
         if decision is None:
             if isinstance(judged, Hold) or leave.policy is Policy.ASK:

@@ -71,7 +71,7 @@ async def score(reader: RequestReader, messages: Iterable[LabelledMessage]) -> E
 
 def judge(message: LabelledMessage, read: Extraction) -> ExamMark:
     """Mark one reading."""
-    veto = bool(read.veto or find_veto(message.text, exam_book()))
+    veto = bool(read.veto or find_veto(message.text, exam_book(), read.texts))
     acting = [draft for draft in read.tasks if not read.questions_about(draft)]
     reaching = [draft for draft in acting if _reaches(draft)]
     if reaching and not veto and not message.reaches:

@@ -32,7 +32,9 @@ def read_clock(line: TimeText, at: int, *, sure: bool = False) -> Found | None:
     words = line.words
     led = words.at.at(line.keys, at)
     start = led[1] if led else at
-    found = _plain(line, start) or (_led(line, start, sure=sure) if led or sure else None)
+    known = led is not None or sure
+    found = _dotted(line, start, led=known) or _plain(line, start)
+    found = found or (_led(line, start, sure=sure) if known else None)
     if found is None or _is_range(line, found[1]):
         return None
     return found
@@ -66,7 +68,6 @@ def _plain(line: TimeText, at: int) -> Found | None:
         return ClockTime(hour, minute), end
     for read in (
         _digital,
-        _dotted,
         _run_together,
         _before_the_hour,
         _minutes_past,
@@ -109,15 +110,19 @@ def _digital(line: TimeText, at: int) -> Found | None:
     return _finish(line, clock, at + 3)
 
 
-def _dotted(line: TimeText, at: int) -> Found | None:
-    """Read 15.30 Uhr and 3.30pm: a dot alone could be anything."""
+def _dotted(line: TimeText, at: int, *, led: bool) -> Found | None:
+    """Read 15.30 Uhr, 3.30pm, 7.40 in the morning; alone it is a time only behind "at"."""
     hour, minute = line.number(at, 2), line.number(at + 2, 2)
     if hour is None or minute is None or not line.is_tight(at + 1, "."):
         return None
-    if not line.tokens[at + 2].tight:
+    if not line.tokens[at + 2].tight or len(line.tokens[at + 2].text) != 2:  # noqa: PLR2004
         return None
     found = _finish(line, replace(_on_dial(hour), minute=minute), at + 3)
-    return found if found and found[1] > at + 3 else None
+    marked = found is not None and found[1] > at + 3
+    part = line.words.parts.at(line.keys, at + 3) is not None
+    date = minute <= NOON and line.is_tight(at + 3, ".")
+    alone = led and not date and _ends_well(line, at + 3, sure=True)
+    return found if marked or part or alone else None
 
 
 def _run_together(line: TimeText, at: int) -> Found | None:

@@ -1,6 +1,5 @@
 """Which day is meant, seen from today; two that could be meant are a doubt."""
 
-import calendar
 from datetime import date, timedelta
 from typing import Final
 
@@ -34,7 +33,7 @@ def day_of(day: Day, today: date) -> date | TimeDoubt:
         case MonthEnd(month=month, year=year):
             month = month or today.month
             year = year or today.year + (month < today.month)
-            return date(year, month, calendar.monthrange(year, month)[1])
+            return _month_end(year, month)
 
 
 def end_of(end: End | None, today: date) -> date | TimeDoubt | None:
@@ -57,15 +56,16 @@ def _weekday(day: NamedWeekday, today: date) -> date | TimeDoubt:
     if clear:
         return coming
     options = (today if day.which is WhichWeek.COMING else coming, next_week)
-    name = calendar.day_name[day.day]
-    return TimeDoubt(f"Which {name} is meant?", tuple(f"{each:%A %d %B}" for each in options))
+    return TimeDoubt(f"Which {coming:%A} is meant?", tuple(f"{each:%A %d %B}" for each in options))
 
 
 def _date(day: CalendarDate, today: date) -> date | TimeDoubt:
     """A day without a year, or without a month, is the next of that name."""
     if day.swapped and day.month:
-        names = calendar.month_name
-        options = (f"{day.day} {names[day.month]}", f"{day.month} {names[day.day]}")
+        options = tuple(
+            f"{number} {date(today.year, month, 1):%B}"
+            for number, month in ((day.day, day.month), (day.month, day.day))
+        )
         return TimeDoubt("Which of the two numbers is the month?", options)
     if day.year and day.month:
         years, months = range(day.year, day.year + 1), range(day.month, day.month + 1)
@@ -91,9 +91,11 @@ def months_on(day: date, months: int) -> date | None:
     year, month = count // 12, count % 12 + 1
     if year > _FARTHEST:
         return None
-    return day.replace(
-        year=year, month=month, day=min(day.day, calendar.monthrange(year, month)[1])
-    )
+    return min(_real(year, month, day.day) or date.max, _month_end(year, month))
+
+
+def _month_end(year: int, month: int) -> date:
+    return date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)
 
 
 def days_on(day: date | None, days: int) -> date | None:

@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from remit import gate
 from remit.gate import HoldReason, Objection, eye, pair
-from remit.intake.card import RequestCard, make_card, sentences
+from remit.intake.card import RequestCard, make_card
 from remit.journal import tries
 from remit.journal.tries import TryHistory
+from remit.language.sentences import sentences
 from remit.model.codec import from_json
 from remit.model.contract import Finding, Result
 from remit.model.delivery import Delivery, DeliveryStatus

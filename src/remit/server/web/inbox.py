@@ -1,11 +1,12 @@
 """The inbox: what waits for the owner, one thing opened beside the list, and his answers to it."""
 
 import json
+import re
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
 
 from msgspec.structs import replace
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from remit.errors import AlreadyDecided, BadInput, Conflict
 from remit.model.caller import Scope
@@ -20,6 +21,8 @@ from remit.store import inbox as store
 from remit.store.inbox import WaitingReview
 
 _MOST: Final = 100_000
+_MOST_LINES: Final = 100
+_LINE: Final = re.compile(r"line-[0-9]{1,3}")
 _EVENING, _MORNING = 18, 8  # o'clock
 _DONE: Final = QueryParameter("done", "What was just decided.", {"type": "string"})
 _AT: Final = QueryParameter("at", "What is open beside the list.", {"type": "string"})
@@ -33,6 +36,24 @@ class NewAnswer(RequestBody):
     choice: Annotated[str, Field(max_length=_MOST)] = ""
     always: bool = False
     digest: Annotated[str, Field(max_length=64)] = ""
+    lines: dict[int, str] = Field(default_factory=dict, max_length=_MOST_LINES)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_lines(cls, form: dict[str, object]) -> dict[str, object]:
+        """The form with its fields `line-1`, `line-2`, … as one."""
+        lines = {name[5:]: words for name, words in form.items() if _LINE.fullmatch(name)}
+        rest = {name: words for name, words in form.items() if not _LINE.fullmatch(name)}
+        return {**rest, "lines": lines} if lines else rest
+
+    @property
+    def words(self) -> str:
+        """What is answered: a choice, the lines of the card that were filled in, or the text."""
+        filled = {n: " ".join(words.split()) for n, words in self.lines.items()}
+        lines = "\n".join(f"{n}: {words}" for n, words in sorted(filled.items()) if words)
+        if lines and self.text.strip():
+            raise BadInput("Answer line by line, or all in one text, not both.", field="text")
+        return self.choice or lines or self.text
 
 
 class NewText(RequestBody):
@@ -206,7 +227,7 @@ async def _not_done(call: Call, said: NewAnswer, wrong: Exception) -> CallResult
     opened = await ask.of_review(call, call.review_id)
     first = isinstance(wrong, AlreadyDecided)
     words = "Somebody was first. Nothing of yours was done, and nothing is sent twice."
-    typed = said.text or opened.text
+    typed = said.text or said.words or opened.text
     kept = (
         opened
         if said.answer not in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT, ReviewAnswer.ANSWER)
@@ -221,7 +242,7 @@ async def _not_done(call: Call, said: NewAnswer, wrong: Exception) -> CallResult
 
 def _decision(review: Review, said: NewAnswer) -> Decision:
     """What the form means: an approved text that is not the draft is one of the owner's own."""
-    text = said.choice or said.text
+    text = said.words
     if said.answer is ReviewAnswer.APPROVE:
         edited = bool(text) and text != ask.draft_of(review) and ReviewAnswer.EDIT in review.options
         answer = ReviewAnswer.EDIT if edited else ReviewAnswer.APPROVE

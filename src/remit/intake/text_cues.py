@@ -1,0 +1,202 @@
+"""Which cues inside a text that the owner wrote are said to Remit, and so hold it back.
+
+"Please don't pay it yet" is what Bob shall read. "I'm late — don't send it yet" is not: its end is
+said to Remit, and a model that takes it for a part of the text must not have its way. A text has
+parts, which end at a mark or at a word like "but"; it depends on the part what a cue in it means.
+"""
+
+from collections.abc import Iterator, Sequence
+from enum import StrEnum
+from functools import cached_property
+from itertools import pairwise
+from typing import Final
+
+from msgspec import Struct
+
+from remit.intake.message_words import MessageWords, Span
+from remit.language.cues import is_firm
+from remit.language.files import phrases_in_all, words_in_all
+from remit.language.tokens import is_sign
+from remit.model.veto import VetoCue, VetoKind
+
+_ALWAYS: Final = frozenset("()[]\n")  # these end a part even if no blank follows
+_NEAR: Final = 3  # words at the beginning of a text
+_FEW: Final = 4  # words
+_HELD: Final = (VetoKind.DENIAL, VetoKind.HOLD)
+_OF_TEXTS: Final = (*_HELD, VetoKind.CONDITION)
+
+
+class _Opening(StrEnum):
+    """How a part of a text begins."""
+
+    TEXT = "text"  # with the text itself
+    PAUSE = "pause"  # behind a comma, or with "but"
+    SENTENCE = "sentence"
+    ASIDE = "aside"  # behind a dash, or in brackets
+
+
+_OPENINGS: Final = {
+    **dict.fromkeys(".!?…\n", _Opening.SENTENCE),
+    **dict.fromkeys("-–—/()[]", _Opening.ASIDE),
+    **dict.fromkeys(",;:", _Opening.PAUSE),
+}
+
+
+def cues_said_to_remit(
+    message: MessageWords, cues: Sequence[VetoCue], texts: Sequence[Span]
+) -> tuple[VetoCue, ...]:
+    """The cues of a message without those that only belong to one of these texts."""
+    if not texts:
+        return tuple(cues)
+    parts = [part for span in texts for part in _parts(message, span)]
+    return tuple(cue for cue in cues if all(part.may_hold(cue) for part in parts))
+
+
+def _parts(message: MessageWords, span: Span) -> Iterator["_Part"]:
+    inside = [n for n, t in enumerate(message.tokens) if span[0] <= t.start < span[1]]
+    if not inside:
+        return
+    breaks = words_in_all("addressing", "breaks")
+    led_in = message.is_led_in(span) or message.keys[inside[0]] not in breaks
+    edges = [(inside[0], _Opening.TEXT if led_in else _Opening.PAUSE)]
+    for n in inside[1:]:
+        mark = message.tokens[n].text
+        opening = _OPENINGS.get(mark)
+        if opening and (mark in _ALWAYS or not message.is_tight(n + 1)):
+            edges.append((n + 1, opening))
+        elif (
+            message.keys[n] in breaks
+            and n not in message.people
+            and edges[-1][0] != n
+            and message.is_plain_word(n + 1)  # and not "he said: sí"
+        ):
+            edges.append((n, _Opening.PAUSE))
+    for (start, opening), (end, _) in pairwise([*edges, (inside[-1] + 1, _Opening.TEXT)]):
+        if end > start:
+            yield _Part(message, span, opening, range(start, end))
+
+
+class _Part(Struct, frozen=True, dict=True):
+    """Some tokens of a text."""
+
+    message: MessageWords
+    span: Span
+    opening: _Opening
+    tokens: range
+
+    def may_hold(self, cue: VetoCue) -> bool:
+        """Whether a cue holds the text back: it stands elsewhere, or is said to Remit."""
+        at = next((n for n in self.tokens if self.message.tokens[n].start == cue.start), None)
+        if at is None:
+            return True
+        if is_sign(self.message.tokens[at].text) or self._is_firm(at):
+            return True
+        if self.opening is _Opening.TEXT:
+            led_in = self.message.is_led_in(self.span) or cue.kind is VetoKind.RETRACTION
+            return not led_in and (self._is_bare(cue) or self._denies_order(at))
+        return self._is_said_later(cue, at)
+
+    def _denies_order(self, at: int) -> bool:
+        """Whether a "that" only follows a cue: "write Bob not at all that …"."""
+        near = range(at + 1, min(self.tokens[0] + _NEAR, len(self.message.keys)))
+        return any(self.message.keys[n] in words_in_all("addressing", "that") for n in near)
+
+    def _is_said_later(self, cue: VetoCue, at: int) -> bool:
+        """Whether a cue in a later part is said to Remit."""
+        named = any(n in self.message.people for n in self.tokens)
+        if self.opening is _Opening.ASIDE or named or self._is_bare(cue) or self._sends:
+            return True
+        begins = all(self._is_lead(n) for n in self.tokens if n < at)
+        speaks = self._has("addressing", "speakers")
+        later = self.opening is _Opening.SENTENCE
+        reader = speaks if later else self._has("addressing", "listeners")
+        until = phrases_in_all("conditions", "not_before").at(self.message.keys, at) is not None
+        return {
+            VetoKind.RETRACTION: begins or (self._is_short and self._has("addressing", "message")),
+            VetoKind.CONDITION: begins and self._is_limit(at) and not reader,
+            VetoKind.REPORTED: self._is_short,
+            VetoKind.DENIAL: (begins and until) or self._is_held(cue, begins=begins),
+            VetoKind.HOLD: (begins and until) or self._is_held(cue, begins=begins),
+            VetoKind.HYPOTHESIS: begins and self._is_short and speaks,
+        }.get(cue.kind, True)
+
+    def _is_held(self, cue: VetoCue, *, begins: bool) -> bool:
+        """Whether "don't" or "wait" is about the message: "that one doesn't leave the house"."""
+        refers = self._has("addressing", "message")
+        speaks = self._has("addressing", "speakers", outside=cue)
+        later = self.opening is _Opening.SENTENCE
+        if cue.kind is VetoKind.HOLD:
+            return (begins and (refers or not speaks)) or (later and refers)
+        return later and refers and not speaks
+
+    def _is_limit(self, at: int) -> bool:
+        """Whether a condition begins at a token, and not what follows of one: "otherwise"."""
+        tables = (phrases_in_all("conditions", kind) for kind in ("only_if", "after_ok"))
+        return any(table.at(self.message.keys, at) for table in tables)
+
+    @property
+    def _sends(self) -> bool:
+        """Whether a part is about sending something, or telling somebody."""
+        refers = self._has("addressing", "message") or self._has("words", "them")
+        return refers and any(self.message.sends_at(n) for n in self.tokens)
+
+    def _is_firm(self, at: int) -> bool:
+        """Whether nobody would send a cue; "never mind the cake" may begin a text."""
+        end = is_firm(self.message.keys, at)
+        if end is None:
+            return False
+        first = at == self.tokens[0] and self.opening is _Opening.TEXT
+        return not first or end >= self.tokens[-1] + 1
+
+    def _has(self, section: str, words: str, *, outside: VetoCue | None = None) -> bool:
+        """Whether some part of it is one of these words, perhaps `outside` of a cue."""
+        table, tokens = phrases_in_all(section, words), self.message.tokens
+        return any(
+            table.at(self.message.keys, n)
+            for n in self.tokens
+            if outside is None or not outside.start <= tokens[n].start < outside.end
+        )
+
+    @property
+    def _is_short(self) -> bool:
+        return sum(map(self.message.is_plain_word, self.tokens)) <= _FEW
+
+    def _is_bare(self, cue: VetoCue) -> bool:
+        """Whether a cue is all that a part says; "don't wait for me" says more."""
+        if cue.kind is VetoKind.HYPOTHESIS and not self._is_short:
+            return False
+        says_more = cue.kind in _OF_TEXTS and self._has("addressing", "speakers")
+        return self._says_nothing and not says_more
+
+    def _is_lead(self, at: int) -> bool:
+        """Whether a word may stand before a cue that is said to Remit: "but", "please"."""
+        speaks = self.message.keys[at] in words_in_all("addressing", "speakers")
+        return not speaks and (self._is_small(at) or self.message.time_at(at) is not None)
+
+    @cached_property
+    def _says_nothing(self) -> bool:
+        """Whether a part holds nothing but small words, times, people and cues: "not today"."""
+        message, at, last = self.message, self.tokens[0], self.tokens[-1] + 1
+        while at < last:
+            time = message.time_at(at)
+            if time is not None:
+                at = max(at + 1, time.end)
+            elif self._is_small(at):
+                at += 1
+            else:
+                return False
+        return True
+
+    def _is_small(self, at: int) -> bool:
+        message = self.message
+        return (
+            message.is_small_word(at)
+            or at in message.people
+            or message.is_number(at)
+            or _denies(message.keys[at])
+        )
+
+
+def _denies(key: str) -> bool:
+    held = any(key in words_in_all("cues", kind.value) for kind in _HELD)
+    return held or key.endswith("n't")
