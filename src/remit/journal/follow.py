@@ -1,7 +1,9 @@
 """The journal as a stream: everything since a place, then everything to come."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from itertools import islice
 from typing import Final
 
 from remit.model.event import Event
@@ -10,16 +12,22 @@ from remit.store import events
 from remit.store.database import Database
 
 PAGE: Final = 500
+RECENT: Final = 4_000  # events that are kept in memory for those who follow
 
 
 class Journal:
-    """Feeds whoever wants to know: sockets, webhooks, logs, the terminal."""
+    """Feeds whoever wants to know: sockets, webhooks, logs, the terminal.
+
+    Committed events are handed on in memory. Only who begins further back, or falls further
+    behind, than memory reaches reads the database until it has caught up.
+    """
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._recent: deque[Event] = deque(maxlen=RECENT)
         self._news = asyncio.Event()
         self._ended = False
-        db.on_commit(self._ring)
+        db.on_commit(self._hand_on)
 
     async def follow(self, since: int, *, ends: bool = False) -> AsyncIterator[Event]:
         """Yield every event after `since`, in order, without a gap, for ever.
@@ -34,7 +42,9 @@ class Journal:
         """The same, in handfuls: as many as there are, when there are any."""
         while True:
             news, over = self._news, ends and self._ended
-            found = await self._db.read(events.after, since, PAGE)
+            found = self._recent_after(since)
+            if found is None:
+                found = await self._db.read(events.after, since, PAGE)
             if found:
                 since = found[-1].seq
                 yield found
@@ -46,15 +56,26 @@ class Journal:
     def end(self) -> None:
         """Nothing more is to come that anybody must wait for."""
         self._ended = True
-        self._ring(0)
+        self._ring()
 
     async def of_task(self, task_id: TaskId, n: int = 0) -> list[Event]:
         return await self._db.read(events.of_task, task_id, n)
 
     async def last(self) -> int:
-        return await self._db.read(events.last)
+        return self._recent[-1].seq if self._recent else await self._db.read(events.last)
 
-    def _ring(self, _: int) -> None:
+    def _recent_after(self, since: int) -> list[Event] | None:
+        """A page of what is in memory; None if that begins too late."""
+        if not self._recent or since < self._recent[0].seq - 1:
+            return None
+        first = since + 1 - self._recent[0].seq
+        return list(islice(self._recent, first, first + PAGE))
+
+    def _hand_on(self, happened: Sequence[Event]) -> None:
+        self._recent.extend(happened)
+        self._ring()
+
+    def _ring(self) -> None:
         # A new bell each time: whoever read before this commit holds the old one and wakes.
         self._news.set()
         self._news = asyncio.Event()
