@@ -10,8 +10,10 @@ from remit.model.event import Event
 from remit.model.ids import TaskId
 from remit.store import events
 from remit.store.database import Database
+from remit.system.background import wait_at_most
 
 PAGE: Final = 500
+GATHER_SECONDS: Final = 0.2  # so late may files be that are copies of the store
 RECENT: Final = 4_000  # events that are kept in memory for those who follow
 
 
@@ -26,7 +28,7 @@ class Journal:
         self._db = db
         self._recent: deque[Event] = deque(maxlen=RECENT)
         self._news = asyncio.Event()
-        self._ended = False
+        self._over = asyncio.Event()
         db.on_commit(self._hand_on)
 
     async def follow(self, since: int, *, ends: bool = False) -> AsyncIterator[Event]:
@@ -38,10 +40,16 @@ class Journal:
             for event in page:
                 yield event
 
-    async def pages(self, since: int, *, ends: bool = False) -> AsyncIterator[list[Event]]:
-        """The same, in handfuls: as many as there are, when there are any."""
+    async def pages(
+        self, since: int, *, ends: bool = False, gather_seconds: float = 0.0
+    ) -> AsyncIterator[list[Event]]:
+        """The same, in handfuls: as many as there are, when there are any.
+
+        With `gather_seconds` it waits so long for more before each handful: for who pays by the
+        handful and may be late.
+        """
         while True:
-            news, over = self._news, ends and self._ended
+            news, over = self._news, ends and self._over.is_set()
             found = self._recent_after(since)
             if found is None:
                 found = await self._db.read(events.after, since, PAGE)
@@ -52,10 +60,12 @@ class Journal:
                 return
             else:
                 await news.wait()
+                if gather_seconds and not self._over.is_set():
+                    await wait_at_most(self._over, asyncio.sleep, gather_seconds)
 
     def end(self) -> None:
         """Nothing more is to come that anybody must wait for."""
-        self._ended = True
+        self._over.set()
         self._ring()
 
     async def of_task(self, task_id: TaskId, n: int = 0) -> list[Event]:
