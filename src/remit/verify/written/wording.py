@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -46,6 +46,7 @@ def folded_words(text: str) -> list[str]:
     return [fold(each) for each in words(text)]
 
 
+@lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """What forms of a word have in common, roughly; both `opens` and `opening` give `open`."""
     bare = fold(word)
