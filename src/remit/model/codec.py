@@ -33,7 +33,8 @@ def text_of(value: Json) -> str:
 
 def line_of(value: Json) -> str:
     """The same as one line of a file, whatever its reader takes for the end of a line."""
-    return _ENCODE(value).translate(_BREAKS) + "\n"
+    text = _ENCODE(value)
+    return (text if text.isascii() else text.translate(_BREAKS)) + "\n"
 
 
 def to_json(value: object) -> Json:

@@ -96,10 +96,10 @@ def compare(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
     wrong: list[str] = []
     doubts: list[str] = []
     read = [each.text for each in evidence.read]
-    ground = ground_of(task, evidence)
+    ground, composes = ground_of(task, evidence), pair.composes
     for found, unsure in (
-        facts.compare(pair.facts, evidence, task, composes=pair.composes, ground=ground),
-        names.compare(pair.request, pair.text, [*owner_words(task), *read], composes=pair.composes),
+        facts.compare(pair.facts, evidence, task, composes=composes, ground=ground),
+        names.compare(pair.request, pair.text, [*owner_words(task), *read], composes=composes),
         (swaps.find([pair.facts, *read], pair.text), []),
         _compare_subject(pair, read),
     ):

@@ -41,9 +41,10 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def folded_words(text: str) -> list[str]:
+@lru_cache(maxsize=32)  # a check looks at the same few texts again and again
+def folded_words(text: str) -> tuple[str, ...]:
     """The words of a text, as they are looked up."""
-    return [fold(each) for each in words(text)]
+    return tuple(fold(each) for each in words(text))
 
 
 @lru_cache(maxsize=4096)
