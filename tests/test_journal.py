@@ -85,6 +85,7 @@ async def test_followers_miss_nothing_and_see_nothing_twice_while_it_is_written(
     """Early, late, slow and crashed ones: from memory, or from the store where memory is short."""
     monkeypatch.setattr(follow, "PAGE", 7)
     monkeypatch.setattr(follow, "RECENT", 40)
+    monkeypatch.setattr(follow, "LONGEST", 300)
     written = asyncio.Event()
     async with World(tmp_path) as world:
         journal = world.house.journal
@@ -92,7 +93,7 @@ async def test_followers_miss_nothing_and_see_nothing_twice_while_it_is_written(
         works += [read_events(journal, 0, 300, crash_often), read_slowly(journal, 300, written)]
         readers = [asyncio.create_task(work) for work in works]
         for n in range(60):
-            await world.add(f"{n}", content=f"{n}")
+            await world.add("long " * 100 if n % 7 == 0 else f"{n}", content=f"{n}")
             await asyncio.sleep(0)
             if n == 30:
                 readers.append(asyncio.create_task(read_events(journal, 0, 300)))

@@ -14,7 +14,8 @@ from remit.system.background import wait_at_most
 
 PAGE: Final = 500
 GATHER_SECONDS: Final = 0.2  # so late may files be that are copies of the store
-RECENT: Final = 4_000  # events that are kept in memory for those who follow
+RECENT: Final = 3_000  # events that are kept in memory for those who follow
+LONGEST: Final = 10_000  # characters of an event that is kept there
 
 
 class Journal:
@@ -82,10 +83,18 @@ class Journal:
         return list(islice(self._recent, first, first + PAGE))
 
     def _hand_on(self, happened: Sequence[Event]) -> None:
-        self._recent.extend(happened)
+        for event in happened:
+            if _length(event) > LONGEST:
+                self._recent.clear()  # memory holds no gap: it begins anew behind this one
+            else:
+                self._recent.append(event)
         self._ring()
 
     def _ring(self) -> None:
         # A new bell each time: whoever read before this commit holds the old one and wakes.
         self._news.set()
         self._news = asyncio.Event()
+
+
+def _length(event: Event) -> int:
+    return sum(len(part) for part in event.data.values() if isinstance(part, str))
