@@ -22,6 +22,7 @@ class Subject:
 
 
 TABLES: dict[str, str] = {
+    "as-shipped": "`remit up` as shipped: POST /api/tasks by 16 clients, until all are delivered",
     "throughput": "Insert + 4 durable transitions, an event each (WAL, synchronous=FULL)",
     "house": "The whole way: admitted, ranked, thought, gated, delivered, completed",
     "courier": "Messages by WhatsApp, accepted by a provider that answers at once",
@@ -49,6 +50,19 @@ TABLES: dict[str, str] = {
 }
 
 SUBJECTS: tuple[Subject, ...] = (
+    Subject(
+        "as-shipped", "remit up", "as-shipped", "ours",
+        "bench.ours.as_shipped:run", 3_000, 100,
+    ),
+    Subject(
+        "no-recall", "remit up, recall off", "as-shipped", "ours",
+        "bench.ours.as_shipped:run_without_recall", 3_000, 100,
+    ),
+    Subject(
+        "langgraph-http", "LangGraph, AsyncSqliteSaver, Starlette", "as-shipped", "peer",
+        "bench.peers.langgraph_peer:run_server", 1_000, 50,
+        packages=("langgraph", "langgraph-checkpoint-sqlite"),
+    ),
     Subject(
         "remit", "remit, the store's verbs", "throughput", "ours",
         "bench.ours.throughput:run", 10_000, 500,

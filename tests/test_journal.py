@@ -3,6 +3,8 @@
 import asyncio
 import json
 import threading
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
@@ -24,7 +26,7 @@ from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer
 from remit.model.status import Actor
 from remit.notify import TerminalRemark
-from remit.store import permissions
+from remit.store import events, permissions
 from remit.testing import START, World
 from tests.engine.rig import Moody, Rig, until
 from tests.soak import examples
@@ -42,31 +44,82 @@ def event(
 
 
 async def read(journal: Journal, since: int, most: int) -> list[int]:
-    seen: list[int] = []
-    async for each in journal.follow(since):
-        seen.append(each.seq)
-        if len(seen) == most:
-            break
+    return [each.seq for each in await read_events(journal, since, most)]
+
+
+async def read_events(
+    journal: Journal, since: int, most: int, pause: Callable[[int], None] | None = None
+) -> list[Event]:
+    """The next events; `pause` may raise, and then the follower begins again behind the last."""
+    seen: list[Event] = []
+    while len(seen) < most:
+        with suppress(ConnectionError):
+            async for each in journal.follow(seen[-1].seq if seen else since):
+                seen.append(each)
+                if len(seen) == most:
+                    break
+                if pause is not None:
+                    pause(each.seq)
     return seen
+
+
+async def read_slowly(journal: Journal, most: int, written: asyncio.Event) -> list[Event]:
+    """Take one page, then no other until everything is written."""
+    seen: list[Event] = []
+    async for page in journal.pages(0):
+        seen += page
+        await written.wait()
+        if len(seen) >= most:
+            break
+    return seen[:most]
+
+
+def crash_often(seq: int) -> None:
+    if seq % 11 == 0:
+        raise ConnectionError
 
 
 async def test_followers_miss_nothing_and_see_nothing_twice_while_it_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Early, late, slow and crashed ones: from memory, or from the store where memory is short."""
     monkeypatch.setattr(follow, "PAGE", 7)
+    monkeypatch.setattr(follow, "RECENT", 40)
+    monkeypatch.setattr(follow, "LONGEST", 300)
+    written = asyncio.Event()
     async with World(tmp_path) as world:
         journal = world.house.journal
-        readers = [asyncio.create_task(read(journal, since, 300 - since)) for since in (0, 5, 299)]
+        works = [read_events(journal, since, 300 - since) for since in (0, 5, 299)]
+        works += [read_events(journal, 0, 300, crash_often), read_slowly(journal, 300, written)]
+        readers = [asyncio.create_task(work) for work in works]
         for n in range(60):
-            await world.add(f"{n}", content=f"{n}")
+            await world.add("long " * 100 if n % 7 == 0 else f"{n}", content=f"{n}")
             await asyncio.sleep(0)
             if n == 30:
-                readers.append(asyncio.create_task(read(journal, 0, 300)))
+                readers.append(asyncio.create_task(read_events(journal, 0, 300)))
         await world.run()
         assert await journal.last() >= 300
+        written.set()
         found = await asyncio.wait_for(asyncio.gather(*readers), 100)
+        stored = await world.house.db.read(events.after, 0, 300)
 
-    assert found == [list(range(since + 1, 301)) for since in (0, 5, 299, 0)]
+    assert [each.seq for each in stored] == list(range(1, 301))
+    assert found == [stored[since:] for since in (0, 5, 299, 0, 0, 0)]
+
+
+async def test_who_keeps_up_is_handed_what_happens_without_a_look_into_the_store(
+    tmp_path: Path,
+) -> None:
+    async with Rig(tmp_path) as rig:
+        journal = rig.house.journal
+        last = await journal.last()
+        readers = [asyncio.create_task(read(journal, last, 20)) for _ in range(5)]
+        await until(lambda: rig.db.done["after"] == 5)
+        for n in range(5):
+            await rig.add(f"{n}", content=f"{n}")
+        await rig.run()
+        assert await asyncio.gather(*readers) == [list(range(last + 1, last + 21))] * 5
+        assert rig.db.reads["after"] == 5, "the first look, when nothing was in memory"
 
 
 async def test_a_follower_waits_for_what_is_to_come_and_is_woken_by_it(tmp_path: Path) -> None:

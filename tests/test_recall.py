@@ -26,7 +26,7 @@ from remit.recall.session import (
     Summarise,
 )
 from remit.store import sessions
-from remit.store.database import Tx
+from remit.store.database import OnCommit, Tx
 from remit.store.sessions import (
     OwnerStatement,
     PastRun,
@@ -64,7 +64,7 @@ class Shelf:
         self.kept.append(args[1])  # type: ignore[arg-type]
         return True  # type: ignore[return-value]
 
-    def on_commit(self, tell: Callable[[int], None]) -> None:
+    def on_commit(self, tell: OnCommit) -> None:
         raise NotImplementedError
 
     async def close(self) -> None:

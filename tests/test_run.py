@@ -36,8 +36,7 @@ async def test_the_steps_come_in_the_order_of_the_specification() -> None:
     assert trip.memory.trail == [
         "execute_tool",
         "move:verifying",
-        "verify",
-        "move:delivering",
+        "move:delivering",  # and the proof with it
         "claim:dlv-me",
         "settle:dlv-me",
     ]

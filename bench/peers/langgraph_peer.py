@@ -2,13 +2,16 @@
 
 import asyncio
 import os
+import sys
 from pathlib import Path
 from typing import TypeAlias, TypedDict
 
+import httpx2
 from langgraph.checkpoint.sqlite.aio import AsyncSqliteSaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.graph.state import CompiledStateGraph
 
+from bench.http_load import ServerUnderLoad, measure, running
 from bench.measure import WARM_UP, Fact, Measurement, Stopwatch, require_count, require_durable
 
 IN_FLIGHT = 50
@@ -33,7 +36,7 @@ def run(size: int, home: Path) -> Measurement:
 
 async def _run_threads(size: int, home: Path) -> Measurement:
     async with AsyncSqliteSaver.from_conn_string(str(home / "langgraph.db")) as saver:
-        facts = await _prepare_store(saver)
+        facts = await prepare_store(saver)
         graph = _build_graph(saver)
         gate = asyncio.Semaphore(IN_FLIGHT)
         watch = Stopwatch()
@@ -45,7 +48,8 @@ async def _run_threads(size: int, home: Path) -> Measurement:
     return watch.rate(size, {**facts, "in_flight": IN_FLIGHT, "durability": "sync"})
 
 
-async def _prepare_store(saver: AsyncSqliteSaver) -> dict[str, Fact]:
+async def prepare_store(saver: AsyncSqliteSaver) -> dict[str, Fact]:
+    """Make its tables, and every commit durable."""
     await saver.setup()
     await saver.conn.execute("PRAGMA synchronous = FULL")
     mode = await _ask(saver, "PRAGMA journal_mode")
@@ -98,3 +102,13 @@ async def _require_checkpoints(saver: AsyncSqliteSaver, size: int) -> None:
         each,
     )
     require_count("threads with every checkpoint", int(str(found)), size)
+
+
+def run_server(size: int, home: Path) -> list[Measurement]:
+    """The same work behind a Starlette app: tasks come through HTTP, as Remit gets them."""
+    command = [sys.executable, "-m", "bench.peers.langgraph_server", str(home)]
+    with running(command, home) as (url, pid), httpx2.Client(base_url=url) as client:
+        server = ServerUnderLoad(
+            url, {}, pid, lambda: int(client.get("/delivered").json()["delivered"])
+        )
+        return measure(server, size)

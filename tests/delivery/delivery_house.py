@@ -40,7 +40,7 @@ from remit.plan.draft import Planner
 from remit.settings import EngineSettings
 from remit.store import deliveries, home, moves, queue, reviews, tasks
 from remit.store.connection import SqliteTx, as_mapping
-from remit.store.database import Cell, Params, Row, Tx, statement
+from remit.store.database import Cell, OnCommit, Params, Row, Tx, statement
 from remit.store.queue import ClaimedTask, ClaimFilter
 from remit.system.background import Background
 from remit.verify.verdict import Verifier
@@ -139,7 +139,7 @@ class _Script:
 
         return cast("T", self._next(Verb(verb, f"reads {work.__name__}")))
 
-    def on_commit(self, tell: Callable[[int], None]) -> None:
+    def on_commit(self, tell: OnCommit) -> None:
         """Nobody is told: the model looks by itself."""
 
     async def close(self) -> None:

@@ -20,7 +20,7 @@ from remit.model.task import Cue, Source, SourceKind, Task
 from remit.ports import Brain, Channel, Check
 from remit.settings import DeliverSettings, EngineSettings, Settings
 from remit.store import search
-from remit.store.database import Database, Tx
+from remit.store.database import Database, OnCommit, Tx
 from remit.testing import Outbox, World
 from remit.verify.verdict import Verifier
 from remit.wiring import App
@@ -150,7 +150,7 @@ class Watched:
         await self._answer(work.__name__)
         return result
 
-    def on_commit(self, tell: Callable[[int], None]) -> None:
+    def on_commit(self, tell: OnCommit) -> None:
         self._db.on_commit(tell)
 
     async def close(self) -> None:

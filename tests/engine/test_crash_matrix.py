@@ -28,7 +28,7 @@ VERBS = [
     "pause",
     "beat",
     "release_orphans",
-    "rank",
+    "rank_page",
     "claim",
     "record_steps",
     "say",

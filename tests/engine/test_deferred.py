@@ -24,7 +24,7 @@ from remit.model.deferred import DeferredBatch, DueCriterion
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import deferred
-from remit.store.database import Database, Tx
+from remit.store.database import Database, OnCommit, Tx
 from remit.store.sqlite import Sqlite
 from remit.system.background import Background
 from remit.testing import FrozenClock
@@ -59,7 +59,7 @@ class Moody:
     ) -> T:
         return await self.db.write(work, *args, **kwargs)
 
-    def on_commit(self, tell: Callable[[int], None]) -> None:
+    def on_commit(self, tell: OnCommit) -> None:
         self.db.on_commit(tell)
 
     async def close(self) -> None:

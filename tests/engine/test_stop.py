@@ -279,7 +279,7 @@ async def test_two_processes_never_work_in_one_directory(tmp_path: Path) -> None
 # A full disk --------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("verb", ["rank", "claim", "record_steps", "move", "claim_send"])
+@pytest.mark.parametrize("verb", ["rank_page", "claim", "record_steps", "move", "claim_send"])
 async def test_a_disk_that_is_full_for_a_while_loses_nothing(tmp_path: Path, verb: str) -> None:
     async with Rig(tmp_path) as rig:
         gate = rig.db.late[verb] = asyncio.Event()

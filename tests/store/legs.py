@@ -9,6 +9,7 @@ from remit.model.delivery import Accepted, Answer, Delivery, Refused, SendRetry,
 from remit.model.review import Review
 from remit.model.status import Actor, Reason, Status
 from remit.store import deliveries, events, moves, runs
+from remit.store.deliveries import DashboardPost
 from remit.store.moves import Ending
 from remit.store.queue import ClaimedTask
 from tests.store.scene import BODY, DIGEST, Scene
@@ -95,7 +96,7 @@ def send(scene: Scene, twin: Twin, claim: ClaimedTask) -> None:
 
 def post(scene: Scene, twin: Twin, claim: ClaimedTask) -> None:
     parcel = parcel_of(scene, twin, "pending")
-    scene.do(deliveries.post, claim.lease, parcel, BODY, DIGEST, scene.now)
+    scene.do(deliveries.post, claim.lease, DashboardPost(parcel, BODY, DIGEST), scene.now)
     twin.happens("claims")
     twin.happens("accepted")
 

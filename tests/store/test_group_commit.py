@@ -11,6 +11,7 @@ from typing import cast
 import pytest
 
 from remit.errors import Conflict, LeaseLost, NotFound, StoreTrouble
+from remit.model.event import Event
 from remit.model.ids import TaskId
 from remit.model.task import Task
 from remit.store import events, home, tasks
@@ -133,17 +134,21 @@ async def test_one_that_spoils_the_transaction_takes_nobody_along(
     kind: type[Exception],
     place: int,
 ) -> None:
-    told: list[int] = []
+    told: list[Event] = []
+    seen: list[str] = []
     made = [scene.task() for _ in range(4)]
     async with opened(path) as db:
-        db.on_commit(told.append)
+        db.on_commit(told.extend)
+        await db.write(watch, seen)
+        seen.clear()
         writes = [db.write(tasks.admit, task) for task in made]
         writes.insert(place, db.write(spoil, scene.task()))  # type: ignore[arg-type]
         results: list[object] = list(await asyncio.gather(*writes, return_exceptions=True))
         assert isinstance(results.pop(place), kind)
         assert results == made
         assert await db.read(kept) == ([task.id for task in made], [1, 2, 3, 4])
-        assert told[-1:] == [4], "whoever follows the journal was not woken"
+        assert told == await db.read(events.after, 0, 9), "whoever follows was told otherwise"
+        assert seen.count("COMMIT") == (4 if spoil is loses_its_transaction else 1)
         assert not list(await db.read(events.broken_links))
 
 
@@ -158,12 +163,12 @@ async def test_the_sequence_goes_on_without_a_gap_after_failures(path: Path, sce
 
 
 async def test_a_commit_without_an_event_wakes_nobody(path: Path, scene: Scene) -> None:
-    told: list[int] = []
+    told: list[Event] = []
     async with opened(path) as db:
-        db.on_commit(told.append)
+        db.on_commit(told.extend)
         await db.write(tasks.admit, scene.task())
         await db.write(pragma, "synchronous")
-    assert told == [1]
+    assert [event.seq for event in told] == [1]
 
 
 async def test_a_reader_sees_one_moment_however_often_it_looks(path: Path, scene: Scene) -> None:

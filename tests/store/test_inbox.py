@@ -13,6 +13,7 @@ from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deliveries, inbox, reviews, stats, tasks
+from remit.store.deliveries import DashboardPost
 from remit.store.inbox import InboxCounts
 from tests.store.scene import BODY, DIGEST, Scene
 
@@ -23,7 +24,7 @@ def _shown(scene: Scene) -> Task:
     """A result that lies on the dashboard."""
     claim = scene.delivering("dashboard")
     (delivery,) = claim.task.delivery
-    scene.do(deliveries.post, claim.lease, delivery, BODY, DIGEST, scene.now)
+    scene.do(deliveries.post, claim.lease, DashboardPost(delivery, BODY, DIGEST), scene.now)
     scene.finish(claim, "done", Status.COMPLETED, by=Actor.COURIER)
     return scene.get(claim.task.id)
 

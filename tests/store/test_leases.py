@@ -11,6 +11,7 @@ from remit.model.ids import WorkerId
 from remit.model.run import Lease
 from remit.model.status import Actor, Status
 from remit.store import deliveries, moves, queue, runs
+from remit.store.deliveries import DashboardPost
 from remit.store.moves import Ending
 from remit.store.queue import ClaimedTask
 from tests.store.scene import BODY, DIGEST, WORKER, Scene
@@ -41,7 +42,7 @@ def _claim_send(scene: Scene, claim: ClaimedTask, lease: Lease) -> object:
 
 def _post(scene: Scene, claim: ClaimedTask, lease: Lease) -> object:
     (delivery,) = claim.task.delivery
-    return scene.do(deliveries.post, lease, delivery, BODY, DIGEST, scene.now)
+    return scene.do(deliveries.post, lease, DashboardPost(delivery, BODY, DIGEST), scene.now)
 
 
 def _doubt(scene: Scene, claim: ClaimedTask, lease: Lease) -> object:

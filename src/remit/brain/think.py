@@ -20,7 +20,7 @@ from remit.brain.tools import Toolbox
 from remit.model.plan import Plan
 from remit.model.reply import Ask, Exchange, Memory, Prompt, Reply, Tool, ToolResult
 from remit.model.task import Task, TaskBudget
-from remit.ports import Brain, Channel, LiveBrain
+from remit.ports import Brain, Channel, LiveBrain, implements
 
 States: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[str]]]  # what earlier tasks left
 
@@ -100,7 +100,7 @@ class Thinker:
     def _meter(self) -> MeteredBrain | None:
         """The brain, if its thoughts cost something."""
         brain = self._brain
-        return brain if isinstance(brain, MeteredBrain) and brain.metered else None
+        return brain if implements(brain, MeteredBrain) and brain.metered else None
 
     async def _say(
         self, words: Prompt, task: Task, items: int, tell: ProgressCallback | None
@@ -118,7 +118,7 @@ class Thinker:
         self, words: Prompt, task: Task, items: int, tell: ProgressCallback | None
     ) -> Reply:
         now = self._around.now
-        if tell is None or now is None or not isinstance(self._brain, LiveBrain):
+        if tell is None or now is None or not implements(self._brain, LiveBrain):
             return await self._brain.think(words, session=task.session_id)
         async with ProgressListener(tell, items, now, self._around.redact) as heard:
             return await self._brain.think_aloud(words, session=task.session_id, on_text=heard.hear)

@@ -233,13 +233,17 @@ class _Remarks:
         self._say = say
 
     async def follow(self) -> None:
-        async for event in self._house.journal.follow(self._since, ends=True):
-            # Most of what happens needs no word: the task is looked at only if there is one.
-            if event.task_id is not None and notify.remark(event, ""):
-                title = (await self._house.db.read(tasks.get, event.task_id)).title
-                if notice := notify.remark(event, title):
+        async for page in self._house.journal.pages(self._since, ends=True):
+            # Most of what happens needs no word: only the tasks of what does are looked at.
+            worth = [each for each in page if each.task_id and notify.remark(each, "")]
+            ids = [each.task_id for each in worth if each.task_id]
+            found = await self._house.db.read(tasks.statuses_of, ids) if ids else []
+            titles = {str(each.id): each.title for each in found}
+            for event in worth:
+                if notice := notify.remark(event, titles[str(event.task_id)]):
                     self._say(event.at, notice)
-            self._since = event.seq
+                self._since = event.seq
+            self._since = page[-1].seq
 
 
 def _standing(tx: Tx) -> dict[str, int]:

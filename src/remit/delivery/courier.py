@@ -36,7 +36,14 @@ from remit.model.delivery import (
 from remit.model.permit import Reach, UnclearRecipient
 from remit.model.reply import Policy
 from remit.model.task import Priority, Task
-from remit.ports import AddressedChannel, Channel, ReconcilingChannel, SendLedger, ShapingChannel
+from remit.ports import (
+    AddressedChannel,
+    Channel,
+    ReconcilingChannel,
+    SendLedger,
+    ShapingChannel,
+    implements,
+)
 from remit.system.locks import LocksByKey
 
 MOST_PARTS: Final = 10  # messages that one text may become
@@ -84,11 +91,11 @@ class Courier:
             return literal
         found = self._bounds.people.find(words, delivery.channel)
         if isinstance(found, Reach):
-            knows = isinstance(channel, AddressedChannel) and channel.knows_owner
+            knows = implements(channel, AddressedChannel) and channel.knows_owner
             return replace(found, address=None) if found.owner and knows else found
         if self._stays(delivery):
             return literal
-        takes = channel.takes(words or "") if isinstance(channel, AddressedChannel) else bool(words)
+        takes = channel.takes(words or "") if implements(channel, AddressedChannel) else bool(words)
         return literal if found.stranger and takes else found
 
     async def leave(
@@ -140,19 +147,19 @@ class Courier:
     def shape(self, delivery: Delivery, text: str) -> str:
         """A text as its reader will see it: what the gate judges and the owner approves."""
         channel: object = self._channels.get(delivery.channel)
-        return channel.shape(text) if isinstance(channel, ShapingChannel) else text
+        return channel.shape(text) if implements(channel, ShapingChannel) else text
 
     def parts(self, delivery: Delivery, shaped: str) -> tuple[str, ...]:
         """The very messages that a shaped text goes out as."""
         channel: object = self._channels.get(delivery.channel)
-        return channel.parts(shaped) if isinstance(channel, ShapingChannel) else (shaped,)
+        return channel.parts(shaped) if implements(channel, ShapingChannel) else (shaped,)
 
     def waits(self, delivery: Delivery) -> float:
         """How many seconds more news about a doubt are waited for; 0: the owner is asked."""
         channel: object = self._channels.get(delivery.channel)
         if self._now is None or delivery.doubted_at is None:
             return 0
-        if not isinstance(channel, ReconcilingChannel):
+        if not implements(channel, ReconcilingChannel):
             return 0
         left = channel.grace - (self._now() - delivery.doubted_at).total_seconds()
         return left if 0 < left <= channel.grace else 0  # a clock that was put right is no reason
@@ -204,7 +211,7 @@ class Courier:
         """What became of a send that nobody knows about; it is looked for, never sent again."""
         channel: object = self._channels.get(delivery.channel)
         unknown = Unknown(delivery.reason or "nobody knows")
-        if not isinstance(channel, ReconcilingChannel):
+        if not implements(channel, ReconcilingChannel):
             return unknown
         sends = await ledger.sends(delivery)
         alone, body = sends.out <= 1, delivery.body or ""
@@ -249,7 +256,8 @@ class Courier:
 
 def _most(channel: Channel) -> int:
     """How long a text may be; who sends several messages takes several times as much."""
-    return channel.most * MOST_PARTS if isinstance(channel, ShapingChannel) else channel.most
+    most = channel.most
+    return most * MOST_PARTS if implements(channel, ShapingChannel) else most
 
 
 async def ask(channel: Channel | None, name: str, parcel: Parcel, patience: float) -> Answer:

@@ -30,7 +30,7 @@ from remit.model.delivery import (
 from remit.model.ids import Ids
 from remit.model.notice import PUSH, Notice, NoticeKind, NoticeState
 from remit.model.permit import Reach, UnclearRecipient
-from remit.ports import Channel, Clock, ReconcilingChannel
+from remit.ports import Channel, Clock, ReconcilingChannel, implements
 from remit.settings import NoticeSettings
 from remit.store import notices
 from remit.store.database import Database
@@ -169,7 +169,7 @@ class NoticeDelivery:
         if channel is None or channel.keeps not in (SendGuarantee.KEY, SendGuarantee.LOOKUP):
             return None
         able: object = channel
-        return able if isinstance(able, ReconcilingChannel) else None
+        return able if implements(able, ReconcilingChannel) else None
 
     async def look_into(self, each: Notice, now: datetime) -> None:
         """What became of a message that nobody knows about; the rest of it is settled with it."""

@@ -30,7 +30,7 @@ from remit.model.notice import (
     NoticeState,
 )
 from remit.model.permit import Reach
-from remit.ports import ShapingChannel
+from remit.ports import ShapingChannel, implements
 from remit.store import conversations, notices
 from remit.store.conversations import NewTurnRecord
 from remit.store.database import Tx
@@ -209,7 +209,7 @@ class NoticeSender:
             return NoticeMessage(found, PUSH, words.pushed(found, named=named))
         body = words.digest(found) if day else words.body(found)
         channel: object = self._around.channels.get(way)
-        shaped = channel.shape(body) if isinstance(channel, ShapingChannel) else body
+        shaped = channel.shape(body) if implements(channel, ShapingChannel) else body
         return NoticeMessage(found, way, shaped, day)
 
     async def _begin(self, load: NoticeMessage, now: datetime) -> bool:

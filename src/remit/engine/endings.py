@@ -29,7 +29,7 @@ def ending_of_outcome(  # noqa: PLR0911 - one for each way that a leg can end
 ) -> Ending:
     """How a leg ends that came to its own end."""
     by, plain = _BY[task.status], Ending(outcome="", to=task.status, by=Actor.EXECUTOR)
-    plain = replace(plain, by=by, round=task.round, details=details(task))
+    plain = replace(plain, by=by, round=task.round)
     match outcome:
         case Done(summary):
             return replace(plain, outcome="done", to=Status.COMPLETED, summary=summary)
@@ -51,7 +51,7 @@ def of_error(
 ) -> Ending:
     """How a leg ends that broke."""
     plain = Ending(outcome="retry", to=task.status, by=_BY[task.status], round=task.round)
-    plain = replace(plain, details=details(task), attempts=task.attempts + 1)
+    plain = replace(plain, attempts=task.attempts + 1)
     wait = backoff.choose(error, task.attempts + 1, chance)
     why = str(error) or type(error).__name__
     if wait is None or task.attempts + 1 >= most:
@@ -63,7 +63,6 @@ def of_error(
 def stopped(task: Task, wish: str) -> Ending:
     """The owner asked for it, and here is a boundary."""
     plain = Ending(outcome="paused", to=Status.PAUSED, by=Actor.OWNER, round=task.round)
-    plain = replace(plain, details=details(task))  # what it cost so far, for one
     if wish == "pause":
         return replace(plain, resume_to=task.status)
     by = Actor.COURIER if task.status is Status.DELIVERING else Actor.EXECUTOR
@@ -85,7 +84,7 @@ def parked(task: Task, now: datetime) -> Ending:
 
 def _later(task: Task, why: str, due: datetime) -> Ending:
     """Nothing failed: it is looked at again, and no try is used up."""
-    return replace(parked(task, due), note=why, details=details(task))
+    return replace(parked(task, due), note=why)
 
 
 def _anew(plain: Ending, task: Task, why: str, now: datetime) -> Ending:

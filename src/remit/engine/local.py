@@ -151,7 +151,7 @@ class LocalEngine:
         weighed = self._weighed
         found = await self._db.read(queue.unranked, now, _PAGE + len(weighed))
         fresh = [task for task in found if task.id not in weighed]
-        ranked: list[tuple[TaskId, Ranking]] = []
+        ranked: list[tuple[TaskId, Priority, RankingRule]] = []
         for task in fresh:
             read = self._rooms.read if task.pending_reading else None
             ranking = None if read else self._by_rules(task)
@@ -160,10 +160,9 @@ class LocalEngine:
             elif ranking is None:
                 weighed[task.id] = asyncio.create_task(self._before_ranking(task, self._weigh))
             else:
-                ranked.append((task.id, ranking))
-        await asyncio.gather(
-            *(self._db.write(queue.rank, id_, r.priority, r.rule, now) for id_, r in ranked)
-        )
+                ranked.append((task.id, ranking.priority, ranking.rule))
+        if ranked:
+            await self._db.write(queue.rank_page, ranked, now)
         return bool(fresh)
 
     def _by_rules(self, task: Task) -> Ranking | None:
@@ -230,9 +229,7 @@ class LocalEngine:
     async def _leg(self, steps: LocalSteps) -> None:
         task_id, source = steps.task.id, steps.task.source.kind
         try:
-            ending = await self._run(steps)
-            now = self._clock.now()
-            await steps.write(moves.finish, steps.task, steps.lease, steps.started_at, ending, now)
+            await steps.finish(await self._run(steps))
         except LeaseLost:
             pass  # somebody else holds it now; whatever we know is not wanted any more
         except StoreTrouble:

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from remit.journal.follow import Journal
+from remit.journal.follow import GATHER_SECONDS, Journal
 from remit.journal.scribe import TaskLogWriter
 from remit.journal.whole import whole
 from remit.model.event import Event
@@ -13,7 +13,7 @@ async def keep_logs(journal: Journal, folder: Path) -> None:
     """Write every event into its task's log until the journal ends; next time, on from there."""
     scribe, mark = TaskLogWriter(folder), folder / ".written"
     since = _read(mark)
-    async for page in journal.pages(since, ends=True):
+    async for page in journal.pages(since, ends=True, gather_seconds=GATHER_SECONDS):
         await whole(_write, scribe, mark, page)
 
 

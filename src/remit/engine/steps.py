@@ -27,6 +27,7 @@ from remit.model.task import RunFindings, Task
 from remit.ports import Clock
 from remit.store import deliveries, moves, rows, runs
 from remit.store.database import Database, Tx
+from remit.store.deliveries import DashboardPost
 from remit.store.queue import ClaimedTask
 
 P = ParamSpec("P")
@@ -61,6 +62,7 @@ class LocalSteps:
         self._clock = clock
         self._limit = step_limit
         self._news = False  # whether the task's details changed since they were written
+        self._last_post: DashboardPost | None = None  # made, and not yet written down
 
     @property
     def ledger(self) -> "LocalSteps":
@@ -70,7 +72,7 @@ class LocalSteps:
         self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         result = await self.look(name, work, *args, **kwargs)
-        await self._record()
+        await self.save()
         return result
 
     async def look(
@@ -97,9 +99,9 @@ class LocalSteps:
     async def move(self, to: Status, by: Actor) -> None:
         self.boundary()
         if self.task.status is to:
+            await self.save()
             return
-        await self._record()
-        self.boundary()
+        done, self._looked = self._looked, {}
         wish = await self.write(
             moves.move,
             self.task,
@@ -108,8 +110,11 @@ class LocalSteps:
             by,
             details=self._details(),
             now=self._clock.now(),
+            steps=done,
         )
         self.wish = wish or self.wish  # what was heard meanwhile is not forgotten
+        if wish and done:
+            self.boundary()
         self.task = replace(self.task, status=to)
 
     async def decided(self, key: str) -> Decision | None:
@@ -174,9 +179,12 @@ class LocalSteps:
     async def post(self, delivery: Delivery, body: str) -> None:
         self.boundary()
         digest = hashlib.sha256(body.encode()).hexdigest()
-        now = self._clock.now()
-        await self.write(deliveries.post, self.lease, delivery, body, digest, now)
-        sent = DeliveryStatus.SENT
+        now, sent = self._clock.now(), DeliveryStatus.SENT
+        post = DashboardPost(delivery, body, digest)
+        if all(each.id == delivery.id or each.status is sent for each in self.task.delivery):
+            self._last_post = post  # the leg ends here: it is written with its end
+        else:
+            await self.write(deliveries.post, self.lease, post, now)
         self._change(delivery, lambda each: replace(each, status=sent, body=body, sent_at=now))
 
     async def doubt(self, delivery: Delivery, why: str) -> None:
@@ -199,7 +207,7 @@ class LocalSteps:
     async def sends(self, delivery: Delivery) -> SendHistory:
         return await self._db.read(deliveries.sends, delivery)
 
-    async def _record(self) -> None:
+    async def save(self) -> None:
         if self._looked:
             done, self._looked = self._looked, {}
             now = self._clock.now()
@@ -207,6 +215,19 @@ class LocalSteps:
             self.wish = wish or self.wish
 
     # Beneath ------------------------------------------------------------------------------------
+
+    async def finish(self, ending: moves.Ending) -> None:
+        """Write down how the leg ended, with what is not written down yet."""
+        ending = replace(ending, details=ending.details or self._details())
+        await self.write(
+            moves.finish,
+            self.task,
+            self.lease,
+            self.started_at,
+            ending,
+            self._clock.now(),
+            post=self._last_post,
+        )
 
     @property
     def asked(self) -> str | None:

@@ -1,25 +1,36 @@
 """The journal as a stream: everything since a place, then everything to come."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections import deque
+from collections.abc import AsyncIterator, Sequence
+from itertools import islice
 from typing import Final
 
 from remit.model.event import Event
 from remit.model.ids import TaskId
 from remit.store import events
 from remit.store.database import Database
+from remit.system.background import wait_at_most
 
 PAGE: Final = 500
+GATHER_SECONDS: Final = 0.2  # so late may files be that are copies of the store
+RECENT: Final = 3_000  # events that are kept in memory for those who follow
+LONGEST: Final = 10_000  # characters of an event that is kept there
 
 
 class Journal:
-    """Feeds whoever wants to know: sockets, webhooks, logs, the terminal."""
+    """Feeds whoever wants to know: sockets, webhooks, logs, the terminal.
+
+    Committed events are handed on in memory. Only who begins further back, or falls further
+    behind, than memory reaches reads the database until it has caught up.
+    """
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._recent: deque[Event] = deque(maxlen=RECENT)
         self._news = asyncio.Event()
-        self._ended = False
-        db.on_commit(self._ring)
+        self._over = asyncio.Event()
+        db.on_commit(self._hand_on)
 
     async def follow(self, since: int, *, ends: bool = False) -> AsyncIterator[Event]:
         """Yield every event after `since`, in order, without a gap, for ever.
@@ -30,11 +41,19 @@ class Journal:
             for event in page:
                 yield event
 
-    async def pages(self, since: int, *, ends: bool = False) -> AsyncIterator[list[Event]]:
-        """The same, in handfuls: as many as there are, when there are any."""
+    async def pages(
+        self, since: int, *, ends: bool = False, gather_seconds: float = 0.0
+    ) -> AsyncIterator[list[Event]]:
+        """The same, in handfuls: as many as there are, when there are any.
+
+        With `gather_seconds` it waits so long for more before each handful: for who pays by the
+        handful and may be late.
+        """
         while True:
-            news, over = self._news, ends and self._ended
-            found = await self._db.read(events.after, since, PAGE)
+            news, over = self._news, ends and self._over.is_set()
+            found = self._recent_after(since)
+            if found is None:
+                found = await self._db.read(events.after, since, PAGE)
             if found:
                 since = found[-1].seq
                 yield found
@@ -42,19 +61,40 @@ class Journal:
                 return
             else:
                 await news.wait()
+                if gather_seconds and not self._over.is_set():
+                    await wait_at_most(self._over, asyncio.sleep, gather_seconds)
 
     def end(self) -> None:
         """Nothing more is to come that anybody must wait for."""
-        self._ended = True
-        self._ring(0)
+        self._over.set()
+        self._ring()
 
     async def of_task(self, task_id: TaskId, n: int = 0) -> list[Event]:
         return await self._db.read(events.of_task, task_id, n)
 
     async def last(self) -> int:
-        return await self._db.read(events.last)
+        return self._recent[-1].seq if self._recent else await self._db.read(events.last)
 
-    def _ring(self, _: int) -> None:
+    def _recent_after(self, since: int) -> list[Event] | None:
+        """A page of what is in memory; None if that begins too late."""
+        if not self._recent or since < self._recent[0].seq - 1:
+            return None
+        first = since + 1 - self._recent[0].seq
+        return list(islice(self._recent, first, first + PAGE))
+
+    def _hand_on(self, happened: Sequence[Event]) -> None:
+        for event in happened:
+            if _length(event) > LONGEST:
+                self._recent.clear()  # memory holds no gap: it begins anew behind this one
+            else:
+                self._recent.append(event)
+        self._ring()
+
+    def _ring(self) -> None:
         # A new bell each time: whoever read before this commit holds the old one and wakes.
         self._news.set()
         self._news = asyncio.Event()
+
+
+def _length(event: Event) -> int:
+    return sum(len(part) for part in event.data.values() if isinstance(part, str))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
-from remit.journal.follow import Journal
+from remit.journal.follow import GATHER_SECONDS, Journal
 from remit.journal.whole import whole
 from remit.model import ids
 from remit.model.codec import JsonMap, stamp, text_of
@@ -40,11 +40,12 @@ async def keep_queue(journal: Journal, db: Database, folder: Path) -> None:
     since = await journal.last()
     queue = QueueFiles(folder)
     await whole(queue.replace_all, await db.read(_everything))
-    async for page in journal.pages(since, ends=True):
+    async for page in journal.pages(since, ends=True, gather_seconds=GATHER_SECONDS):
         touched = _touched(page)
         if touched:
             found = await db.read(_of_tasks, touched)
-            await whole(queue.replace_of, touched, found)
+            if found or queue.has_files_of(touched):
+                await whole(queue.replace_of, touched, found)
 
 
 class QueueFiles:
@@ -62,6 +63,9 @@ class QueueFiles:
             there.discard(str(self._write(review, task)))
         for name in there:
             self._path(name).unlink(missing_ok=True)
+
+    def has_files_of(self, touched: Sequence[TaskId]) -> bool:
+        return not set(self._written.values()).isdisjoint(touched)
 
     def replace_of(self, touched: Sequence[TaskId], found: Iterable[tuple[Review, Task]]) -> None:
         """The same for the questions of some tasks."""

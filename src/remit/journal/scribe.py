@@ -30,11 +30,13 @@ class TaskLogWriter:
         for event in found:
             if event.task_id is not None:
                 by_task[event.task_id].append(event)
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for task, events in by_task.items():
             self._append(task, events)
 
     def rebuild(self, task: TaskId, events: list[Event]) -> Path:
         """Write one log anew, whole."""
+        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         path = self._path(task)
         path.unlink(missing_ok=True)
         self._last.pop(task, None)
@@ -56,7 +58,6 @@ class TaskLogWriter:
 
     def _path(self, task: TaskId) -> Path:
         """Derived from a checked id, so that no id can lead out of the folder."""
-        self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return self._folder / f"{task_id(task)}.jsonl"
 
 

@@ -101,6 +101,8 @@ def fold(word: str) -> str:
 
 def fold_text(text: str) -> str:
     """A whole text as words are looked up; it is not kept, for texts are long."""
+    if text.isascii():
+        return text.lower()
     plain = unicodedata.normalize("NFKD", text.casefold().replace("’", "'"))
     return "".join(letter for letter in plain if not unicodedata.combining(letter))
 

@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Final, TypeAlias, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from msgspec import NODEFAULT, Struct
+from msgspec.structs import asdict
 
 from remit.errors import BadInput
 from remit.model.moments import clamp
@@ -32,7 +33,8 @@ def text_of(value: Json) -> str:
 
 def line_of(value: Json) -> str:
     """The same as one line of a file, whatever its reader takes for the end of a line."""
-    return _ENCODE(value).translate(_BREAKS) + "\n"
+    text = _ENCODE(value)
+    return (text if text.isascii() else text.translate(_BREAKS)) + "\n"
 
 
 def to_json(value: object) -> Json:
@@ -46,13 +48,16 @@ def from_json(kind: type[T], data: Json, called: str = "") -> T:
 
     `called` is what an error calls the value; fields of what is called `IT` stand by themselves.
     """
-    return cast("T", _reader(cast("Hashable", kind))(data, called or kind.__name__))
+    try:
+        return cast("T", _reader(cast("Hashable", kind))(data))
+    except _MisfitError as misfit:
+        raise misfit.explain(called or kind.__name__) from None
 
 
 def stamp(moment: datetime) -> str:
     """Write a moment as RFC 3339 in UTC, to the millisecond."""
-    text = moment.astimezone(UTC).isoformat(timespec="milliseconds")
-    return text.removesuffix("+00:00") + "Z"
+    at = moment if moment.tzinfo is UTC else moment.astimezone(UTC)
+    return at.isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def moment(text: str) -> datetime:
@@ -71,7 +76,20 @@ def moment(text: str) -> datetime:
     return clamp(in_utc)
 
 
-_Read: TypeAlias = Callable[[Json, str], object]
+class _MisfitError(Exception):
+    """Data that does not fit. Where it stands is put together on the way out, at no cost before."""
+
+    def __init__(self, wrong: str, field: str = "") -> None:
+        super().__init__(wrong)
+        self._field = field
+        self.path = ""
+
+    def explain(self, called: str) -> BadInput:
+        at = self.path[1:] if called == IT and self.path[:1] == "." else called + self.path
+        return BadInput(f"{at}{self}", field=self._field or at)
+
+
+_Read: TypeAlias = Callable[[Json], object]
 _Write: TypeAlias = Callable[[object], Json]
 
 
@@ -83,14 +101,17 @@ def _writer(kind: type) -> _Write:
     elif issubclass(kind, Mapping):
         write = _write_map
     else:
-        names = _names(cast("Hashable", kind))
-        write = lambda value: {name: to_json(getattr(value, name)) for name in names}  # noqa: E731
+        write = _write_record
     _WRITERS[kind] = write
     return write
 
 
 def _write_word(value: object) -> Json:
     return str(cast("StrEnum", value).value)
+
+
+def _write_record(value: object) -> Json:
+    return {name: to_json(part) for name, part in asdict(cast("Struct", value)).items()}
 
 
 def _write_map(value: object) -> Json:
@@ -114,11 +135,6 @@ _WRITERS: Final[dict[type, _Write]] = {
 
 
 @cache
-def _names(kind: Hashable) -> tuple[str, ...]:
-    return cast("type[Struct]", kind).__struct_fields__
-
-
-@cache
 def _reader(kind: Hashable) -> _Read:
     origin = get_origin(kind)
     if origin in (UnionType, Union):
@@ -134,69 +150,87 @@ def _reader(kind: Hashable) -> _Read:
 def _optional(kind: Hashable) -> _Read:
     inner = [arg for arg in get_args(kind) if arg is not NoneType]
     if len(inner) != 1:
-        return lambda data, _: data  # Json itself: whatever it is, it is right
+        return lambda data: data  # Json itself: whatever it is, it is right
     read = _reader(inner[0])
-    return lambda data, at: None if data is None else read(data, at)
+    return lambda data: None if data is None else read(data)
 
 
 def _tuple(kind: Hashable) -> _Read:
-    part = _reader(get_args(kind)[0])
-    return lambda data, at: tuple(part(x, f"{at}[{i}]") for i, x in enumerate(_list(data, at)))
+    read_part = _reader(get_args(kind)[0])
 
-
-def _scalar(kind: type) -> _Read:
-    def read(data: Json, at: str) -> object:
-        if kind is datetime and isinstance(data, str):
-            return _moment(data, at)
-        if issubclass(kind, StrEnum):
-            return _member(kind, data, at)
-        if kind is float and type(data) is int and abs(data) <= _EXACT:
-            return float(data)
-        if type(data) is not kind:
-            sentence = f"{at} must be {_WORDS[kind]}, not {data!r:.60}."
-            raise BadInput(sentence, field=at)
-        return data
+    def read(data: Json) -> object:
+        found: list[object] = []
+        try:
+            for part in _list(data):
+                found.append(read_part(part))  # noqa: PERF401 - its place is named if it fails
+        except _MisfitError as misfit:
+            if isinstance(data, list):
+                misfit.path = f"[{len(found)}]{misfit.path}"
+            raise
+        return tuple(found)
 
     return read
 
 
-def _moment(data: str, at: str) -> datetime:
+def _scalar(kind: type) -> _Read:
+    if issubclass(kind, StrEnum):
+        return _member(kind)
+
+    def read(data: Json) -> object:
+        if type(data) is kind:
+            return data
+        if kind is datetime and isinstance(data, str):
+            return _moment(data)
+        if kind is float and type(data) is int and abs(data) <= _EXACT:
+            return float(data)
+        raise _MisfitError(f" must be {_WORDS[kind]}, not {data!r:.60}.")
+
+    return read
+
+
+def _moment(data: str) -> datetime:
     try:
         return moment(data)
     except BadInput as bad:
-        raise BadInput(f"{at}: {bad}", field=at) from None
+        raise _MisfitError(f": {bad}") from None
 
 
-def _member(kind: type[StrEnum], data: Json, at: str) -> StrEnum:
-    try:
-        return kind(cast("str", data))
-    except ValueError:
-        known = ", ".join(kind)
-        sentence = f"{at} is {data!r:.60}; it may be {known}."
-        raise BadInput(sentence, field=at) from None
+def _member(kind: type[StrEnum]) -> _Read:
+    members = {member.value: member for member in kind}
+
+    def read(data: Json) -> object:
+        found = members.get(data) if isinstance(data, str) else None
+        if found is None:
+            raise _MisfitError(f" is {data!r:.60}; it may be {', '.join(kind)}.")
+        return found
+
+    return read
 
 
 def _record(kind: type[Struct]) -> _Read:
     # `JsonMap` names `Json`, which the module that uses it need not have imported.
     hints = get_type_hints(kind, localns={"Json": Json})
-    readers = {name: _reader(hints[name]) for name in _names(kind)}
+    readers = {name: _reader(hints[name]) for name in kind.__struct_fields__}
     needed = needed_fields(kind)
 
-    def read(data: Json, at: str) -> object:
-        given = _map(data, at)
-        for name in sorted(given.keys() - readers.keys()):
-            raise BadInput(f"{at} has no field {name!r:.60}.", field=name)
-        for name in sorted(needed - given.keys()):
-            raise BadInput(f"{at} lacks the field {name!r}.", field=name)
-        return kind(
-            **{name: readers[name](part, _inside(at, name)) for name, part in given.items()}
-        )
+    def read(data: Json) -> object:
+        given = _map(data)
+        if given.keys() != readers.keys():
+            for name in sorted(given.keys() - readers.keys()):
+                raise _MisfitError(f" has no field {name!r:.60}.", name)
+            for name in sorted(needed - given.keys()):
+                raise _MisfitError(f" lacks the field {name!r}.", name)
+        found: dict[str, object] = {}
+        name = ""
+        try:
+            for name, part in given.items():
+                found[name] = readers[name](part)
+        except _MisfitError as misfit:
+            misfit.path = f".{name}{misfit.path}"
+            raise
+        return kind(**found)
 
     return read
-
-
-def _inside(at: str, name: str) -> str:
-    return name if at == IT else f"{at}.{name}"
 
 
 def needed_fields(kind: type[Struct]) -> set[str]:
@@ -206,15 +240,15 @@ def needed_fields(kind: type[Struct]) -> set[str]:
     return set(names) - {name for name, default in given if default is not NODEFAULT}
 
 
-def _list(data: Json, at: str) -> list[Json]:
+def _list(data: Json) -> list[Json]:
     if not isinstance(data, list):
-        raise BadInput(f"{at} must be a list, not {data!r:.60}.", field=at)
+        raise _MisfitError(f" must be a list, not {data!r:.60}.")
     return data
 
 
-def _map(data: Json, at: str) -> dict[str, Json]:
+def _map(data: Json) -> dict[str, Json]:
     if not isinstance(data, dict):
-        raise BadInput(f"{at} must be an object, not {data!r:.60}.", field=at)
+        raise _MisfitError(f" must be an object, not {data!r:.60}.")
     return data
 
 

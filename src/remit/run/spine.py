@@ -88,8 +88,11 @@ async def _prove(
     if steps.task.status is Status.RUNNING:
         await steps.move(Status.VERIFYING, Actor.EXECUTOR)
     evidence = Evidence(text, worked.read)
-    verdict = await steps.do("verify", rooms.verifier.verify, steps.task, plan, evidence)
+    verdict = await steps.look("verify", rooms.verifier.verify, steps.task, plan, evidence)
     steps.keep(verdict=verdict, spent=await rooms.thinker.spent(steps.task))
+    if verdict.passed and plan.delivery:
+        return None  # it is written down with the move that follows
+    await steps.save()
     if verdict.passed:
         return None
     # What the owner wrote with his own hand is not the brain's to fix.

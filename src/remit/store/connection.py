@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.errors import Conflict, RemitError, StoreBusy, StoreCorrupt, StoreFull, StoreTrouble
+from remit.model.event import Event
 from remit.store.database import Cell, JournalTail, Params, Row, statement
 
 APPLICATION_ID: Final = 0x524D4954  # "RMIT"
@@ -49,7 +50,8 @@ class SqliteTx:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
         self.tail: JournalTail | None = None
-        self.committed = 0  # the last entry of the journal that this connection made durable
+        self.appended: list[Event] = []  # to the journal, in this transaction
+        self.committed: list[Event] = []  # until somebody takes them
 
     def one(self, name: str, params: Params = ()) -> Row | None:
         row: Row | None = self._connection.execute(statement(name), params).fetchone()
@@ -77,11 +79,29 @@ class SqliteTx:
 
     def commit(self) -> None:
         self._connection.execute("COMMIT")
-        if self.tail is not None:
-            self.committed = self.tail.seq
+        self.committed += self.appended
+        self.appended.clear()
+
+    def savepoint(self) -> None:
+        """What follows can be taken back alone, until the savepoint is released."""
+        self._connection.execute("SAVEPOINT job")
+
+    def rollback_to_savepoint(self, events: int) -> bool:
+        """Take back all since the savepoint but the first events; False if nothing is left."""
+        if not self._connection.in_transaction:
+            return False
+        self.tail = None
+        del self.appended[events:]
+        self._connection.execute("ROLLBACK TO job")
+        self.release_savepoint()
+        return True
+
+    def release_savepoint(self) -> None:
+        self._connection.execute("RELEASE job")
 
     def rollback(self) -> None:
         self.tail = None
+        self.appended.clear()
         if self._connection.in_transaction:
             self._connection.execute("ROLLBACK")
 

@@ -8,6 +8,7 @@ from typing import Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
 from msgspec import Struct
 
 from remit.errors import StoreTrouble
+from remit.model.event import Event
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -19,6 +20,7 @@ _NAME: Final = "\n-- name: "
 Cell: TypeAlias = str | int | float | bytes | None
 Params: TypeAlias = Mapping[str, Cell] | Sequence[Cell]
 Row: TypeAlias = Mapping[str, Cell]
+OnCommit: TypeAlias = Callable[[Sequence[Event]], None]
 
 
 class JournalTail(Struct):
@@ -32,6 +34,10 @@ class Tx(Protocol):
     """One transaction. It runs statements by their names in the `.sql` files of this folder."""
 
     tail: JournalTail | None
+
+    @property
+    def appended(self) -> list[Event]:
+        """What this transaction has added to the journal so far."""
 
     def one(self, name: str, params: Params = ()) -> Row | None: ...
 
@@ -58,8 +64,8 @@ class Database(Protocol):
         self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> Awaitable[T]: ...
 
-    def on_commit(self, tell: Callable[[int], None]) -> None:
-        """Call `tell(seq)` after each commit that added to the journal."""
+    def on_commit(self, tell: OnCommit) -> None:
+        """Hand over the new events after each commit that added to the journal, in their order."""
 
     async def close(self) -> None: ...
 

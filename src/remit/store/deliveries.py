@@ -74,13 +74,21 @@ def settle_send(
     return bool(settled)
 
 
-def post(tx: Tx, lease: Lease, delivery: Delivery, body: str, digest: str, now: datetime) -> None:
+class DashboardPost(Struct, frozen=True):
+    """A delivery that is made by writing it down, with the digest of its text."""
+
+    delivery: Delivery
+    body: str
+    digest: str
+
+
+def post(tx: Tx, lease: Lease, post: DashboardPost, now: datetime) -> None:
     """Deliver by writing it down: on the dashboard, sent and kept are one transaction."""
-    place = _hold(tx, lease, now)
-    told = {"id": delivery.id, "body": body, "digest": digest, "now": rows.ms(now)}
+    place, id_ = _hold(tx, lease, now), post.delivery.id
+    told = {"id": id_, "body": post.body, "digest": post.digest, "now": rows.ms(now)}
     if not tx.run("post_delivery", told):
         raise LeaseLost(lease.task_id, lease.number)
-    data: dict[str, Json] = {"delivery": delivery.id, "answer": "accepted", "sha256": digest}
+    data: dict[str, Json] = {"delivery": id_, "answer": "accepted", "sha256": post.digest}
     data["receipt"] = "dashboard"
     _tell(tx, lease.task_id, place, EventKind.DELIVERY_SETTLED, data, now)
 

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
+from msgspec import json
+
 from remit.model.codec import text_of
 from remit.model.event import GENESIS, Event, EventKind, NewEvent, chain
 from remit.model.ids import TaskId
@@ -19,10 +21,15 @@ def append(tx: Tx, task_id: TaskId | None, n: int, entry: NewEvent, now: datetim
     tail = tx.tail or _find_tail(tx)
     seq = tail.seq + 1
     entry = on_behalf.named(tx, entry)
-    row = (seq, task_id, n, entry.kind.value, entry.actor.value, rows.ms(now), text_of(entry.data))
+    at, data = rows.ms(now), text_of(entry.data)
+    row = (seq, task_id, n, entry.kind.value, entry.actor.value, at, data)
     digest = chain(tail.hash, row)
     tx.run("append_event", (*row, digest))
     tx.tail = JournalTail(seq, digest)
+    # Those who follow get it from memory, as they would read it.
+    kind, actor, when = entry.kind, entry.actor, rows.parse_time(at)
+    event = Event(seq, task_id, n, kind, actor, when, json.decode(data), digest.hex())
+    tx.appended.append(event)
     return seq
 
 

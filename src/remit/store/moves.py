@@ -1,5 +1,6 @@
 """One move, one guarded write, one event, one transaction."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
@@ -17,6 +18,7 @@ from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deferred, deliveries, events, reviews, rows, runs, tasks
 from remit.store.database import Tx
+from remit.store.deliveries import DashboardPost
 from remit.store.on_behalf import THROUGH, OnBehalfTx
 
 
@@ -43,9 +45,21 @@ _CANCELLED: Final = Ending(outcome="cancelled", to=Status.CANCELLED, by=Actor.CO
 
 
 def move(  # noqa: PLR0913 - a guarded write names what it guards
-    tx: Tx, task: Task, lease: Lease, to: Status, by: Actor, *, details: str | None, now: datetime
+    tx: Tx,
+    task: Task,
+    lease: Lease,
+    to: Status,
+    by: Actor,
+    *,
+    details: str | None,
+    now: datetime,
+    steps: Mapping[str, Json] | None = None,
 ) -> str | None:
-    """Move a task that this leg holds; return what the owner wishes for meanwhile."""
+    """Move a task that this leg holds, and record the steps that it has done before.
+
+    Return what the owner wishes for meanwhile. After steps that is heeded: then it is not moved.
+    """
+    steps = steps or {}
     task.check_move(to, by)
     row = tx.one(
         "move_task",
@@ -55,17 +69,33 @@ def move(  # noqa: PLR0913 - a guarded write names what it guards
             "to": to.value,
             "lease": lease.number,
             "details": details,
+            "steps": len(steps),
             "now": rows.ms(now),
         },
     )
     if row is None:
         raise LeaseLost(task.id, lease.number)
-    _tell_move(tx, task, to, by, rows.number(row["events"]), now, run=lease.run_id)
-    return rows.text(row["wish"])
+    wish, last = rows.text(row["wish"]), rows.number(row["events"])
+    moved = wish is None or not steps
+    runs.insert_steps(tx, lease, row, steps, last - len(steps) + (not moved), now)
+    if moved:
+        _tell_move(tx, task, to, by, last, now, run=lease.run_id)
+    return wish
 
 
-def finish(tx: Tx, task: Task, lease: Lease, leg_at: datetime, end: Ending, now: datetime) -> None:
-    """End a leg: state, lease, run and event in one write."""
+def finish(  # noqa: PLR0913 - a guarded write names what it guards
+    tx: Tx,
+    task: Task,
+    lease: Lease,
+    leg_at: datetime,
+    end: Ending,
+    now: datetime,
+    *,
+    post: DashboardPost | None = None,
+) -> None:
+    """End a leg: state, lease, run and event in one write; and the last delivery, if it is one."""
+    if post is not None:
+        deliveries.post(tx, lease, post, now)
     end = _heeding(tx, task, end)
     if end.to is not task.status:
         task.check_move(end.to, end.by)

@@ -1,11 +1,13 @@
 -- name: move_task
 -- One guarded move: nobody who does not hold the lease, and nothing that has moved on, gets past.
+-- The steps that are recorded with it come before it: if the owner has asked to stop by then, they
+-- are all that is written.
 UPDATE tasks
-   SET status = :to, details = COALESCE(:details, details),
+   SET status = CASE WHEN wish IS NULL OR :steps = 0 THEN :to ELSE status END, details = COALESCE(:details, details),
        taint = COALESCE(:details ->> 'taint', taint),
-       events = events + 1, updated_at = :now
+       events = events + :steps + (wish IS NULL OR :steps = 0), updated_at = :now
  WHERE id = :id AND status = :was AND lease = :lease AND worker IS NOT NULL
-RETURNING events, wish;
+RETURNING events, round, wish;
 
 -- name: finish_task
 -- The end of a leg: state, lease and outcome in one guarded write.

@@ -29,6 +29,10 @@ class OnBehalfTx:
     def tail(self, tail: JournalTail | None) -> None:
         self._tx.tail = tail
 
+    @property
+    def appended(self) -> list[Event]:
+        return self._tx.appended
+
     def one(self, name: str, params: Params = ()) -> Row | None:
         return self._tx.one(name, params)
 

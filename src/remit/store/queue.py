@@ -77,6 +77,14 @@ def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: RankingRule, now: da
     return True
 
 
+def rank_page(
+    tx: Tx, ranked: Sequence[tuple[TaskId, Priority, RankingRule]], now: datetime
+) -> None:
+    """Rank some new tasks in one write."""
+    for task_id, priority, rule in ranked:
+        rank(tx, task_id, priority, rule, now)
+
+
 def claim(
     tx: Tx, worker: WorkerId, wanted: ClaimFilter, run_id: Callable[[], RunId], now: datetime
 ) -> list[ClaimedTask]:

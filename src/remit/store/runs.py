@@ -34,13 +34,19 @@ def record_steps(
     row = tx.one("record_leg_event", held)
     if row is None:
         raise LeaseLost(lease.task_id, lease.number)
-    first = rows.number(row["events"]) - len(done) + 1
+    insert_steps(tx, lease, row, done, rows.number(row["events"]) - len(done) + 1, now)
+    return rows.text(row["wish"])
+
+
+def insert_steps(
+    tx: Tx, lease: Lease, held: Row, done: Mapping[str, Json], first: int, now: datetime
+) -> None:
+    """Keep the results of steps in the round of the task that is held, with an event each."""
     for place, (name, output) in enumerate(done.items(), first):
-        step = (lease.task_id, row["round"], name, text_of(output), rows.ms(now))
+        step = (lease.task_id, held["round"], name, text_of(output), rows.ms(now))
         tx.run("insert_step", step)
         entry = NewEvent(EventKind.STEP_DONE, Actor.EXECUTOR, _told(name, output, lease))
         events.append(tx, lease.task_id, place, entry, now)
-    return rows.text(row["wish"])
 
 
 def say(tx: Tx, lease: Lease, said: JsonMap, details: str | None, now: datetime) -> None:

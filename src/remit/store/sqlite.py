@@ -20,8 +20,9 @@ from msgspec import Struct
 
 from remit.errors import RemitError, StoreTrouble
 from remit.failpoint import failpoint
+from remit.model.event import Event
 from remit.store.connection import BUSY_SECONDS, SqliteTx, connect, trouble
-from remit.store.database import Tx
+from remit.store.database import OnCommit, Tx
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -51,7 +52,7 @@ class Sqlite:
         self._busy = self._flush_planned = self._closed = False
         self._quiet = asyncio.Event()
         self._quiet.set()
-        self._tell: list[Callable[[int], None]] = []
+        self._tell: list[OnCommit] = []
         self._batches: SimpleQueue[list[WriteJob] | None] = SimpleQueue()
         self._local = threading.local()
         self._readers = ThreadPoolExecutor(READERS, "remit-reader")
@@ -75,7 +76,7 @@ class Sqlite:
         call = partial(self._read, lambda tx: work(tx, *args, **kwargs))
         return cast("T", await self._loop.run_in_executor(self._readers, call))
 
-    def on_commit(self, tell: Callable[[int], None]) -> None:
+    def on_commit(self, tell: OnCommit) -> None:
         self._tell.append(tell)
 
     async def close(self) -> None:
@@ -108,7 +109,7 @@ class Sqlite:
         del self._waiting[:MOST_IN_A_COMMIT]
         self._batches.put(batch)
 
-    def _settle(self, batch: list[WriteJob], seq: int | None) -> None:
+    def _settle(self, batch: list[WriteJob], happened: list[Event]) -> None:
         self._busy = False
         for job in batch:
             if job.waiter.cancelled():
@@ -117,9 +118,9 @@ class Sqlite:
                 job.waiter.set_result(job.result)
             else:
                 job.waiter.set_exception(job.error)
-        if seq is not None:
+        if happened:
             for tell in self._tell:
-                tell(seq)
+                tell(happened)
         self._plan_flush()
 
     # On the writer's thread ---------------------------------------------------------------------
@@ -127,32 +128,34 @@ class Sqlite:
     def _write_for_ever(self) -> None:
         tx = SqliteTx(self._connection)
         while (batch := self._batches.get()) is not None:
-            before = tx.committed
             self._commit(tx, batch)
-            seq = tx.committed if tx.committed != before else None
+            happened, tx.committed = tx.committed, []
             with suppress(RuntimeError):  # the loop was closed under us: nobody waits any more
-                self._loop.call_soon_threadsafe(self._settle, batch, seq)
+                self._loop.call_soon_threadsafe(self._settle, batch, happened)
         # No PRAGMA optimize: by the statistics of a young file SQLite would take other indexes, and
         # sort and scan in an old one. Without any it takes those that were made for the question.
         self._connection.close()
 
     def _commit(self, tx: SqliteTx, batch: list[WriteJob]) -> None:
-        """Commit all together; if one spoils the transaction, commit each for itself."""
+        """Commit all together. If one spoils that, each runs again behind a savepoint.
+
+        Only if the transaction itself is lost does each commit for itself.
+        """
         for job in batch:
             failpoint(f"{job.name}:before")
-        if not self._together(tx, batch):
+        if not self._together(tx, batch) and not self._together(tx, batch, savepoints=True):
             for job in batch:
-                job.result, job.error = None, None
                 self._together(tx, [job])
         for job in batch:
             if job.error is None:
                 failpoint(f"{job.name}:after")
 
-    def _together(self, tx: SqliteTx, batch: list[WriteJob]) -> bool:
+    def _together(self, tx: SqliteTx, batch: list[WriteJob], *, savepoints: bool = False) -> bool:
         try:
             tx.begin()
             for job in batch:
-                if not self._run(tx, job) and len(batch) > 1:
+                job.result, job.error = None, None
+                if not self._run(tx, job, savepoints) and len(batch) > 1:
                     tx.rollback()
                     return False
             if any(job.error is None for job in batch):
@@ -165,15 +168,21 @@ class Sqlite:
                 job.error = self._trouble(error)
         return True
 
-    def _run(self, tx: SqliteTx, job: WriteJob) -> bool:
+    def _run(self, tx: SqliteTx, job: WriteJob, savepoint: bool) -> bool:
         """Run one job; False if it failed and may have left something half done."""
-        before = tx.changes
+        before, events = tx.changes, len(tx.appended)
+        if savepoint:
+            tx.savepoint()
         try:
             job.result = job.work(tx)
         except Exception as error:  # noqa: BLE001 - whoever waits for the job gets it
             job.error = self._trouble(error) if isinstance(error, sqlite3.Error) else error
+            if savepoint:
+                return tx.rollback_to_savepoint(events)
             # After an operational error nobody knows how much of the transaction is left.
             return tx.changes == before and not isinstance(error, sqlite3.OperationalError)
+        if savepoint:
+            tx.release_savepoint()
         return True
 
     def _open(self, *, writable: bool = True) -> sqlite3.Connection:

@@ -71,6 +71,10 @@ class MemorySteps:
             self._looked[name] = await work(*args, **kwargs)
         return cast("T", (self._done | self._looked)[name])
 
+    async def save(self) -> None:
+        if self._looked:
+            self._write("save", self.task, self._looked)
+
     async def move(self, to: Status, by: Actor) -> None:
         if self.task.status is not to:
             self._write(f"move:{to}", self.task.move(to, by), self._looked)

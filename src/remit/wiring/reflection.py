@@ -13,7 +13,7 @@ from remit.brain.no_brain import NoBrain
 from remit.brain.tools import Toolbox
 from remit.contacts.book import ContactEntry, Contacts
 from remit.errors import BadInput
-from remit.journal.follow import Journal
+from remit.journal.follow import GATHER_SECONDS, Journal
 from remit.model.event import EventKind
 from remit.model.ids import Ids
 from remit.model.lesson import REFLECT, FileVersion, LessonFile
@@ -96,7 +96,7 @@ class ReflectionLoop:
     async def _keep(self, journal: Journal) -> None:
         since = await journal.last()
         await self._once()
-        async for page in journal.pages(since):
+        async for page in journal.pages(since, gather_seconds=GATHER_SECONDS):
             if any(e.kind is EventKind.TASK_MOVED and e.data["to"] in TERMINAL for e in page):
                 await self._once()
 

@@ -122,7 +122,7 @@ def test_any_day_is_known_in_any_spelling_and_no_other(
 @given(st.text(max_size=300))
 def test_whatever_is_written_can_be_looked_at(text: str) -> None:
     SourceFigures([text])
-    found = figures(text)
+    found = list(figures(text))
 
     assert found == sorted(found, key=lambda each: each.at)
 

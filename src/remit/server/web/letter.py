@@ -18,7 +18,7 @@ from remit.channels.webhook import sending
 from remit.delivery.courier import MOST_PARTS
 from remit.gate import Author, Objection
 from remit.model.delivery import Parcel
-from remit.ports import Channel, ShapingChannel
+from remit.ports import Channel, ShapingChannel, implements
 from remit.server.call import Call
 from remit.server.web import markup
 from remit.wiring import CHANNELS
@@ -102,17 +102,17 @@ def _channels(call: Call) -> Mapping[str, Channel]:
 
 
 def _shaped(channel: object, text: str) -> str:
-    return channel.shape(text) if isinstance(channel, ShapingChannel) else text
+    return channel.shape(text) if implements(channel, ShapingChannel) else text
 
 
 def _parts(channel: object, sent: str) -> tuple[str, ...]:
-    return channel.parts(sent) if isinstance(channel, ShapingChannel) and sent else (sent,)
+    return channel.parts(sent) if implements(channel, ShapingChannel) and sent else (sent,)
 
 
 def _most(channel: Channel | None) -> int:
     most = channel.most if channel else _MOST
     shapes: object = channel
-    return most * MOST_PARTS if isinstance(shapes, ShapingChannel) else most
+    return most * MOST_PARTS if implements(shapes, ShapingChannel) else most
 
 
 def _form(drawn: ChannelLabel, text: str, shaped: str) -> list[LetterRemark]:

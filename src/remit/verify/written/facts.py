@@ -36,7 +36,7 @@ def compare(
     """Figures that the text has in place of those of the request; and those that it leaves out."""
     text = evidence.text
     told = figures(text)
-    lost = invented(task, evidence)
+    lost = invented(task, evidence, ground)
     missing = [
         each
         for each in figures(asked)

@@ -1,7 +1,8 @@
 """Everything in a text that could be made up and looked up: pages, addresses, dates, numbers."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -74,7 +75,8 @@ _MAX_LABEL_CHARACTERS: Final = 20
 _SURE_DIGITS: Final = 9
 
 
-def figures(text: str) -> list[Figure]:
+@lru_cache(maxsize=32)  # a check looks at the same few texts again and again
+def figures(text: str) -> Sequence[Figure]:
     """Every figure of a text, in order. What numbers its lists and steps is none."""
     left = _UnclaimedText(text)
     mails = places.MAIL.finditer(text)
@@ -91,7 +93,7 @@ def figures(text: str) -> list[Figure]:
     clock = times.find_times(left.rest)
     found += left.claim((end, TimeFigure(text[at:end], at, each)) for at, end, each in clock)
     found += left.claim(_phones(left))
-    return sorted((*found, *_amounts(left)), key=lambda each: each.at)
+    return tuple(sorted((*found, *_amounts(left)), key=lambda each: each.at))
 
 
 def amounts_in(found: Iterable[Figure]) -> set[float]:

@@ -8,10 +8,10 @@ found nowhere was made up.
 
 import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, timedelta
 from itertools import pairwise
-from typing import Final
+from typing import Final, TypeVar
 
 from remit.language.tokens import fold_text
 from remit.model.contract import UNPROVEN, Criterion, Evidence, Finding, Result
@@ -31,10 +31,13 @@ from remit.verify.written.times import PartialDate, day_of
 from remit.verify.written.vocabulary import pattern
 from remit.verify.written.wording import entries, rows
 
+T = TypeVar("T")
+
 _PRICES: Final = 60
 _MAX_SMALL_NUMBER: Final = 12
 _NEAR_DAYS: Final = 14
 MAX_CHARACTERS: Final = 100_000  # characters of a text
+_SHORT: Final = 500  # characters of all texts together
 _SHOWN: Final = 3
 _WINDOW: Final = 40  # characters before a figure
 _NEXT: Final = 14  # characters behind it
@@ -46,10 +49,9 @@ class GroundedCheck:
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del criterion
         if len(evidence.text) > MAX_CHARACTERS:
-            many = f"its {len(evidence.text)} characters are too many to look up"
-            return Finding("grounded", Result.FAIL, f"{many}; at most {MAX_CHARACTERS}")
-        # To look up a long reading takes seconds; others must not wait for it.
-        lost = await asyncio.to_thread(invented, task, evidence)
+            why = f"its {len(evidence.text)} characters are too many to look up; at most {MAX_CHARACTERS}"
+            return Finding("grounded", Result.FAIL, why)
+        lost = await beside_others(invented, task, evidence)
         if not lost:
             return Finding("grounded", Result.PASS)
         shown = ", ".join(f"“{each.said}”" for each in lost[:_SHOWN])
@@ -59,9 +61,20 @@ class GroundedCheck:
         return Finding("grounded", Result.FAIL, why)
 
 
-def invented(task: Task, evidence: Evidence) -> list[Figure]:
+async def beside_others(work: Callable[[Task, Evidence], T], task: Task, evidence: Evidence) -> T:
+    """Do it in a thread if there is much to look at: that takes seconds, and others must not wait.
+
+    What is short is looked at faster than a thread is woken.
+    """
+    texts = (evidence.text, *(each.text for each in evidence.read), *owner_words(task))
+    if sum(map(len, texts)) <= _SHORT:
+        return work(task, evidence)
+    return await asyncio.to_thread(work, task, evidence)
+
+
+def invented(task: Task, evidence: Evidence, ground: SourceFigures | None = None) -> list[Figure]:
     """The figures of the text that stand nowhere and follow from nothing."""
-    ground = ground_of(task, evidence)
+    ground = ground or ground_of(task, evidence)
     told = figures(evidence.text)
     text = evidence.text
     stands = [ground.has(each, hedged=_hedged(text, each.at)) for each in told]
@@ -83,7 +96,7 @@ def owner_words(task: Task) -> list[str]:
     """The owner's own words. What a check found wrong quotes what was made up: that is none."""
     request = task.request.text if task.request else ""
     notes = (each for each in task.notes if not each.startswith(UNPROVEN))
-    return [request, task.instructions, task.title, *notes]
+    return list(dict.fromkeys((request, task.instructions, task.title, *notes)))
 
 
 def _todays(task: Task, evidence: Evidence) -> list[date]:

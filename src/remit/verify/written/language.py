@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from remit.language.languages import language_names, languages
@@ -52,6 +52,7 @@ def language_of(text: str) -> str | None:
     return code if most >= max(_MIN_SMALL_WORDS, _AHEAD * second) else None
 
 
+@lru_cache(maxsize=32)  # a check looks at the same few texts again and again
 def likely_language(text: str) -> str | None:
     """The language with the most small words in a text, however short; None if two have as many."""
     (most, code), (second, _) = _ranking([word.casefold() for word in words(text)])

@@ -3,8 +3,8 @@
 What contradicts the request fails. What code cannot decide is not verified: a critic may judge it.
 """
 
-import asyncio
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Final
 
 from msgspec import Struct
@@ -16,7 +16,7 @@ from remit.model.plan import ClauseOutcome
 from remit.model.task import Task
 from remit.verify.written import facts, names, swaps
 from remit.verify.written.figures import figures
-from remit.verify.written.grounded import MAX_CHARACTERS, ground_of, owner_words
+from remit.verify.written.grounded import MAX_CHARACTERS, beside_others, ground_of, owner_words
 from remit.verify.written.language import likely_language
 from remit.verify.written.wording import (
     ORDER_VERBS,
@@ -80,7 +80,7 @@ class RequestCheck:
         if len(evidence.text) > MAX_CHARACTERS:
             why = f"{NOT_DECIDED}its {len(evidence.text)} characters are too many to compare"
             return Finding("request", Result.SKIPPED, why)
-        wrong, doubts = await asyncio.to_thread(compare, task, evidence)
+        wrong, doubts = await beside_others(compare, task, evidence)
         if wrong:
             return Finding("request", Result.FAIL, "; ".join(wrong[:_SHOWN]))
         if doubts:
@@ -96,10 +96,10 @@ def compare(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
     wrong: list[str] = []
     doubts: list[str] = []
     read = [each.text for each in evidence.read]
-    ground = ground_of(task, evidence)
+    ground, composes = ground_of(task, evidence), pair.composes
     for found, unsure in (
-        facts.compare(pair.facts, evidence, task, composes=pair.composes, ground=ground),
-        names.compare(pair.request, pair.text, [*owner_words(task), *read], composes=pair.composes),
+        facts.compare(pair.facts, evidence, task, composes=composes, ground=ground),
+        names.compare(pair.request, pair.text, [*owner_words(task), *read], composes=composes),
         (swaps.find([pair.facts, *read], pair.text), []),
         _compare_subject(pair, read),
     ):
@@ -139,9 +139,15 @@ def _compare_subject(pair: Comparison, read: Sequence[str]) -> tuple[list[str], 
 
 def content(text: str) -> list[str]:
     """The stems of the words that carry a text."""
-    lists = (words_in_all("requests", key) for key in ("asking", "orders", "measures"))
-    empty = STOP.union(ORDER_VERBS, NUMBER_WORDS, *lists)
+    empty = _empty_words()
     return [stem(each) for each in folded_words(text) if len(each) > _LIST and each not in empty]
+
+
+@cache
+def _empty_words() -> frozenset[str]:
+    """The words that say nothing of what a text is about."""
+    lists = (words_in_all("requests", key) for key in ("asking", "orders", "measures"))
+    return frozenset(STOP.union(ORDER_VERBS, NUMBER_WORDS, *lists))
 
 
 def _shares_figure(pair: Comparison) -> bool:

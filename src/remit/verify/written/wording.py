@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -41,11 +41,13 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text)
 
 
-def folded_words(text: str) -> list[str]:
+@lru_cache(maxsize=32)  # a check looks at the same few texts again and again
+def folded_words(text: str) -> tuple[str, ...]:
     """The words of a text, as they are looked up."""
-    return [fold(each) for each in words(text)]
+    return tuple(fold(each) for each in words(text))
 
 
+@lru_cache(maxsize=4096)
 def stem(word: str) -> str:
     """What forms of a word have in common, roughly; both `opens` and `opening` give `open`."""
     bare = fold(word)
