@@ -49,8 +49,8 @@ class GroundedCheck:
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del criterion
         if len(evidence.text) > MAX_CHARACTERS:
-            why = f"its {len(evidence.text)} characters are too many to look up; at most {MAX_CHARACTERS}"
-            return Finding("grounded", Result.FAIL, why)
+            many = f"its {len(evidence.text)} characters are too many to look up"
+            return Finding("grounded", Result.FAIL, f"{many}; at most {MAX_CHARACTERS}")
         lost = await beside_others(invented, task, evidence)
         if not lost:
             return Finding("grounded", Result.PASS)
