@@ -6,12 +6,12 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import rules, values
-from remit.calendar.expansion import CalendarLimits, EntryKind, SlotFlag, UnfitCalendar
+from remit.calendar import values
+from remit.calendar.expansion import CalendarLimits, EntryKind, SlotFlag, UnfitCalendar, read_rule
 from remit.calendar.lines import CalendarComponent, CalendarProperty
-from remit.calendar.rules import CalendarRule
 from remit.calendar.values import CalendarDuration, CalendarTime, ExtraDate
 from remit.calendar.zones import Zones, instant
+from remit.model.recurrence import RecurrenceRule
 
 _ONE_DAY: Final = CalendarDuration(days=1)
 _KINDS: Final = {"VEVENT": EntryKind.EVENT, "VTODO": EntryKind.TODO}
@@ -22,7 +22,7 @@ class CalendarEntry(Struct, frozen=True):
     kind: EntryKind
     start: CalendarTime
     length: CalendarDuration
-    rules: tuple[CalendarRule, ...]
+    rules: tuple[RecurrenceRule, ...]
     extras: tuple[ExtraDate, ...]
     excluded: tuple[CalendarTime, ...]
     replaces: CalendarTime | None  # RECURRENCE-ID: the occurrence this one stands for
@@ -58,7 +58,7 @@ def read(
         kind=kind,
         start=start,
         length=length,
-        rules=tuple(rules.read(line.value, limits) for line in written),
+        rules=tuple(read_rule(line.value, limits) for line in written),
         extras=() if replaces else tuple(values.extras(component.every("RDATE"), zones)),
         excluded=() if replaces else tuple(values.stamps(component.every("EXDATE"), zones)),
         replaces=replaces,

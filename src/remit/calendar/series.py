@@ -12,12 +12,13 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import guards, recur, values
+from remit.calendar import guards, values
 from remit.calendar.entry import CalendarEntry, end_of, measure
 from remit.calendar.expansion import ExpansionBudget, SlotFlag, TimeWindow, UnfitCalendar
-from remit.calendar.rules import CalendarRule
 from remit.calendar.values import CalendarDuration, CalendarTime
 from remit.calendar.zones import Zones, instant, wall_of
+from remit.model import recurrence_times
+from remit.model.recurrence import RecurrenceRule
 
 _SLACK: Final = timedelta(days=2)  # zones are at most 26 hours apart
 _DAY: Final = timedelta(days=1)
@@ -104,7 +105,7 @@ def _origins(
 
 
 def _ruled(
-    whole: CalendarEntry, rule: CalendarRule, shifts: list[timedelta], home: ExpansionContext
+    whole: CalendarEntry, rule: RecurrenceRule, shifts: list[timedelta], home: ExpansionContext
 ) -> Iterator[_Origin]:
     zone, first = _zone(whole.start, home), whole.start.wall
     since = wall_of(home.window.since, zone) - _SLACK - max([_NONE, *shifts])
@@ -112,7 +113,7 @@ def _ruled(
     last = _until(whole.start, rule, home)
     if last is not None:
         until = min(until, last.wall + _DAY)
-    counted = rule.freq in recur.COUNTED
+    counted = rule.freq in recurrence_times.COUNTED
     if counted and whole.start.day:
         raise UnfitCalendar(
             f"it is a whole day and repeats {rule.freq}; DAILY is the most often it can"
@@ -129,25 +130,25 @@ def _ruled(
 
 
 def _by_walls(
-    start: CalendarTime, rule: CalendarRule, reach: recur.Reach, home: ExpansionContext
+    start: CalendarTime, rule: RecurrenceRule, reach: recurrence_times.Reach, home: ExpansionContext
 ) -> Iterator[_Origin]:
-    for wall in recur.walls(rule, start.wall, reach, home.budget):
+    for wall in recurrence_times.walls(rule, start.wall, reach, home.budget.spend):
         yield _origin(replace(start, wall=wall), home)
 
 
 def _by_ticks(
-    start: CalendarTime, rule: CalendarRule, reach: recur.Reach, home: ExpansionContext
+    start: CalendarTime, rule: RecurrenceRule, reach: recurrence_times.Reach, home: ExpansionContext
 ) -> Iterator[_Origin]:
     zone = _zone(start, home)
     span = (instant(reach[0], zone)[0], instant(reach[1], zone)[0])
     begun = instant(start.wall, zone)[0]
-    for at in recur.ticks(rule, begun, zone, span, home.budget):
+    for at in recurrence_times.ticks(rule, begun, zone, span, home.budget.spend):
         wall = wall_of(at, zone)
         twice = instant(wall, zone)[1] == "fold"
         yield _Origin(wall, at, frozenset({SlotFlag.FOLD}) if twice else frozenset())
 
 
-def _until(start: CalendarTime, rule: CalendarRule, home: ExpansionContext) -> _Origin | None:
+def _until(start: CalendarTime, rule: RecurrenceRule, home: ExpansionContext) -> _Origin | None:
     """The last moment a rule may fall on, whichever way UNTIL is spelt.
 
     RFC 5545 wants UTC for a start with a zone, and the same kind as the start else. Phones and
