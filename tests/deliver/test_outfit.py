@@ -7,7 +7,6 @@ import pytest
 
 from remit.channels import setup
 from remit.channels.apprise.sending import AppriseChannel
-from remit.channels.bridge import BridgeChannel
 from remit.channels.mail.sending import EmailChannel
 from remit.channels.registry import (
     ChannelAlias,
@@ -17,6 +16,7 @@ from remit.channels.registry import (
     variable,
 )
 from remit.channels.webhook.sending import WebhookChannel
+from remit.channels.whatsapp.bridge import BridgeChannel
 from remit.channels.whatsapp.sending import WhatsAppChannel
 from remit.errors import BadInput
 from remit.model.delivery import Locked, Parcel, SendGuarantee

@@ -144,6 +144,31 @@ def _stamp(component: CalendarComponent, name: str, zones: Zones) -> CalendarTim
     return values.stamp(line.value, line.params, zones) if line else None
 
 
+class BrokenChange(Struct, frozen=True):
+    """A change of an occurrence, or of all from there on, that cannot be kept to the letter.
+
+    When that occurrence starts nobody knows, so it starts nothing; the others are as they were.
+    """
+
+    replaces: CalendarTime
+    onward: bool
+    sequence: int
+    why: str
+
+    def __str__(self) -> str:
+        those = "all from then on" if self.onward else "that one"
+        return (
+            f"only its change of {self.replaces} is refused: {self.why}. So {those} starts "
+            "nothing, and the others do"
+        )
+
+
+def broken_change(component: CalendarComponent, zones: Zones, why: str) -> BrokenChange | None:
+    """What is refused with a component that cannot be read; None if that is the whole event."""
+    replaces, onward = _replaces(component, zones)
+    return BrokenChange(replaces, onward, _sequence(component), why) if replaces else None
+
+
 def _replaces(component: CalendarComponent, zones: Zones) -> tuple[CalendarTime | None, bool]:
     line = component.first("RECURRENCE-ID")
     if line is None:

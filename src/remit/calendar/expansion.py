@@ -86,10 +86,14 @@ class CalendarSlot(Struct, frozen=True):
 
 
 class CalendarRefusal(Struct, frozen=True):
-    """Why nothing of this UID starts; without a UID, why nothing of the whole calendar does."""
+    """Why nothing of this UID starts; without a UID, why nothing of the whole calendar does.
+
+    A refusal of one change leaves the rest of its UID.
+    """
 
     uid: str
     why: str
+    one_change: bool = False
 
 
 class Expansion(Struct, frozen=True):

@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.calendar import guards, values
-from remit.calendar.entry import CalendarEntry, end_of, measure
+from remit.calendar.entry import BrokenChange, CalendarEntry, end_of, measure
 from remit.calendar.expansion import ExpansionBudget, SlotFlag, TimeWindow, UnfitCalendar
 from remit.calendar.values import CalendarDuration, CalendarTime
 from remit.calendar.zones import Zones, instant, wall_of
@@ -53,16 +53,29 @@ class _Origin(Struct, frozen=True):
     length: CalendarDuration | None = None
 
 
-def occurrences(entries: Sequence[CalendarEntry], home: ExpansionContext) -> list[EventOccurrence]:
-    """Those that start in the window, changes and cancelled ones among them."""
+def occurrences(
+    entries: Sequence[CalendarEntry], broken: list[BrokenChange], home: ExpansionContext
+) -> list[EventOccurrence]:
+    """Those that start in the window, changes and cancelled ones among them.
+
+    What `broken` changes is left out; a change that turns out to be broken is added to it.
+    """
     whole = _latest([each for each in entries if each.replaces is None])
     if whole is None:
         return [one for each in entries for one in _detached(each, home)]
-    if not whole.repeats and len(entries) == 1:
+    if not whole.repeats and len(entries) == 1 and not broken:
         return _in_window([_put(whole, "", _origin(whole.start, home), home)], home)
-    changes, onward = _changes(whole, entries, home)
+    changes, onward = _changes(whole, entries, broken, home)
     origins = _origins(whole, [each.by for each in onward], home)
-    found = [_followed(whole, each, onward, home) for each in origins if each.at not in changes]
+    lost = [(_like(each.replaces, whole.start, home).at, each) for each in broken]
+    changes = {at: change for at, change in changes.items() if not _is_lost(at, lost, change[1])}
+    single = {*changes, *(at for at, each in lost if not each.onward)}
+    end = min((at for at, each in lost if each.onward), default=None)
+    found = [
+        _followed(whole, each, onward, home)
+        for each in origins
+        if each.at not in single and (end is None or each.at < end)
+    ]
     found += [_changed(whole.start, *change, home) for change in changes.values()]
     found = _in_window(found, home)
     if len(found) > home.budget.limits.slots:
@@ -71,6 +84,13 @@ def occurrences(entries: Sequence[CalendarEntry], home: ExpansionContext) -> lis
             f"at most {home.budget.limits.slots:,} are taken"
         )
     return found
+
+
+def _is_lost(
+    at: datetime, lost: list[tuple[datetime, BrokenChange]], change: CalendarEntry
+) -> bool:
+    """Whether a broken change counts instead of this one, for it is as new."""
+    return any(at == where and each.sequence >= change.sequence for where, each in lost)
 
 
 def _latest(entries: Sequence[CalendarEntry]) -> CalendarEntry | None:
@@ -255,7 +275,10 @@ class _Onward(Struct, frozen=True):
 
 
 def _changes(
-    whole: CalendarEntry, entries: Sequence[CalendarEntry], home: ExpansionContext
+    whole: CalendarEntry,
+    entries: Sequence[CalendarEntry],
+    broken: list[BrokenChange],
+    home: ExpansionContext,
 ) -> tuple[dict[datetime, tuple[_Origin, CalendarEntry]], list[_Onward]]:
     """Changes of one occurrence by the instant it would have had, and those that go onward."""
     single: dict[datetime, tuple[_Origin, CalendarEntry]] = {}
@@ -265,10 +288,15 @@ def _changes(
         if each.replaces is None:
             continue
         origin = _like(each.replaces, whole.start, home)
-        if each.onward:
-            onward[origin.at] = _Onward(origin.at, _shift(whole, origin, each, home), each)
-        else:
+        if not each.onward:
             single[origin.at] = (origin, each)
+            continue
+        try:
+            onward[origin.at] = _Onward(origin.at, _shift(whole, origin, each, home), each)
+        except UnfitCalendar as unfit:
+            broken.append(
+                BrokenChange(each.replaces, onward=True, sequence=each.sequence, why=str(unfit))
+            )
     return single, [onward[at] for at in sorted(onward)]
 
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
@@ -12,10 +11,12 @@ from remit.brain.budget import midnight
 from remit.channels import people
 from remit.channels.inbound_cleanup import InboundCleanup
 from remit.channels.mail import account as accounts
-from remit.channels.mail.account import Security, SmtpAccount
+from remit.channels.mail.account import Security
 from remit.channels.mail.imap import MailboxAccount
 from remit.channels.mail.mailbox_watch import MailWatch, MailWatchPorts
 from remit.channels.mail.receiving import MailHead
+from remit.channels.mail.section import EmailSettings
+from remit.channels.mail.setup import imap_account
 from remit.channels.people import OwnerMail, Person
 from remit.channels.webhook import hook_cue, receiving
 from remit.channels.webhook.receiving import HookCall
@@ -28,7 +29,6 @@ from remit.model.ids import TaskId
 from remit.model.permit import Reach
 from remit.model.phone import is_same_address
 from remit.model.task import Cue, Source, SourceKind
-from remit.settings.channels import EmailSettings
 from remit.settings.doors import ANY, START, FolderSettings, HookSettings, InboundRule
 from remit.store import conversations, cues, notices, reviews
 from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
@@ -153,23 +153,12 @@ class InboundRegistry:
         )
 
     def _box(self, post: EmailSettings, door: InboundRule) -> MailboxAccount:
-        user = post.imap_user or post.user
-        password = self._plugs.keys.token(post.imap_password or post.password)
-        if post.imap_security not in list(Security):
-            raise BadInput(f"imap_security may be {', '.join(Security)}.", field="imap_security")
-        account = SmtpAccount(
-            post.imap_host,
-            post.imap_port,
-            Security(post.imap_security),
-            user or None,
-            password if user else None,
-            Path(post.ca_file).expanduser() if post.ca_file else None,
-        )
+        account = imap_account(post, self._plugs.keys)
         return MailboxAccount(
             account.host,
             account.port,
-            user,
-            password,
+            account.user or "",
+            account.password or str,
             door.folder,
             None if account.security is Security.NONE else accounts.trust(account),
             account.security is Security.STARTTLS,

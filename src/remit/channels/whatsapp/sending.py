@@ -15,9 +15,11 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.channels import parts
+from remit.channels.kind import ChannelContext
 from remit.channels.send_rate import SendRate
 from remit.channels.whatsapp import message_text
 from remit.channels.whatsapp.error_codes import is_known, means
+from remit.channels.whatsapp.section import WhatsAppLine
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
@@ -30,6 +32,7 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.ports import Clock
+from remit.store import inbound
 from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
 
@@ -105,6 +108,25 @@ class WhatsAppNumber:
             )
         if self.owner is not None and not is_address(self.owner):
             raise BadInput(_no_address(self.owner), field="owner")
+
+
+def build(section: WhatsAppLine, context: ChannelContext) -> "WhatsAppChannel":
+    """The channel that a section of the settings describes."""
+
+    async def last_at(address: str) -> datetime | None:
+        return await context.db.read(inbound.last_at, context.name, address) if context.db else None
+
+    parameters, most = section.template_parameters, section.template_limit
+    number = WhatsAppNumber(
+        section.number_id,
+        context.keys.token(section.token),
+        section.owner or None,
+        WhatsAppTemplate(section.template, section.language, parameters, most)
+        if section.template
+        else None,
+        section.url,
+    )
+    return WhatsAppChannel(number, context.clock, last_at, name=context.name)
 
 
 class WhatsAppChannel:

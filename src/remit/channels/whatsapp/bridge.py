@@ -16,8 +16,10 @@ from http import HTTPStatus
 from typing import Final
 
 from remit.channels import parts
+from remit.channels.kind import ChannelContext
 from remit.channels.send_rate import SendRate
 from remit.channels.whatsapp import message_text
+from remit.channels.whatsapp.section import BridgeLink
 from remit.channels.whatsapp.sending import MOST, PATIENCE, WhatsAppChannel, digits
 from remit.errors import BadInput
 from remit.model.delivery import (
@@ -59,6 +61,13 @@ class BridgeAddress:
             )
         if self.owner is not None and not _ADDRESS.fullmatch(digits(self.owner)):
             raise BadInput(_no_address(self.owner), field="owner")
+
+
+def build(section: BridgeLink, context: ChannelContext) -> "BridgeChannel":
+    """The channel that a section of the settings describes."""
+    token = context.keys.token(section.token)
+    link = BridgeAddress(section.url, token, section.owner or None, section.knows_ids)
+    return BridgeChannel(link, context.clock, name=context.name)
 
 
 class BridgeChannel:
