@@ -16,7 +16,7 @@ from tests.doors.terminal import LIMIT
 ROOT: Final = Path(__file__).parents[1]
 MAX_FILES: Final = 5
 PAGE: Final = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-BLOCK: Final = re.compile(r"^```(python|toml|diff)\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK: Final = re.compile(r"^```(py|toml|diff)\n# (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Scratch:

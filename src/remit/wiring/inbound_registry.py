@@ -10,8 +10,6 @@ from msgspec.structs import replace
 from remit.brain.budget import midnight
 from remit.channels import people
 from remit.channels.inbound_cleanup import InboundCleanup
-from remit.channels.mail import account as accounts
-from remit.channels.mail.account import Security
 from remit.channels.mail.imap import MailboxAccount
 from remit.channels.mail.mailbox_watch import MailWatch, MailWatchPorts
 from remit.channels.mail.receiving import MailHead
@@ -145,23 +143,11 @@ class InboundRegistry:
             take=partial(self._take_mail, name),
         )
         try:
-            box = self._box(post, door)
+            box = MailboxAccount(imap_account(post, self._plugs.keys), door.folder)
         except BadInput as bad:
             raise BadInput(f"[doors.{name}]: {bad}", field=name) from None
         return MailWatch(
             name, door, box, plugs, ground.db, ground.clock, background=ground.background
-        )
-
-    def _box(self, post: EmailSettings, door: InboundRule) -> MailboxAccount:
-        account = imap_account(post, self._plugs.keys)
-        return MailboxAccount(
-            account.host,
-            account.port,
-            account.user or "",
-            account.password or str,
-            door.folder,
-            None if account.security is Security.NONE else accounts.trust(account),
-            account.security is Security.STARTTLS,
         )
 
     def _sorted(self, name: str, door: InboundRule, head: MailHead) -> Arrival | None:
