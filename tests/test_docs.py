@@ -38,7 +38,7 @@ PAGES: Final = [
 ]
 REWRITE: Final = os.environ.get("REMIT_WRITE_GOLDEN") == "1"
 # What runs, and what is there to be read.
-KNOWN: Final = {"python", "console"} | {"sh", "text", "json", "toml", "yaml"}
+KNOWN: Final = {"python", "console"} | {"sh", "text", "json", "toml", "yaml", "diff", "py"}
 
 
 def _text(page: str) -> str:

@@ -158,6 +158,44 @@ async def test_a_home_anywhere_else_is_refused_and_never_asked(
     assert set(tunnel.names) == {f"{NAMED}:443"}
 
 
+@pytest.mark.parametrize(
+    ("named", "there", "goes"),
+    [
+        ("93.184.216.34", "93.184.216.35", True),
+        ("93.184.216.34", "10.0.0.5", False),
+        ("93.184.216.34", "169.254.169.254", False),
+        ("10.0.0.4", "10.0.0.5", True),  # the owner's own network
+        ("10.0.0.4", "169.254.169.254", False),
+    ],
+)
+async def test_a_public_server_cannot_lead_into_a_private_network(
+    named: str, there: str, goes: bool, authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def resolve(host: str, port: int) -> list[str]:
+        del port
+        return [named if host == NAMED else there]
+
+    server = Elsewhere("https://p42-caldav.example.com/home/")
+    server.tls = authority.server("*.example.com")
+    async with server, Tunnel(server.port) as tunnel:
+        monkeypatch.setenv("HTTPS_PROXY", tunnel.root)
+        place = CalendarLocation("cloud", f"https://{NAMED}/", "owner", lambda: "s3cret")
+        dav = CalDavClient(place, resolve=resolve)
+        refused = await _why_not(dav)
+        await dav.close()
+
+    assert ("p42-caldav.example.com:443" in tunnel.names) is goes
+    assert ("lies in a private network, so nothing was sent there" in refused) is not goes
+
+
+async def _why_not(dav: CalDavClient) -> str:
+    try:
+        await dav.calendars()
+    except Permanent as error:
+        return str(error)
+    return ""
+
+
 async def test_two_slashes_at_the_beginning_of_a_path_are_no_host() -> None:
     async with Scripted() as server:
         dav = CalDavClient(server.place)

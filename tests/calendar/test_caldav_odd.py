@@ -77,6 +77,19 @@ async def test_what_is_odd_and_still_clear_starts_at_its_time(name: str, tmp_pat
             assert await stage.world.house.db.read(calendars.refused) == []
 
 
+async def test_a_broken_change_refuses_only_what_it_changes(tmp_path: Path) -> None:
+    async with Scripted() as server:
+        server.body = _with_change("DTEND:20260301T100000Z")
+        account = CalendarAccount(server.place, lambda _: True, trusted=True)
+        async with staged(tmp_path, account) as stage:
+            await stage.live(3 * DAY, step=HOUR)
+
+            tasks = [task for task in await stage.tasks() if task.started_at]
+            assert [f"{task.scheduled_for:%d %H:%M}" for task in tasks] == ["02 10:00"]
+            (told,) = await stage.world.house.db.read(calendars.refused)
+            assert str(told.why).startswith("Only its change of 2026-03-03 10:00 is refused: ")
+
+
 @pytest.mark.parametrize("name", REFUSED)
 async def test_what_is_not_clear_is_refused_with_one_sentence(name: str, tmp_path: Path) -> None:
     async with Scripted() as server:

@@ -7,7 +7,6 @@ import pytest
 
 from remit.channels import setup
 from remit.channels.apprise.sending import AppriseChannel
-from remit.channels.bridge import BridgeChannel
 from remit.channels.mail.sending import EmailChannel
 from remit.channels.registry import (
     ChannelAlias,
@@ -17,6 +16,7 @@ from remit.channels.registry import (
     variable,
 )
 from remit.channels.webhook.sending import WebhookChannel
+from remit.channels.whatsapp.bridge import BridgeChannel
 from remit.channels.whatsapp.sending import WhatsAppChannel
 from remit.errors import BadInput
 from remit.model.delivery import Locked, Parcel, SendGuarantee
@@ -197,8 +197,14 @@ EMAIL: Final = '[channels.e]\nkind = "email"\nhost = "h.test"\nsender = "a@b.tes
     [
         ("channels = 5", "channels in {file} must be a table of channels."),
         ("[channels]\nw = 5", "[channels.w] in {file} must be a table with a kind."),
-        ("[channels.w]\nnumber_id = '1'", "it has no kind; it may be whatsapp, bridge, email,"),
-        ("[channels.w]\nkind = 'fax'", "kind is 'fax'; it may be whatsapp, bridge, email,"),
+        (
+            "[channels.w]\nnumber_id = '1'",
+            "it has no kind; it may be apprise, email, webhook, whatsapp, bridge",
+        ),
+        (
+            "[channels.w]\nkind = 'fax'",
+            "kind is 'fax'; it may be apprise, email, webhook, whatsapp, bridge",
+        ),
         ("[channels.dashboard]\nkind = 'email'", "small letters, digits and _, and not dashboard"),
         ("[channels.'Nina']\nkind = 'email'", "a name is of small letters"),
         ("[channels.w]\nkind = 'whatsapp'\ntoken = 't'", "it lacks the field 'number_id'."),
@@ -228,7 +234,7 @@ def test_a_mistake_in_the_settings_is_refused_by_name(
         (WHATSAPP + "template = 'A b'", "[channels.w]: The template 'A b' cannot be one"),
         (EMAIL + "security = 'maybe'", "[channels.e]: The security 'maybe' is none; it may be"),
         (EMAIL + "security = 'none'", "[channels.e]: The line to h.test must be private"),
-        (EMAIL + "imap_host = 'h.test'", "[channels.e]: A user needs a password"),
+        (EMAIL + "imap_host = 'h.test'", "[channels.e]: A mailbox needs a user and a password"),
         (EMAIL + "owner = 'nobody'", "[channels.e]: "),
         (
             "[channels.h]\nkind = 'webhook'\nurl = 'http://hooks.test/x'\nsecret = 's'",

@@ -17,7 +17,6 @@ from typing import Final
 from remit import wiring
 from remit.brain.scripted import ScriptedBrain
 from remit.channels import parts
-from remit.channels.bridge import BridgeAddress, BridgeChannel
 from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.letter import MailSender
 from remit.channels.mail.letter_head import address
@@ -25,6 +24,7 @@ from remit.channels.mail.sending import EmailChannel
 from remit.channels.webhook.sending import WebhookChannel, WebhookTarget
 from remit.channels.whatsapp import message_text
 from remit.channels.whatsapp import sending as whatsapp_
+from remit.channels.whatsapp.bridge import BridgeAddress, BridgeChannel
 from remit.channels.whatsapp.sending import WhatsAppChannel, WhatsAppNumber
 from remit.contacts import edit
 from remit.contacts.book import ContactAddress, ContactEntry

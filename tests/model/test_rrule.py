@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from remit.errors import BadInput
 from remit.model import rrule
-from remit.model.rrule import Freq
+from remit.model.recurrence import Freq
 from remit.model.series import Repeats
 from tests.soak import examples
 
@@ -54,6 +54,7 @@ def days(rule: str, count: int = 5, first: datetime = START) -> list[str]:
         ("FREQ=WEEKLY", ["Mon 02 Mar 08:30", "Mon 09 Mar 08:30"]),
         ("FREQ=MONTHLY", ["Mon 02 Mar 08:30", "Thu 02 Apr 08:30"]),
         ("FREQ=MONTHLY;INTERVAL=2", ["Mon 02 Mar 08:30", "Sat 02 May 08:30"]),
+        ("FREQ=MONTHLY;BYMONTHDAY=-31", ["Mon 02 Mar 08:30", "Fri 01 May 08:30"]),
         (
             "FREQ=MONTHLY;BYMONTHDAY=-1;BYHOUR=9;BYMINUTE=0",
             ["Mon 02 Mar 08:30", "Tue 31 Mar 09:00", "Thu 30 Apr 09:00", "Sun 31 May 09:00"],
@@ -250,22 +251,22 @@ def _is(day: date, wanted: int) -> bool:
     ("rule", "why"),
     [
         ("", "is not understood"),
-        ("FREQ=SECONDLY", "FREQ=SECONDLY is not understood"),
-        ("INTERVAL=2", "FREQ is missing"),
+        ("FREQ=SECONDLY", "it repeats by the second; MINUTELY"),
+        ("INTERVAL=2", "it has no FREQ"),
         ("FREQ=DAILY;FREQ=DAILY", "is not understood"),
         ("FREQ=DAILY;BYSETPOS=1", "'BYSETPOS=1' is not understood"),
-        ("FREQ=DAILY;INTERVAL=0", "INTERVAL=0 is not understood"),
-        ("FREQ=DAILY;INTERVAL=-1", "INTERVAL=-1 is not understood"),
-        ("FREQ=DAILY;COUNT=1000000", "COUNT=1000000 is not understood"),
-        ("FREQ=DAILY;BYHOUR=24", "BYHOUR=24 is not understood"),
+        ("FREQ=DAILY;INTERVAL=0", "it has INTERVAL=0; from 1 to"),
+        ("FREQ=DAILY;INTERVAL=-1", "it has INTERVAL=-1; from 1 to"),
+        ("FREQ=DAILY;COUNT=1000000", "it has COUNT=1000000; from 1 to 100,000"),
+        ("FREQ=DAILY;BYHOUR=24", "it has BYHOUR=24; from 0 to 23"),
         ("FREQ=DAILY;BYHOUR=", "is not understood"),
-        ("FREQ=DAILY;BYMONTHDAY=0", "BYMONTHDAY=0 is not understood"),
-        ("FREQ=DAILY;BYMONTH=-1", "BYMONTH=-1 is not understood"),
-        ("FREQ=WEEKLY;BYDAY=MO,XX", "BYDAY=MO,XX is not understood"),
-        ("FREQ=WEEKLY;BYDAY=1MO", "BYDAY with a number needs a month"),
+        ("FREQ=DAILY;BYMONTHDAY=0", "it has BYMONTHDAY=0; from 1 to 31"),
+        ("FREQ=DAILY;BYMONTH=-1", "it has BYMONTH=-1; from 1 to 12"),
+        ("FREQ=WEEKLY;BYDAY=MO,XX", "it has BYDAY=XX; one looks like MO"),
+        ("FREQ=WEEKLY;BYDAY=1MO", "numbers a BYDAY with FREQ=WEEKLY"),
         ("FREQ=YEARLY;BYDAY=1MO", "BYDAY with a number needs a month"),
         ("FREQ=HOURLY;BYHOUR=8", "BYHOUR and BYMINUTE need FREQ=DAILY"),
-        ("FREQ=DAILY;UNTIL=tomorrow", "UNTIL=tomorrow is not understood"),
+        ("FREQ=DAILY;UNTIL=TOMORROW", "UNTIL=TOMORROW is not understood"),
         ("FREQ=DAILY;COUNT=1;UNTIL=20260101T000000Z", "exclude each other"),
     ],
 )

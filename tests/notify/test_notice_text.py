@@ -55,6 +55,23 @@ def test_a_hostile_title_is_words_on_one_line_with_one_link(title: str) -> None:
     assert message_text.text(body) == body  # and WhatsApp shows it as it is
 
 
+@pytest.mark.parametrize("text", [*HOSTILE[:-2], "a ```` b", "hunter2 is it"])
+def test_a_text_to_be_approved_is_shown_to_the_letter_and_marks_up_nothing(text: str) -> None:
+    body = WORDS.body([notice("Hello")], text)
+    page = letter_html.page(body, "Nina")
+    block = page.partition("<pre")[2].partition("</pre>")[0]
+
+    shown = text.replace("hunter2", "…").strip("\n")
+    assert shown.replace("\x00", "") in body.replace("\x00", "")
+    assert not tags(block.removeprefix(block.partition("<code")[0] + "<code"))
+
+
+def test_a_long_text_to_be_approved_is_cut_and_says_so() -> None:
+    body = WORDS.body([notice("Hello")], "x" * 5_000)
+
+    assert body.endswith("```\n\n… and 2,000 more characters.")
+
+
 @given(st.text(max_size=300), st.text(max_size=300))
 def test_any_title_and_any_line_stay_within_their_room(title: str, line: str) -> None:
     for news in KINDS:

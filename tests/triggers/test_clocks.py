@@ -20,7 +20,7 @@ from remit.store import ledger, search, series, sessions, slots
 from remit.store.search import TaskFilter
 from remit.store.sqlite import Sqlite
 from remit.testing import START, FrozenClock, World, script
-from remit.triggers.repeat import following
+from remit.triggers.repeat import LOOP, following
 from remit.wiring import opened
 from tests.soak import examples
 from tests.test_repeat import cue
@@ -152,6 +152,30 @@ async def test_even_without_the_lock_two_watches_put_in_each_slot_once(tmp_path:
     assert sorted(won) == [False, True]
     assert [slot.fate for slot in told] == [*[SlotFate.MISSED] * 3, SlotFate.CAUGHT_UP]
     assert len(world.outbox.sent) == 1
+
+
+@pytest.mark.parametrize(("missed", "slept"), [("skip", 5 * HOUR), ("run_once", 100 * HOUR)])
+async def test_a_slot_that_came_while_the_machine_slept_is_not_run_late_before_anybody_decides(
+    tmp_path: Path, missed: str, slept: timedelta
+) -> None:
+    rules = ScheduleSettings(missed=OnMissed(missed), stagger=0)
+    home = Settings(home=tmp_path, deliver=DeliverSettings(undo=0), schedule=rules)
+    weekly = Repeats("FREQ=WEEKLY", "UTC", START + HOUR)
+    async with World(tmp_path, settings=home) as world:
+        first = await world.house.intake.admit(cue(repeats=weekly))
+        await world.run()
+        await world.house.background.stop(LOOP)  # it naps a little longer than the engine
+        world.clock.advance(HOUR + slept)
+        world.house.engine.nudge()
+        await world.house.engine.settled()
+        sent = len(world.outbox.sent)
+        assert first.series_id is not None
+        told = await world.house.db.read(
+            ledger.slots_of_series, first.series_id, START, world.now + INSTANT
+        )
+
+    assert sent == 0
+    assert [slot.fate for slot in told] == [SlotFate.MISSED]
 
 
 async def test_a_run_after_the_clock_was_set_back_is_remembered_too(tmp_path: Path) -> None:

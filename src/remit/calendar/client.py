@@ -19,6 +19,9 @@ from remit.calendar import xml
 from remit.calendar.hosts import is_same_domain
 from remit.calendar.xml import CALDAV, DAV, MultistatusItem
 from remit.errors import Permanent, Transient
+from remit.system import safe_http
+from remit.system.address_rules import BlockedAddress
+from remit.system.safe_http import Resolve, ResolvedAddress
 from remit.system.tls import trusted_authorities
 
 Password: TypeAlias = Callable[[], str]  # asked at each use, so a renewed one needs no restart
@@ -102,8 +105,15 @@ class CalendarResource(Struct, frozen=True):
 class CalDavClient:
     """Speaks to one server. Every failure is a `Transient` or a `Permanent` with a sentence."""
 
-    def __init__(self, place: CalendarLocation, *, seconds: float = SECONDS) -> None:
+    def __init__(
+        self,
+        place: CalendarLocation,
+        *,
+        seconds: float = SECONDS,
+        resolve: Resolve = safe_http.system,
+    ) -> None:
         self._place = place
+        self._resolve = resolve
         self._seconds = seconds
         self._root = place.url  # where paths are asked for: the host that keeps the calendars
         self._digest: set[str] = set()  # hosts that want it
@@ -264,6 +274,24 @@ class CalDavClient:
             )
         return str(theirs)
 
+    async def _safe(self, url: str) -> str:
+        """The address, unless a server on the public net leads with it into a private one."""
+        named, there = httpx2.URL(self._place.url), httpx2.URL(url)
+        if there.host == named.host:
+            return url
+        root = f"{there.scheme}://{there.host}/"
+        found = await safe_http.find(root, resolve=self._resolve)
+        if isinstance(found, BlockedAddress):
+            own = await safe_http.find(f"{named.scheme}://{named.host}/", resolve=self._resolve)
+            near = await safe_http.find(root, private=True, resolve=self._resolve)
+            if not (isinstance(own, BlockedAddress) and isinstance(near, ResolvedAddress)):
+                raise Permanent(
+                    f"{self._who} ({named.host}) leads to {there.host!r:.80}, which lies in a "
+                    "private network, so nothing was sent there; if that is right, put its address "
+                    f"as `url` under [calendars.{self._place.name}] in settings.toml."
+                )
+        return url
+
     def _auth(self, url: str) -> httpx2.Auth | None:
         if not self._place.user:
             return None
@@ -281,12 +309,13 @@ class CalDavClient:
         kind: str = _XML,
     ) -> tuple[bytes, httpx2.Response]:
         """One exchange: redirects to where we may go are followed, a wish for digest is met."""
-        target = self._within(url)
+        target = await self._safe(self._within(url))
         told = {"depth": depth, "content-type": kind, **(headers or {})}
         for _ in range(_MOST_HOPS + 1):
             body, answer = await self._exchange(method, target, content, told)
             if answer.status_code in _REDIRECTS and method in ("PROPFIND", "GET", "REPORT"):
-                target = self._within(urljoin(target, answer.headers.get("location", "")))
+                onward = self._within(urljoin(target, answer.headers.get("location", "")))
+                target = await self._safe(onward)
             elif self._wants_digest(answer):
                 self._digest.add(answer.url.host)
             else:

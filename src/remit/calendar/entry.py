@@ -6,12 +6,12 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import rules, values
-from remit.calendar.expansion import CalendarLimits, EntryKind, SlotFlag, UnfitCalendar
+from remit.calendar import values
+from remit.calendar.expansion import CalendarLimits, EntryKind, SlotFlag, UnfitCalendar, read_rule
 from remit.calendar.lines import CalendarComponent, CalendarProperty
-from remit.calendar.rules import CalendarRule
 from remit.calendar.values import CalendarDuration, CalendarTime, ExtraDate
 from remit.calendar.zones import Zones, instant
+from remit.model.recurrence import RecurrenceRule
 
 _ONE_DAY: Final = CalendarDuration(days=1)
 _KINDS: Final = {"VEVENT": EntryKind.EVENT, "VTODO": EntryKind.TODO}
@@ -22,7 +22,7 @@ class CalendarEntry(Struct, frozen=True):
     kind: EntryKind
     start: CalendarTime
     length: CalendarDuration
-    rules: tuple[CalendarRule, ...]
+    rules: tuple[RecurrenceRule, ...]
     extras: tuple[ExtraDate, ...]
     excluded: tuple[CalendarTime, ...]
     replaces: CalendarTime | None  # RECURRENCE-ID: the occurrence this one stands for
@@ -58,7 +58,7 @@ def read(
         kind=kind,
         start=start,
         length=length,
-        rules=tuple(rules.read(line.value, limits) for line in written),
+        rules=tuple(read_rule(line.value, limits) for line in written),
         extras=() if replaces else tuple(values.extras(component.every("RDATE"), zones)),
         excluded=() if replaces else tuple(values.stamps(component.every("EXDATE"), zones)),
         replaces=replaces,
@@ -142,6 +142,31 @@ def _written(component: CalendarComponent, *names: str) -> list[CalendarProperty
 def _stamp(component: CalendarComponent, name: str, zones: Zones) -> CalendarTime | None:
     line = next(iter(_written(component, name)), None)
     return values.stamp(line.value, line.params, zones) if line else None
+
+
+class BrokenChange(Struct, frozen=True):
+    """A change of an occurrence, or of all from there on, that cannot be kept to the letter.
+
+    When that occurrence starts nobody knows, so it starts nothing; the others are as they were.
+    """
+
+    replaces: CalendarTime
+    onward: bool
+    sequence: int
+    why: str
+
+    def __str__(self) -> str:
+        those = "all from then on" if self.onward else "that one"
+        return (
+            f"only its change of {self.replaces} is refused: {self.why}. So {those} starts "
+            "nothing, and the others do"
+        )
+
+
+def broken_change(component: CalendarComponent, zones: Zones, why: str) -> BrokenChange | None:
+    """What is refused with a component that cannot be read; None if that is the whole event."""
+    replaces, onward = _replaces(component, zones)
+    return BrokenChange(replaces, onward, _sequence(component), why) if replaces else None
 
 
 def _replaces(component: CalendarComponent, zones: Zones) -> tuple[CalendarTime | None, bool]:

@@ -62,7 +62,9 @@ class CalendarReader(Struct, frozen=True):
         taint = self._taint(resource.body, trusted=trusted)
         starts = tuple(_occurrence(slot, taint) for slot in found.slots)
         idle = frozenset(slot.key for slot in found.slots if slot.flags & IDLE)
-        return ReadResource(_with(resource, window.until, None), starts, idle, since, fresh)
+        # Of a change that was refused the owner is told; the rest starts.
+        told = next((each.why for each in found.refused), None)
+        return ReadResource(_with(resource, window.until, told), starts, idle, since, fresh)
 
     async def _expanded(self, body: str, window: TimeWindow) -> Expansion | str:
         if resource_facts.is_ours(body):
@@ -95,8 +97,9 @@ class CalendarReader(Struct, frozen=True):
 
 
 def _objection(found: Expansion, uid: str) -> str | None:
-    if found.refused:
-        return found.refused[0].why
+    for refusal in found.refused:
+        if not refusal.one_change:
+            return refusal.why
     return None if all(slot.uid == uid for slot in found.slots) else _SEVERAL
 
 

@@ -8,6 +8,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.model import recurrence
+from remit.model.recurrence import RecurrenceRule, UnfitRule
+
 MEGABYTE: Final = 1 << 20
 
 
@@ -56,7 +59,7 @@ class CalendarLimits(Struct, frozen=True):
     line: int = 256 * 1024  # characters of one property, unfolded
     text: int = 20_000  # characters of a text that are kept; longer ones are cut and flagged
     rules: int = 8  # RRULEs of one event
-    count: int = 100_000  # the highest COUNT
+    count: int = recurrence.MAX_COUNT  # the highest COUNT
     slots: int = 10_000  # of one UID in the window
     steps: int = 100_000  # tried for one UID
     all_steps: int = 5_000_000  # tried for the whole calendar
@@ -83,10 +86,14 @@ class CalendarSlot(Struct, frozen=True):
 
 
 class CalendarRefusal(Struct, frozen=True):
-    """Why nothing of this UID starts; without a UID, why nothing of the whole calendar does."""
+    """Why nothing of this UID starts; without a UID, why nothing of the whole calendar does.
+
+    A refusal of one change leaves the rest of its UID.
+    """
 
     uid: str
     why: str
+    one_change: bool = False
 
 
 class Expansion(Struct, frozen=True):
@@ -146,3 +153,11 @@ class ExpansionBudget:
             f"the calendar as a whole needs more than {self.limits.all_steps:,} steps; "
             "fewer repeating events in one file would be read"
         )
+
+
+def read_rule(text: str, limits: CalendarLimits) -> RecurrenceRule:
+    """Read an RRULE of an event or a zone."""
+    try:
+        return recurrence.read(text, limits.count)
+    except UnfitRule as unfit:
+        raise UnfitCalendar(f"its rule {unfit}") from None

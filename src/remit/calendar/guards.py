@@ -3,10 +3,9 @@
 from datetime import datetime, timedelta
 from typing import Final
 
-from remit.calendar import recur
 from remit.calendar.expansion import ExpansionBudget, UnfitCalendar
-from remit.calendar.rules import CalendarRule, filled
-from remit.model.rrule import Freq
+from remit.model import recurrence_times
+from remit.model.recurrence import Freq, RecurrenceRule, filled
 
 _LENGTHS: Final = {
     Freq.MINUTELY: timedelta(minutes=1),
@@ -21,7 +20,9 @@ _MONTHS: Final = 12
 _LOOK: Final = 20_000  # steps after which a rule that gave nothing is taken for one that never will
 
 
-def check(rule: CalendarRule, first: datetime, reach: recur.Reach, budget: ExpansionBudget) -> None:
+def check(
+    rule: RecurrenceRule, first: datetime, reach: recurrence_times.Reach, budget: ExpansionBudget
+) -> None:
     """Refuse a rule that would take more steps, or give more slots, than are left for it."""
     steps, slots = estimate(rule, first, reach)
     budget.afford(steps, f"to expand its rule FREQ={rule.freq} until {reach[1]:%Y-%m-%d}")
@@ -32,7 +33,9 @@ def check(rule: CalendarRule, first: datetime, reach: recur.Reach, budget: Expan
         )
 
 
-def estimate(rule: CalendarRule, first: datetime, reach: recur.Reach) -> tuple[int, int]:
+def estimate(
+    rule: RecurrenceRule, first: datetime, reach: recurrence_times.Reach
+) -> tuple[int, int]:
     """How many steps a rule takes to the end of the reach, and how many times it falls at least.
 
     With a COUNT nothing is said ahead: it must be walked from its start, each step is counted
@@ -42,7 +45,7 @@ def estimate(rule: CalendarRule, first: datetime, reach: recur.Reach) -> tuple[i
         return 0, 0
     length = max(reach[1] - max(first, reach[0]), timedelta(0))
     periods = length // (_LENGTHS[rule.freq] * rule.interval) + 1
-    if rule.freq in recur.COUNTED:
+    if rule.freq in recurrence_times.COUNTED:
         minutes = len(rule.minutes) if rule.freq is Freq.HOURLY else 0
         return periods * max(minutes, 1), 0 if rule.picks else periods
     whole = filled(rule, first)
@@ -51,24 +54,25 @@ def estimate(rule: CalendarRule, first: datetime, reach: recur.Reach) -> tuple[i
     return periods * _width(whole) * times, slots
 
 
-def must_fall(rule: CalendarRule, first: datetime, budget: ExpansionBudget) -> None:
+def must_fall(rule: RecurrenceRule, first: datetime, budget: ExpansionBudget) -> None:
     """Refuse a rule that never falls on any day, such as the 30th of February."""
     if not rule.picks:
         return
     try:
         with budget.at_most(_LOOK):
-            found = next(recur.matches(rule, first, budget), None)
+            every = recurrence_times.matches(rule, first, first, budget.spend)
+            found = next((each for each in every if each >= first), None)
     except UnfitCalendar:
         found = None
     if found is None:
         raise UnfitCalendar("its rule names a day that never comes, such as the 30th of February")
 
 
-def _picks_days(rule: CalendarRule) -> bool:
+def _picks_days(rule: RecurrenceRule) -> bool:
     return bool(rule.months or rule.monthdays or rule.weekdays or rule.places)
 
 
-def _width(rule: CalendarRule) -> int:
+def _width(rule: RecurrenceRule) -> int:
     """How many days are looked at in one period."""
     if rule.freq is Freq.DAILY:
         return 1

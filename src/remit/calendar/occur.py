@@ -1,8 +1,8 @@
 """When a calendar would start something: its bytes, a window and the owner's zone give the slots.
 
-Nothing here asks a clock or a server. An event is taken whole or not at all: if one of its lines
-cannot be kept to the letter, all of its UID is refused with a sentence, for half of it would start
-at times nobody wrote. Everything else in the calendar goes on.
+Nothing here asks a clock or a server. What cannot be kept to the letter is refused with a sentence:
+a line of the event itself refuses all of its UID, for half of it would start at times nobody wrote;
+a line of a change refuses what it changes. Everything else in the calendar goes on.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,6 +13,7 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 
 from remit.calendar import entry, lines, series
+from remit.calendar.entry import BrokenChange, CalendarEntry
 from remit.calendar.expansion import (
     CalendarLimits,
     CalendarRefusal,
@@ -50,11 +51,9 @@ def slots(
     found: list[CalendarSlot] = []
     refused: list[CalendarRefusal] = []
     for thing in _things(components):
-        told = _expanded(thing, home)
-        if isinstance(told, CalendarRefusal):
-            refused.append(told)
-        else:
-            found += told
+        slots_of_it, refusals = _expanded(thing, home)
+        found += slots_of_it
+        refused += refusals
     found.sort(key=lambda slot: (slot.start, slot.uid, slot.key))
     return Expansion(tuple(found), tuple(refused), budget.spent)
 
@@ -79,20 +78,41 @@ def _things(components: Sequence[CalendarComponent]) -> Iterator[_Thing]:
     yield from (_Thing(uid, parts) for (_, uid), parts in by_uid.items())
 
 
-def _expanded(thing: _Thing, home: ExpansionContext) -> list[CalendarSlot] | CalendarRefusal:
+def _expanded(
+    thing: _Thing, home: ExpansionContext
+) -> tuple[list[CalendarSlot], list[CalendarRefusal]]:
     home.budget.begin()
     if not thing.uid:
         named = thing.parts[0].says("SUMMARY")
         why = thing.parts[0].fault or f"{named!r:.60} has no UID to know it again by"
-        return CalendarRefusal("", _sentence(why))
+        return [], [CalendarRefusal("", _sentence(why))]
     try:
-        read = [entry.read(part, home.zones, home.zone, home.budget.limits) for part in thing.parts]
-        return [_slot(thing.uid, each, home) for each in series.occurrences(read, home)]
+        entries, broken = _read(thing, home)
+        found = series.occurrences(entries, broken, home)
+        refused = [
+            CalendarRefusal(thing.uid, _sentence(str(each)), one_change=True) for each in broken
+        ]
+        return [_slot(thing.uid, each, home) for each in found], refused
     except UnfitCalendar as unfit:
-        return CalendarRefusal(thing.uid, _sentence(str(unfit)))
+        return [], [CalendarRefusal(thing.uid, _sentence(str(unfit)))]
     except (OverflowError, ValueError):
         # Arithmetic at either end of the calendar; nobody meant such a year.
-        return CalendarRefusal(thing.uid, "It reaches beyond the years 1 to 9999.")
+        return [], [CalendarRefusal(thing.uid, "It reaches beyond the years 1 to 9999.")]
+
+
+def _read(thing: _Thing, home: ExpansionContext) -> tuple[list[CalendarEntry], list[BrokenChange]]:
+    """The event and its changes; a change that cannot be read is refused alone."""
+    entries: list[CalendarEntry] = []
+    broken: list[BrokenChange] = []
+    for part in thing.parts:
+        try:
+            entries.append(entry.read(part, home.zones, home.zone, home.budget.limits))
+        except UnfitCalendar as unfit:
+            change = entry.broken_change(part, home.zones, str(unfit))
+            if change is None:
+                raise
+            broken.append(change)
+    return entries, broken
 
 
 def _sentence(why: str) -> str:

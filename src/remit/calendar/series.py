@@ -12,12 +12,13 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar import guards, recur, values
-from remit.calendar.entry import CalendarEntry, end_of, measure
+from remit.calendar import guards, values
+from remit.calendar.entry import BrokenChange, CalendarEntry, end_of, measure
 from remit.calendar.expansion import ExpansionBudget, SlotFlag, TimeWindow, UnfitCalendar
-from remit.calendar.rules import CalendarRule
 from remit.calendar.values import CalendarDuration, CalendarTime
 from remit.calendar.zones import Zones, instant, wall_of
+from remit.model import recurrence_times
+from remit.model.recurrence import RecurrenceRule
 
 _SLACK: Final = timedelta(days=2)  # zones are at most 26 hours apart
 _DAY: Final = timedelta(days=1)
@@ -52,16 +53,29 @@ class _Origin(Struct, frozen=True):
     length: CalendarDuration | None = None
 
 
-def occurrences(entries: Sequence[CalendarEntry], home: ExpansionContext) -> list[EventOccurrence]:
-    """Those that start in the window, changes and cancelled ones among them."""
+def occurrences(
+    entries: Sequence[CalendarEntry], broken: list[BrokenChange], home: ExpansionContext
+) -> list[EventOccurrence]:
+    """Those that start in the window, changes and cancelled ones among them.
+
+    What `broken` changes is left out; a change that turns out to be broken is added to it.
+    """
     whole = _latest([each for each in entries if each.replaces is None])
     if whole is None:
         return [one for each in entries for one in _detached(each, home)]
-    if not whole.repeats and len(entries) == 1:
+    if not whole.repeats and len(entries) == 1 and not broken:
         return _in_window([_put(whole, "", _origin(whole.start, home), home)], home)
-    changes, onward = _changes(whole, entries, home)
+    changes, onward = _changes(whole, entries, broken, home)
     origins = _origins(whole, [each.by for each in onward], home)
-    found = [_followed(whole, each, onward, home) for each in origins if each.at not in changes]
+    lost = [(_like(each.replaces, whole.start, home).at, each) for each in broken]
+    changes = {at: change for at, change in changes.items() if not _is_lost(at, lost, change[1])}
+    single = {*changes, *(at for at, each in lost if not each.onward)}
+    end = min((at for at, each in lost if each.onward), default=None)
+    found = [
+        _followed(whole, each, onward, home)
+        for each in origins
+        if each.at not in single and (end is None or each.at < end)
+    ]
     found += [_changed(whole.start, *change, home) for change in changes.values()]
     found = _in_window(found, home)
     if len(found) > home.budget.limits.slots:
@@ -70,6 +84,13 @@ def occurrences(entries: Sequence[CalendarEntry], home: ExpansionContext) -> lis
             f"at most {home.budget.limits.slots:,} are taken"
         )
     return found
+
+
+def _is_lost(
+    at: datetime, lost: list[tuple[datetime, BrokenChange]], change: CalendarEntry
+) -> bool:
+    """Whether a broken change counts instead of this one, for it is as new."""
+    return any(at == where and each.sequence >= change.sequence for where, each in lost)
 
 
 def _latest(entries: Sequence[CalendarEntry]) -> CalendarEntry | None:
@@ -104,7 +125,7 @@ def _origins(
 
 
 def _ruled(
-    whole: CalendarEntry, rule: CalendarRule, shifts: list[timedelta], home: ExpansionContext
+    whole: CalendarEntry, rule: RecurrenceRule, shifts: list[timedelta], home: ExpansionContext
 ) -> Iterator[_Origin]:
     zone, first = _zone(whole.start, home), whole.start.wall
     since = wall_of(home.window.since, zone) - _SLACK - max([_NONE, *shifts])
@@ -112,7 +133,7 @@ def _ruled(
     last = _until(whole.start, rule, home)
     if last is not None:
         until = min(until, last.wall + _DAY)
-    counted = rule.freq in recur.COUNTED
+    counted = rule.freq in recurrence_times.COUNTED
     if counted and whole.start.day:
         raise UnfitCalendar(
             f"it is a whole day and repeats {rule.freq}; DAILY is the most often it can"
@@ -129,25 +150,25 @@ def _ruled(
 
 
 def _by_walls(
-    start: CalendarTime, rule: CalendarRule, reach: recur.Reach, home: ExpansionContext
+    start: CalendarTime, rule: RecurrenceRule, reach: recurrence_times.Reach, home: ExpansionContext
 ) -> Iterator[_Origin]:
-    for wall in recur.walls(rule, start.wall, reach, home.budget):
+    for wall in recurrence_times.walls(rule, start.wall, reach, home.budget.spend):
         yield _origin(replace(start, wall=wall), home)
 
 
 def _by_ticks(
-    start: CalendarTime, rule: CalendarRule, reach: recur.Reach, home: ExpansionContext
+    start: CalendarTime, rule: RecurrenceRule, reach: recurrence_times.Reach, home: ExpansionContext
 ) -> Iterator[_Origin]:
     zone = _zone(start, home)
     span = (instant(reach[0], zone)[0], instant(reach[1], zone)[0])
     begun = instant(start.wall, zone)[0]
-    for at in recur.ticks(rule, begun, zone, span, home.budget):
+    for at in recurrence_times.ticks(rule, begun, zone, span, home.budget.spend):
         wall = wall_of(at, zone)
         twice = instant(wall, zone)[1] == "fold"
         yield _Origin(wall, at, frozenset({SlotFlag.FOLD}) if twice else frozenset())
 
 
-def _until(start: CalendarTime, rule: CalendarRule, home: ExpansionContext) -> _Origin | None:
+def _until(start: CalendarTime, rule: RecurrenceRule, home: ExpansionContext) -> _Origin | None:
     """The last moment a rule may fall on, whichever way UNTIL is spelt.
 
     RFC 5545 wants UTC for a start with a zone, and the same kind as the start else. Phones and
@@ -254,7 +275,10 @@ class _Onward(Struct, frozen=True):
 
 
 def _changes(
-    whole: CalendarEntry, entries: Sequence[CalendarEntry], home: ExpansionContext
+    whole: CalendarEntry,
+    entries: Sequence[CalendarEntry],
+    broken: list[BrokenChange],
+    home: ExpansionContext,
 ) -> tuple[dict[datetime, tuple[_Origin, CalendarEntry]], list[_Onward]]:
     """Changes of one occurrence by the instant it would have had, and those that go onward."""
     single: dict[datetime, tuple[_Origin, CalendarEntry]] = {}
@@ -264,10 +288,15 @@ def _changes(
         if each.replaces is None:
             continue
         origin = _like(each.replaces, whole.start, home)
-        if each.onward:
-            onward[origin.at] = _Onward(origin.at, _shift(whole, origin, each, home), each)
-        else:
+        if not each.onward:
             single[origin.at] = (origin, each)
+            continue
+        try:
+            onward[origin.at] = _Onward(origin.at, _shift(whole, origin, each, home), each)
+        except UnfitCalendar as unfit:
+            broken.append(
+                BrokenChange(each.replaces, onward=True, sequence=each.sequence, why=str(unfit))
+            )
     return single, [onward[at] for at in sorted(onward)]
 
 

@@ -16,9 +16,9 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
-from remit.calendar import recur, rules
-from remit.calendar.expansion import ExpansionBudget, TimeWindow, UnfitCalendar
+from remit.calendar.expansion import ExpansionBudget, TimeWindow, UnfitCalendar, read_rule
 from remit.calendar.lines import CalendarComponent
+from remit.model import recurrence_times
 
 _LOOK_BACK: Final = timedelta(days=15 * 366)
 _LOOK_AHEAD: Final = timedelta(days=2 * 366)
@@ -167,11 +167,11 @@ def _onsets(part: CalendarComponent, window: TimeWindow, budget: ExpansionBudget
     since = window.since.astimezone(UTC).replace(tzinfo=None) - _LOOK_BACK
     until = window.until.astimezone(UTC).replace(tzinfo=None) + _LOOK_AHEAD
     for line in part.every("RRULE"):
-        rule = rules.read(line.value, budget.limits)
-        if rule.freq in recur.COUNTED:
+        rule = read_rule(line.value, budget.limits)
+        if rule.freq in recurrence_times.COUNTED:
             raise UnfitCalendar(f"it turns its clocks {rule.freq}; YEARLY would be understood")
         end = min(until, _wall(rule.until) + _DAY) if rule.until else until
-        found |= set(recur.walls(rule, first, (since, end), budget))
+        found |= set(recurrence_times.walls(rule, first, (since, end), budget.spend))
     return found
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from remit.errors import NotFound, StoreTrouble
 from remit.ports import Channel
-from remit.settings.channels import Chosen
+from remit.settings.channels import ChannelSettings
 from remit.store.secrets import Secrets
 
 _LONG: Final = 16  # characters; a shorter word of a secret may be any word
@@ -86,7 +86,7 @@ class ChannelSecrets:
 
     kept: Secrets
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
-    chosen: Mapping[str, Chosen] = field(default_factory=dict)
+    chosen: Mapping[str, ChannelSettings] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set, repr=False)  # every value that was ever handed out
 
     def token(self, name: str) -> Token:

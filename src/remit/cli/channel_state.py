@@ -5,10 +5,10 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.channels.health import ChannelHealth, channel_health
 from remit.channels.registry import ChannelSecrets
-from remit.errors import RemitError
 from remit.settings import Settings
-from remit.settings.channels import Chosen, WhatsAppLine, kind_of
+from remit.settings.channels import ChannelSettings
 from remit.store import permissions
 from remit.store.read_only import glance
 from remit.store.secrets import Secrets, machine_ring
@@ -42,9 +42,7 @@ def chosen(settings: Settings) -> list[ChannelState]:
     keys = ChannelSecrets(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
     wrong, off = setup.complaints(keys, WallClock()), _off(settings)
     return [
-        _off_state(name, each, off[name])
-        if name in off
-        else _state(name, each, keys, wrong.get(name))
+        _state(name, each, keys, off.get(name), wrong.get(name))
         for name, each in settings.channels.items()
     ]
 
@@ -56,32 +54,11 @@ def _off(settings: Settings) -> dict[str, str]:
         return permissions.channels_off(tx)
 
 
-def _off_state(name: str, chosen: Chosen, why: str) -> ChannelState:
-    said, todo = f"off: {why}", f"remit channels on {name}"
-    return ChannelState(name, kind_of(chosen), "fail", said, todo, chosen.aliases)
-
-
-def _state(name: str, chosen: Chosen, keys: ChannelSecrets, wrong: str | None) -> ChannelState:
-    kind, aliases = kind_of(chosen), chosen.aliases
-    if wrong is not None:
-        todo = f"Mend [channels.{name}] in settings.toml."
-        return ChannelState(name, kind, "fail", wrong, todo, aliases)
-    try:
-        missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
-    except RemitError as error:
-        return ChannelState(name, kind, "fail", str(error), "", aliases)
-    if missing:
-        todo = f"remit secrets set {missing[0]}"
-        said = f"lacks {', '.join(missing)}: nothing goes out before it is set"
-        return ChannelState(name, kind, "warn", said, todo, aliases)
-    if isinstance(chosen, WhatsAppLine) and not chosen.app_secret:
-        todo = f"Name app_secret and verify_token, and enter /hooks/whatsapp/{name} as the hook."
-        said = "can send, but hears nothing: no text goes to who has not written, no doubt clears"
-        return ChannelState(name, kind, "warn", said, todo, aliases)
-    return ChannelState(name, kind, "ok", _ready(name, chosen), "", aliases)
-
-
-def _ready(name: str, chosen: Chosen) -> str:
-    if isinstance(chosen, WhatsAppLine):
-        return f"has what it needs; its hook is /hooks/whatsapp/{name}"
-    return "has what it needs"
+def _state(
+    name: str, section: ChannelSettings, keys: ChannelSecrets, off: str | None, wrong: str | None
+) -> ChannelState:
+    if off is not None:
+        found = ChannelHealth("fail", f"off: {off}", f"remit channels on {name}")
+    else:
+        found = channel_health(name, section, keys, wrong)
+    return ChannelState(name, section.kind, found.verdict, found.said, found.todo, section.aliases)

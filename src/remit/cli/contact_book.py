@@ -3,7 +3,6 @@
 from remit.contacts.book import FILE, Contacts
 from remit.contacts.people import ChannelName
 from remit.settings import Settings
-from remit.settings.channels import kind_of
 
 
 def contacts_of(settings: Settings) -> Contacts:
@@ -13,7 +12,5 @@ def contacts_of(settings: Settings) -> Contacts:
 
 def _channels(settings: Settings) -> tuple[str | ChannelName, ...]:
     """The channels that a house here has."""
-    more = (
-        ChannelName(name, kind_of(each), each.aliases) for name, each in settings.channels.items()
-    )
+    more = (ChannelName(name, each.kind, each.aliases) for name, each in settings.channels.items())
     return ("dashboard", *more)

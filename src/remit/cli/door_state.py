@@ -9,11 +9,11 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.channels.mail.section import EmailSettings
 from remit.channels.registry import ChannelSecrets
 from remit.errors import RemitError
 from remit.model.codec import JsonMap
 from remit.settings import Settings
-from remit.settings.channels import EmailSettings
 from remit.settings.doors import START, FolderSettings, HookSettings, InboundRule
 from remit.store import cues
 from remit.store.cues import CueFate, StoredCue

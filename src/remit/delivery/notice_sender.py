@@ -17,9 +17,10 @@ from typing import Final
 from remit.delivery.courier import PATIENCE
 from remit.delivery.notice_delivery import NoticeContext, NoticeDelivery, NoticeMessage
 from remit.delivery.notice_text import FEW
-from remit.errors import BadInput
+from remit.errors import BadInput, NotFound
 from remit.failpoint import failpoint
 from remit.model.conversation import SCHEDULED, Conversation, Role
+from remit.model.ids import ReviewId
 from remit.model.notice import (
     CONVERSATION,
     DIGEST,
@@ -30,8 +31,9 @@ from remit.model.notice import (
     NoticeState,
 )
 from remit.model.permit import Reach
+from remit.model.review import ReviewAnswer
 from remit.ports import ShapingChannel, implements
-from remit.store import conversations, notices
+from remit.store import conversations, notices, reviews
 from remit.store.conversations import NewTurnRecord
 from remit.store.database import Tx
 from remit.store.notices import AlreadyClaimed, NoticeResult
@@ -181,7 +183,8 @@ class NoticeSender:
             return await self._digest(left, now) if left else False
         begun = False
         for found in await self._parted(way, left, now):
-            begun |= await self._begin(self._load(way, found), now)
+            approved = await self._db.read(_approved, found) if way != PUSH else ""
+            begun |= await self._begin(self._load(way, found, approved=approved), now)
         return begun
 
     async def _parted(
@@ -202,12 +205,14 @@ class NoticeSender:
                 await self._db.write(notices.hold, heap, last + _MINUTE)
         return parted
 
-    def _load(self, way: str, found: tuple[Notice, ...], day: date | None = None) -> NoticeMessage:
+    def _load(
+        self, way: str, found: tuple[Notice, ...], day: date | None = None, approved: str = ""
+    ) -> NoticeMessage:
         words = self._around.words
         if way == PUSH:
             named = self._around.wishes().push == "title"
             return NoticeMessage(found, PUSH, words.pushed(found, named=named))
-        body = words.digest(found) if day else words.body(found)
+        body = words.digest(found) if day else words.body(found, approved)
         channel: object = self._around.channels.get(way)
         shaped = channel.shape(body) if implements(channel, ShapingChannel) else body
         return NoticeMessage(found, way, shaped, day)
@@ -271,6 +276,17 @@ def _way(each: Notice) -> str:
 
 def _news(each: Notice) -> str:
     return each.news.value
+
+
+def _approved(tx: Tx, found: Sequence[Notice]) -> str:
+    """The text that a yes to the one question would let go; nothing if there is none."""
+    if len(found) != 1 or found[0].news is not NoticeKind.QUESTION:
+        return ""
+    try:
+        review = reviews.get(tx, ReviewId(found[0].telling.href.removeprefix("/inbox/")))
+    except NotFound:
+        return ""
+    return review.evidence if ReviewAnswer.APPROVE in review.options else ""
 
 
 def _weeded(tx: Tx, heap: Sequence[Notice], now: datetime) -> list[Notice]:

@@ -18,6 +18,8 @@ MOST_LINES: Final = 20
 MOST_TITLE: Final = 80
 MOST_LINE: Final = 160
 MOST_PUSHED: Final = 60
+MOST_APPROVED: Final = 3_000  # characters of a text that is to be approved
+_TICKS: Final = re.compile("`+")
 _LEADS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|www\.\S+", re.IGNORECASE)
 # What marks up markdown or HTML becomes what marks up nothing.
 _INERT: Final = str.maketrans("*`~[]<>\\|", "·'-()()//")
@@ -61,10 +63,11 @@ class NoticeWords(Struct, frozen=True):
     hide: Callable[[str], str]
     root: Callable[[], str]
 
-    def body(self, found: Sequence[Notice]) -> str:
-        """One message with all of these in it."""
+    def body(self, found: Sequence[Notice], approved: str = "") -> str:
+        """One message with all of these in it; `approved` is what a yes to the one would let go."""
         if len(found) == 1:
-            return f"{self.one(found[0])} {self._link(found[0].telling.href)}"
+            line = f"{self.one(found[0])} {self._link(found[0].telling.href)}"
+            return f"{line}\n\n{verbatim(self.hide(approved))}" if approved.strip() else line
         kinds = Counter(each.news for each in found)
         if len(kinds) == 1 and len(found) > FEW:
             return f"{_count(found[0].news, len(found))}. {self._link(_list_of(found[0].news))}"
@@ -112,6 +115,16 @@ def plain(text: str, most: int) -> str:
     seen = "".join(char for char in text[:_READ] if char.isprintable() or char.isspace())
     line = _LEADS.sub("(link)", " ".join(seen.split())).translate(_INERT)
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def verbatim(text: str) -> str:
+    """A text to the letter, as a block that marks up nothing; cut where there is no more room."""
+    shown = text.strip("\n")
+    more = f"\n\n… and {len(shown) - MOST_APPROVED:,} more characters."
+    longest = max((len(run) for run in _TICKS.findall(shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    cut = len(shown) > MOST_APPROVED
+    return f"{fence}\n{shown[:MOST_APPROVED]}\n{fence}" + (more if cut else "")
 
 
 def _count(news: NoticeKind, number: int) -> str:

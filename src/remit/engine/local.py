@@ -19,6 +19,7 @@ from remit.engine.steps import TROUBLE_PAUSE, LocalSteps, RunStopped, wish_of
 from remit.errors import LeaseLost, StoreTrouble
 from remit.model.ids import Ids, TaskId, WorkerId
 from remit.model.plan import RankingRule
+from remit.model.series import ON_TIME
 from remit.model.status import Status
 from remit.model.task import Priority, Task
 from remit.plan.draft import Ranking
@@ -64,6 +65,9 @@ class LocalEngine:
         self._idle = asyncio.Event()
         self._stopping = False
         self._background = background
+        # Called before anything is claimed if the last look is long ago: a machine may sleep.
+        self.settle_missed: Callable[[], Awaitable[None]] | None = None
+        self._looked: datetime | None = None
         db.on_commit(lambda _: self.nudge())
 
     async def start(self) -> int:
@@ -131,6 +135,7 @@ class LocalEngine:
             # One moment for all three questions: what falls due between two of them is not missed.
             now = self._clock.now()
             try:
+                await self._after_absence(now)
                 if await self._rank(now) or await self._claim(now):
                     continue
                 due = await self._db.read(queue.next_due, now)
@@ -145,6 +150,11 @@ class LocalEngine:
                 self._idle.set()
             await self._until(due)
             self._idle.clear()
+
+    async def _after_absence(self, now: datetime) -> None:
+        last, self._looked = self._looked or now, now
+        if self.settle_missed is not None and now - last > ON_TIME:
+            await self.settle_missed()
 
     async def _rank(self, now: datetime) -> bool:
         """New -> ready, for as many as wait; what must be scored first does not hold up others."""

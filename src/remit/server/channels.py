@@ -4,8 +4,9 @@ import os
 from collections.abc import Mapping
 from typing import Final
 
+from remit.channels.health import channel_health
 from remit.channels.registry import ChannelSecrets
-from remit.errors import BadInput, NotFound, RemitError
+from remit.errors import BadInput, NotFound
 from remit.model.caller import Scope
 from remit.model.codec import Json
 from remit.model.delivery import Delivery, SendGuarantee
@@ -89,12 +90,8 @@ def _keeps(house: App, name: str) -> SendGuarantee:
 
 
 def _lacks(house: App, keys: ChannelSecrets, name: str) -> str:
-    try:
-        chosen = house.settings.channels[name]
-        missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
-    except RemitError as error:
-        return str(error)
-    return f"lacks {', '.join(missing)}: nothing goes out before it is set" if missing else ""
+    found = channel_health(name, house.settings.channels[name], keys)
+    return found.said if found.todo.startswith("remit secrets") or found.verdict == "fail" else ""
 
 
 def _troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, str]]:

@@ -46,7 +46,7 @@ from remit.settings.recall import check_embedder, check_store
 from remit.settings.table import SettingsTable
 
 if TYPE_CHECKING:
-    from remit.settings.channels import Chosen
+    from remit.settings.channels import ChannelSettings
     from remit.settings.doors import FolderSettings, HookSettings, InboundRule
     from remit.settings.projects import ProjectSettings
     from remit.settings.specialists import SpecialistSettings
@@ -98,7 +98,7 @@ class Settings(Struct, frozen=True):
     tools: ToolSettings = field(default_factory=ToolSettings)
     commands: Mapping[str, CommandSettings] = field(default_factory=dict)
     mcp: Mapping[str, McpSettings] = field(default_factory=dict)
-    channels: "Mapping[str, Chosen]" = field(default_factory=dict)
+    channels: "Mapping[str, ChannelSettings]" = field(default_factory=dict)
     calendar: CalendarSettings = field(default_factory=CalendarSettings)
     calendars: Mapping[str, CalendarServer] = field(default_factory=dict)
     projects: "Mapping[str, ProjectSettings]" = field(default_factory=dict)

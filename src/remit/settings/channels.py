@@ -10,137 +10,87 @@ What is secret stands here by its name alone; `remit secrets set NAME` keeps wha
 
 import re
 from collections.abc import Mapping
-from typing import Final, TypeAlias, cast
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import ClassVar, Final, cast
 
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.model.codec import IT, Json, JsonMap, from_json
+from remit.model.codec import IT, JsonMap, from_json
 
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,39}")
 _SECRET: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 TAKEN: Final = frozenset({"dashboard"})
+NO_DOOR: Final = (
+    "it is about no channel that people write by; name one of [channels] of the kind email or "
+    "whatsapp"
+)
 
 
-class WhatsAppLine(Struct, frozen=True, kw_only=True):
-    """A number on the Cloud API. `token`, `app_secret` and `verify_token` are names of secrets."""
+class ChannelSettings(Struct, frozen=True, kw_only=True):
+    """What `[channels.NAME]` of one kind may say; each kind is declared in a folder of `channels`.
 
-    number_id: str
-    token: str
-    app_secret: str = ""  # without it nothing that comes in is believed
-    verify_token: str = ""
-    owner: str = ""  # your own number, in digits alone
-    template: str = ""
-    language: str = "en"
-    template_parameters: tuple[str, ...] = ("{text}",)  # one for each variable of its body
-    template_limit: int = 1024  # characters of the text that it takes
-    url: str = "https://graph.facebook.com/v25.0"
-    aliases: tuple[str, ...] = ()
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (self.token, self.app_secret, self.verify_token)
-
-
-class BridgeLink(Struct, frozen=True, kw_only=True):
-    """A program with a linked device; it has a token only if you gave it one."""
-
-    url: str
-    token: str = ""
-    owner: str = ""
-    knows_ids: bool = False
-    aliases: tuple[str, ...] = ()
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (self.token,)
-
-
-class EmailSettings(Struct, frozen=True, kw_only=True):
-    """An account that letters go out by; with `imap_host` doubts are looked up in its mailbox."""
-
-    host: str
-    sender: str
-    port: int = 587
-    security: str = "starttls"
-    user: str = ""
-    password: str = ""  # the name of a secret
-    sender_name: str = ""
-    reply_to: str = ""
-    owner: str = ""
-    ca_file: str = ""
-    imap_host: str = ""
-    imap_port: int = 993
-    imap_security: str = "tls"
-    imap_user: str = ""  # else the same user and password
-    imap_password: str = ""
-    sent_folders: tuple[str, ...] = ()
-    filed_within: int = 0  # minutes in which it files every letter that it takes; 0: not every one
-    aliases: tuple[str, ...] = ()
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (self.password, self.imap_password)
-
-
-class WebhookSettings(Struct, frozen=True, kw_only=True):
-    """A program that is told, by a signed event. `secret` is the name of what it is signed with."""
-
-    url: str
-    secret: str
-    private: bool = False  # it may lie on this machine or in your own network
-    source: str = "urn:remit"
-    aliases: tuple[str, ...] = ()
-
-    def __repr__(self) -> str:
-        return f"HookOut(secret={self.secret!r})"  # many a url is a secret itself
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        return (self.secret,)
-
-
-class AppriseTargets(Struct, frozen=True, kw_only=True):
-    """Places that Apprise writes to: each by a name, with the name of the secret that leads there.
-
-    `owner` is the one that is you.
+    A secret stands here by its name; `secrets` lists these names.
     """
 
-    targets: dict[str, Json]
-    owner: str = ""
-    private: bool = False
+    kind: ClassVar[str]  # the word in the settings
+    service: ClassVar[str]  # what people call it
+    promise: ClassVar[str]  # what the owner may rely on
     aliases: tuple[str, ...] = ()
 
     @property
+    def called(self) -> str:
+        """What the owner calls it in a message: a bridge is a way to WhatsApp, too."""
+        return self.service.lower()
+
+    @property
     def secrets(self) -> tuple[str, ...]:
-        return tuple(str(each) for each in self.targets.values())
+        return ()
+
+    def problem(self) -> str:
+        """What is wrong with it beyond the types of its fields; empty if nothing is."""
+        return ""
+
+    def ready(self, name: str) -> str:
+        """How it stands if nothing is missing."""
+        del name
+        return "has what it needs"
+
+    def warning(self, name: str) -> tuple[str, str] | None:
+        """What it cannot do as it is set, and what to do about that."""
+        del name
+        return None
+
+    def door_problem(self, name: str, authserv_id: str) -> str:
+        """Why nothing can come in by it; empty if something can."""
+        del name, authserv_id
+        return NO_DOOR
 
 
-Chosen: TypeAlias = WhatsAppLine | BridgeLink | EmailSettings | WebhookSettings | AppriseTargets
+@cache
+def kinds() -> Mapping[str, type[ChannelSettings]]:
+    """Every kind of channel by its word in the settings: one `section.py` in a folder declares it.
 
-KINDS: Final[Mapping[str, type[Chosen]]] = {
-    "whatsapp": WhatsAppLine,
-    "bridge": BridgeLink,
-    "email": EmailSettings,
-    "webhook": WebhookSettings,
-    "apprise": AppriseTargets,
-}
-# What the owner calls a kind; a bridge is a way to WhatsApp too.
-CALLED: Final[Mapping[type[Chosen], str]] = {
-    WhatsAppLine: "whatsapp",
-    BridgeLink: "whatsapp",
-    EmailSettings: "email",
-    WebhookSettings: "webhook",
-    AppriseTargets: "apprise",
-}
+    This is the one place that reaches up a layer, by the name of a file: so no list has to know
+    every channel.
+    """
+    import remit  # noqa: PLC0415 - only its path
 
-
-def kind_of(chosen: Chosen) -> str:
-    """The word for a channel's kind in the settings."""
-    return next(word for word, kind in KINDS.items() if isinstance(chosen, kind))
+    folders = sorted(Path(remit.__path__[0]).glob("channels/*/section.py"))
+    modules = (import_module(f"remit.channels.{each.parent.name}.section") for each in folders)
+    return {
+        found.kind: found
+        for module in modules
+        for found in vars(module).values()
+        if isinstance(found, type)
+        and issubclass(found, ChannelSettings)
+        and found.__module__ == module.__name__
+    }
 
 
-def read(value: object, where: str) -> Mapping[str, Chosen]:
+def read(value: object, where: str) -> Mapping[str, ChannelSettings]:
     """All channels of the settings; what is wrong is named with its place."""
     if not isinstance(value, Mapping):
         sentence = f"channels in {where} must be a table of channels."
@@ -153,16 +103,16 @@ def read(value: object, where: str) -> Mapping[str, Chosen]:
     return found
 
 
-def _read_channel(name: str, value: object, where: str) -> Chosen:
+def _read_channel(name: str, value: object, where: str) -> ChannelSettings:
     if not _NAME.fullmatch(name) or name in TAKEN:
         sentence = f"{where}: a name is of small letters, digits and _, and not dashboard."
         raise BadInput(sentence, field=name)
     if not isinstance(value, Mapping):
         raise BadInput(f"{where} must be a table with a kind.", field=name)
-    kind = KINDS.get(str(value.get("kind")))
+    kind = kinds().get(str(value.get("kind")))
     if kind is None:
         said = f"kind is {value['kind']!r:.60}" if "kind" in value else "it has no kind"
-        raise BadInput(f"{where}: {said}; it may be {', '.join(KINDS)}.", field="kind")
+        raise BadInput(f"{where}: {said}; it may be {', '.join(kinds())}.", field="kind")
     rest = {key: each for key, each in value.items() if key != "kind"}
     try:
         chosen = from_json(kind, cast("JsonMap", rest), IT)
@@ -174,16 +124,13 @@ def _read_channel(name: str, value: object, where: str) -> Chosen:
     return chosen
 
 
-def _known_fields(kind: type[Chosen]) -> str:
-    return ", ".join(("kind", *kind.__struct_fields__))
+def _known_fields(kind: type[ChannelSettings]) -> str:
+    return ", ".join(("kind", *kind.__struct_fields__[1:], "aliases"))  # which every kind has
 
 
-def _check(chosen: Chosen, where: str) -> None:
-    if isinstance(chosen, AppriseTargets) and not all(
-        isinstance(each, str) for each in chosen.targets.values()
-    ):
-        sentence = f"{where}: targets must map names to names of secrets."
-        raise BadInput(sentence, field="targets")
+def _check(chosen: ChannelSettings, where: str) -> None:
+    if problem := chosen.problem():
+        raise BadInput(f"{where}: {problem}.", field="targets")
     for secret in chosen.secrets:
         if secret and not _SECRET.fullmatch(secret):
             # Not shown: somebody may have written the value itself.
@@ -196,7 +143,7 @@ def _check(chosen: Chosen, where: str) -> None:
         raise BadInput(f"{where}: an alias may not be empty.", field="aliases")
 
 
-def _refuse_doubles(found: Mapping[str, Chosen], where: str) -> None:
+def _refuse_doubles(found: Mapping[str, ChannelSettings], where: str) -> None:
     """Two channels that answer to one name would make every message to it a guess."""
     seen: dict[str, str] = {}
     for name, chosen in found.items():

@@ -22,7 +22,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.settings.channels import Chosen, EmailSettings, WhatsAppLine
+from remit.settings.channels import NO_DOOR, ChannelSettings
 from remit.settings.table import SettingsTable
 
 START: Final = "start"
@@ -84,20 +84,14 @@ Way: TypeAlias = HookSettings | InboundRule | FolderSettings
 _Wrong: TypeAlias = tuple[tuple[bool, str], ...]
 
 
-def check(found: Mapping[str, InboundRule], channels: "Mapping[str, Chosen]") -> None:
+def check(found: Mapping[str, InboundRule], channels: "Mapping[str, ChannelSettings]") -> None:
     """Refuse a door to a channel that nothing comes in by."""
     for name, door in found.items():
         channel = channels.get(name)
         where = f"[doors.{name}]"
-        if not isinstance(channel, EmailSettings | WhatsAppLine):
-            sentence = f"{where} is about no channel that people write by; name one of [channels]"
-            raise BadInput(f"{sentence} of the kind email or whatsapp.", field=name)
-        if isinstance(channel, EmailSettings) and not channel.imap_host:
-            sentence = f"{where}: mail is read by IMAP; say imap_host in [channels.{name}]."
-            raise BadInput(sentence, field=name)
-        if isinstance(channel, WhatsAppLine) and door.authserv_id:
-            sentence = f"{where}: authserv_id is of mail; WhatsApp signs what it brings."
-            raise BadInput(sentence, field=name)
+        problem = channel.door_problem(name, door.authserv_id) if channel else NO_DOOR
+        if problem:
+            raise BadInput(f"{where}: {problem}.", field=name)
 
 
 def _wrong_hook(hook: HookSettings) -> _Wrong:

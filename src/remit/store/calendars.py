@@ -27,7 +27,7 @@ class StoredCalendar(Struct, frozen=True):
 
 
 class StoredResource(Struct, frozen=True):
-    """What lies at one address of a calendar. With a `why` nothing of it starts."""
+    """What lies at one address of a calendar. `why` says what of it starts nothing."""
 
     account: str
     calendar: str

@@ -101,7 +101,7 @@ def follow(tx: Tx, read: ReadResource, now: datetime, speaks: Speaks = says_noth
     if (counts.account, counts.calendar, counts.path) != _place(read.resource):
         return  # the same event lies elsewhere, too: there it counts
     known = {each.key: each for each in of_event(tx, read.resource.uid)}
-    if read.resource.why is not None:
+    if read.resource.why is not None and not read.starts:
         # At the old times nobody wants it any more, and the new ones nobody knows.
         for each in known.values():
             drop(tx, each, UNREAD, now)

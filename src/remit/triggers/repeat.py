@@ -58,6 +58,7 @@ class Repeater:
         self._rules = rules
         self._heed = heed
         self._background = background
+        self._watches = False
         self._restored: datetime | None = None  # when a backup was put in place
         self._seen: datetime | None = None  # what the clock said at the last look
         self._due: datetime | None = None  # when a series is due next, as far as was looked
@@ -72,10 +73,17 @@ class Repeater:
             await self._put_right(self._clock.now())
         await self._miss_events()
         await self.catch_up()
+        self._watches = True
         self._background.start(LOOP, self._watching)
+
+    async def settle_missed(self) -> None:
+        """Decide about slots that fell due while nobody looked, before the engine runs them."""
+        if self._watches:
+            await self.catch_up()
 
     async def stop(self) -> None:
         """Put in nothing more."""
+        self._watches = False
         await self._background.stop(LOOP)
 
     async def catch_up(self) -> datetime | None:

@@ -239,7 +239,7 @@ def _house(frame: _Frame) -> App:
         permits=Permits(contacts, db, clock),
         engine=work.engine,
         tools=frame.tools,
-        repeater=Repeater(db, clock, ids, ground.background, settings.schedule, work.engine.heed),
+        repeater=_repeater(ground, ids, work.engine),
         talk=spoken,
         outfit=frame.fitted,
         calendars=CalendarRegistry(parts),
@@ -314,6 +314,13 @@ def _hearing(
 def _engine(ground: AppContext, ids: Ids, rooms: RunPorts) -> LocalEngine:
     limits = minds.patient(ground.settings)
     return LocalEngine(ground.db, ground.clock, ids, rooms, limits, ground.background)
+
+
+def _repeater(ground: AppContext, ids: Ids, engine: LocalEngine) -> Repeater:
+    rules = ground.settings.schedule
+    made = Repeater(ground.db, ground.clock, ids, ground.background, rules, engine.heed)
+    engine.settle_missed = made.settle_missed
+    return made
 
 
 def _thinks(brain: Brain) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from msgspec.structs import replace
@@ -11,11 +10,11 @@ from msgspec.structs import replace
 from remit.brain.budget import midnight
 from remit.channels import people
 from remit.channels.inbound_cleanup import InboundCleanup
-from remit.channels.mail import account as accounts
-from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.imap import MailboxAccount
 from remit.channels.mail.mailbox_watch import MailWatch, MailWatchPorts
 from remit.channels.mail.receiving import MailHead
+from remit.channels.mail.section import EmailSettings
+from remit.channels.mail.setup import imap_account
 from remit.channels.people import OwnerMail, Person
 from remit.channels.webhook import hook_cue, receiving
 from remit.channels.webhook.receiving import HookCall
@@ -28,7 +27,6 @@ from remit.model.ids import TaskId
 from remit.model.permit import Reach
 from remit.model.phone import is_same_address
 from remit.model.task import Cue, Source, SourceKind
-from remit.settings.channels import EmailSettings
 from remit.settings.doors import ANY, START, FolderSettings, HookSettings, InboundRule
 from remit.store import conversations, cues, notices, reviews
 from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
@@ -145,34 +143,11 @@ class InboundRegistry:
             take=partial(self._take_mail, name),
         )
         try:
-            box = self._box(post, door)
+            box = MailboxAccount(imap_account(post, self._plugs.keys), door.folder)
         except BadInput as bad:
             raise BadInput(f"[doors.{name}]: {bad}", field=name) from None
         return MailWatch(
             name, door, box, plugs, ground.db, ground.clock, background=ground.background
-        )
-
-    def _box(self, post: EmailSettings, door: InboundRule) -> MailboxAccount:
-        user = post.imap_user or post.user
-        password = self._plugs.keys.token(post.imap_password or post.password)
-        if post.imap_security not in list(Security):
-            raise BadInput(f"imap_security may be {', '.join(Security)}.", field="imap_security")
-        account = SmtpAccount(
-            post.imap_host,
-            post.imap_port,
-            Security(post.imap_security),
-            user or None,
-            password if user else None,
-            Path(post.ca_file).expanduser() if post.ca_file else None,
-        )
-        return MailboxAccount(
-            account.host,
-            account.port,
-            user,
-            password,
-            door.folder,
-            None if account.security is Security.NONE else accounts.trust(account),
-            account.security is Security.STARTTLS,
         )
 
     def _sorted(self, name: str, door: InboundRule, head: MailHead) -> Arrival | None:

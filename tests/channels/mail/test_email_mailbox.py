@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from remit.channels.mail import bounce, letter, mailbox
 from remit.channels.mail.account import Security, SmtpAccount
 from remit.channels.mail.bounce import BouncedMail
+from remit.channels.mail.imap import ImapClient
 from remit.channels.mail.letter import MailContent, MailSender
 from remit.channels.mail.letter_head import address
 from remit.channels.mail.mailbox import Mailbox, ReturnedMail, SentFolderMark, SentFolderPolicy
@@ -185,7 +186,7 @@ async def test_a_wrong_password_is_a_doubt_and_is_seen_nowhere(
         answer = await found.lookup("<dlv-NONE@example.test>", OLD)
 
         assert isinstance(answer, Unknown)
-        assert password not in f"{answer!r} {found._account!r} {caplog.text}"
+        assert password not in f"{answer!r} {found._box.account!r} {caplog.text}"
     assert isinstance(await opened(plain.port, password="").lookup(ID, OLD), Unknown)
     with pytest.raises(BadInput, match="needs a user"):
         Mailbox(SmtpAccount(HOST, 143, Security.NONE), DOMAIN)
@@ -341,7 +342,7 @@ class Star:
 
 def test_the_last_mail_is_not_read_again_though_every_range_matches_it() -> None:
     star = Star()
-    found = mailbox._returned(cast(mailbox._Imap, star), "INBOX", SentFolderMark(7, 12), DOMAIN)
+    found = mailbox._returned(cast(ImapClient, star), "INBOX", SentFolderMark(7, 12), DOMAIN)
 
     assert star.asked == "13:*"
     assert found == ReturnedMail((), SentFolderMark(7, 12))

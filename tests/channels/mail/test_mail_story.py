@@ -253,9 +253,12 @@ async def test_an_answer_to_the_mail_of_a_question_settles_that_question_alone(
     heads = {"In-Reply-To": "<two@example.test>", "Subject": "Re: Hello needs you"}
     async with house.world as world:
         for title in ("Hello", "Good-bye"):
-            await world.add(title, content=title, channel="post", recipient="Dr. Anna Smith")
+            text = f"{title}, *Anna*.\n\n[Here](https://maps.example/1) `is` the way."
+            await world.add(title, content=text, channel="post", recipient="Dr. Anna Smith")
             await world.run()
             await world.house.herald.catch_up()
+            # The mail shows to the letter what a yes would send.
+            assert house.post.sent[-1].body.endswith(f"\n\n```\n{text}\n```")
         first, second = await world.waiting()
         assert second.id is not None
         kept = await house.came(mail_from(OWNER, quoted, **heads))

@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.channels.bridge import BridgeAddress, BridgeChannel
+from remit.channels.whatsapp.bridge import BridgeAddress, BridgeChannel
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,

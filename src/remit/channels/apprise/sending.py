@@ -21,6 +21,8 @@ from http import HTTPStatus
 from typing import Final
 from urllib.parse import parse_qsl
 
+from remit.channels.apprise.section import AppriseTargets
+from remit.channels.kind import ChannelContext
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -80,6 +82,15 @@ class AppriseTarget:
 
     address: Token = field(repr=False)
     private: bool = False  # a server of the operator's own, in his own network
+
+
+def build(section: AppriseTargets, context: ChannelContext) -> "AppriseChannel":
+    """The channel that a section of the settings describes."""
+    targets = {
+        target: AppriseTarget(context.keys.token(str(secret)), section.private)
+        for target, secret in section.targets.items()
+    }
+    return AppriseChannel(targets, owner=section.owner or None, name=context.name)
 
 
 class AppriseChannel:

@@ -1,4 +1,4 @@
-"""A mailbox that is read by IMAP, on a thread of its own; nothing in it is ever changed.
+"""IMAP: one connection to a mailbox, on a thread of its own; nothing in it is ever changed.
 
 A mail is known by the number its folder gave it. If the folder is numbered anew, what came since
 the last look is read again, and known again by its own id.
@@ -7,7 +7,7 @@ the last look is read again, and known again by its own id.
 import select
 import socket
 import ssl
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -17,6 +17,7 @@ import imapclient  # type: ignore[import-untyped]
 from msgspec import Struct
 
 from remit.channels.mail import receiving
+from remit.channels.mail.account import Security, SmtpAccount, is_password, trust
 from remit.errors import BadInput
 
 _CONNECT: Final = 10.0
@@ -27,15 +28,17 @@ _MOST_AGAIN: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class MailboxAccount:
-    """Where a mailbox is, and what opens it; the password is asked for at each use."""
+    """What opens a mailbox, and the folder that is read."""
 
-    host: str
-    port: int
-    user: str
-    password: Callable[[], str] = field(repr=False)
+    account: SmtpAccount
     folder: str = "INBOX"
-    private: ssl.SSLContext | None = None  # None only on this machine
-    starttls: bool = False
+    trusted: ssl.SSLContext | None = field(init=False, repr=False)  # None only on this machine
+
+    def __post_init__(self) -> None:
+        if self.account.user is None:
+            raise BadInput("A mailbox needs a user and a password.", field="user")
+        plain = self.account.security is Security.NONE
+        object.__setattr__(self, "trusted", None if plain else trust(self.account))
 
 
 class FolderMark(Struct, frozen=True):
@@ -61,32 +64,42 @@ class UnreadMail(Struct, frozen=True):
 class ImapConnection:
     """One connection. Every method waits: none is for the loop's own thread."""
 
-    def __init__(self, box: MailboxAccount) -> None:
+    def __init__(
+        self, box: MailboxAccount, *, connect: float = _CONNECT, answer: float = _ANSWER
+    ) -> None:
         self._box = box
-        self._imap: _Imap | None = None
+        self._timeout = imapclient.SocketTimeout(connect, answer)
+        self._imap: ImapClient | None = None
 
     def open(self) -> None:
-        """Connect, log in, and open the folder to be read alone."""
-        box = self._box
-        password = box.password()
-        if not password:
+        """Connect and log in."""
+        account, trusted = self._box.account, self._box.trusted
+        password = account.password() if account.password else ""
+        if not is_password(password):
             raise BadInput("the password of the mailbox is missing; `remit secrets set` keeps one")
-        imap: _Imap = imapclient.IMAPClient(
-            box.host,
-            port=box.port,
-            ssl=box.private is not None and not box.starttls,
-            ssl_context=box.private,
-            timeout=imapclient.SocketTimeout(_CONNECT, _ANSWER),
+        imap: ImapClient = imapclient.IMAPClient(
+            account.host,
+            port=account.port,
+            ssl=account.security is Security.TLS,
+            ssl_context=trusted,
+            timeout=self._timeout,
         )
         self._imap = imap
-        if box.private is not None and box.starttls:
-            imap.starttls(box.private)
-        imap.login(box.user, password)
+        if account.security is Security.STARTTLS:
+            imap.starttls(trusted)
+        imap.login(account.user or "", password)
+
+    @property
+    def client(self) -> "ImapClient":
+        assert self._imap is not None  # noqa: S101 - it is opened first
+        return self._imap
 
     def fresh(self, mark: FolderMark | None, now: datetime) -> UnreadMail:
         """What came since a mark. At the first look there is none: what is there stays unread."""
-        imap = self._held()
-        validity = _number(imap.select_folder(self._box.folder, readonly=True).get(b"UIDVALIDITY"))
+        imap = self.client
+        validity = number_of(
+            imap.select_folder(self._box.folder, readonly=True).get(b"UIDVALIDITY")
+        )
         if mark is None:
             last = max(imap.search(["UID", "*"]), default=0)
             return UnreadMail((), FolderMark(validity, last, now, now))
@@ -99,7 +112,7 @@ class ImapConnection:
         return UnreadMail(uids, FolderMark(validity, last, mark.opened, now))
 
     def _anew(self, mark: FolderMark, validity: int, now: datetime) -> UnreadMail:
-        imap = self._held()
+        imap = self.client
         last = max(imap.search(["UID", "*"]), default=0)
         since = max(mark.opened, mark.looked - _MARGIN)
         found = sorted(imap.search(["SINCE", since.date()]))[-_MOST_AGAIN:]
@@ -112,21 +125,21 @@ class ImapConnection:
     def heads(self, uids: Sequence[int]) -> dict[int, bytes]:
         """The beginnings of mails, by number; one that is gone meanwhile is left out."""
         asked = f"BODY.PEEK[HEADER]<0.{receiving.MOST_HEAD}>"
-        found = self._held().fetch(uids, [asked])
-        return {uid: _raw(found[uid], b"BODY[HEADER]") for uid in uids if uid in found}
+        found = self.client.fetch(uids, [asked])
+        return {uid: bytes_of(found[uid], b"BODY[HEADER]") for uid in uids if uid in found}
 
     def whole(self, uid: int) -> bytes:
         """A mail, as far as it is read at all; nothing if it is gone."""
-        found = self._held().fetch([uid], [f"BODY.PEEK[]<0.{receiving.MOST}>"])
-        return _raw(found.get(uid, {}), b"BODY[]")
+        found = self.client.fetch([uid], [f"BODY.PEEK[]<0.{receiving.MOST}>"])
+        return bytes_of(found.get(uid, {}), b"BODY[]")
 
     def idles(self) -> bool:
         """Whether the server says by itself that something came."""
-        return bool(self._held().has_capability("IDLE"))
+        return bool(self.client.has_capability("IDLE"))
 
     def wait(self, seconds: float) -> None:
         """Return when the server says anything, or after so long."""
-        imap = self._held()
+        imap = self.client
         imap.idle()
         ready = select.poll()
         ready.register(imap.socket(), select.POLLIN)
@@ -150,12 +163,8 @@ class ImapConnection:
             with suppress(Exception):
                 imap.socket().shutdown(socket.SHUT_RDWR)
 
-    def _held(self) -> "_Imap":
-        assert self._imap is not None  # noqa: S101 - it is opened first
-        return self._imap
 
-
-class _Imap(Protocol):
+class ImapClient(Protocol):
     """What is used of the client, which comes without types."""
 
     def starttls(self, ssl_context: object) -> object: ...
@@ -167,6 +176,8 @@ class _Imap(Protocol):
     def shutdown(self) -> None: ...
 
     def socket(self) -> socket.socket: ...
+
+    def find_special_folder(self, folder_flag: bytes) -> str | None: ...
 
     def has_capability(self, capability: str) -> object: ...
 
@@ -183,12 +194,13 @@ class _Imap(Protocol):
     ) -> Mapping[int, Mapping[bytes, object]]: ...
 
 
-def _raw(parts: Mapping[bytes, object], begins: bytes) -> bytes:
+def bytes_of(parts: Mapping[bytes, object], begins: bytes) -> bytes:
+    """The first part whose name begins so; nothing if there is none."""
     found = next((part for name, part in parts.items() if name.startswith(begins)), b"")
     return found if isinstance(found, bytes) else b""
 
 
-def _number(some: object) -> int:
+def number_of(some: object) -> int:
     return some if isinstance(some, int) else 0
 
 

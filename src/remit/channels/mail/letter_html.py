@@ -12,8 +12,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import nh3
-from markdown_it import MarkdownIt
 from markdown_it.token import Token
+
+from remit.channels.markdown import parser as markdown_parser
 
 _SANS: Final = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Inter,Helvetica,Arial,sans-serif"
 _MONO: Final = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace"
@@ -62,12 +63,7 @@ _CLEANER: Final = nh3.Cleaner(
     url_relative="deny",
     link_rel="noopener noreferrer nofollow",
 )
-# Without references: one that nothing points to would vanish, and it may be the list of sources.
-_READER: Final = (
-    MarkdownIt("commonmark", {"html": False})
-    .enable(["table", "strikethrough"])
-    .disable("reference")
-)
+_READER: Final = markdown_parser()
 _ADDRESS: Final = re.compile(r"(?:https?://|www\.)[^\s/]", re.IGNORECASE)
 _DARK: Final = """
 body,.page{background:#131210!important}

@@ -5,17 +5,22 @@ says that this server files every letter it takes.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
-import imapclient  # type: ignore[import-untyped]
 from msgspec import Struct
 
 from remit.channels.mail import bounce, letter_head
-from remit.channels.mail.account import Security, SmtpAccount, distrust, is_password, trust
+from remit.channels.mail.account import SmtpAccount, distrust
 from remit.channels.mail.bounce import BouncedMail
+from remit.channels.mail.imap import (
+    ImapClient,
+    ImapConnection,
+    MailboxAccount,
+    bytes_of,
+    number_of,
+)
 from remit.errors import BadInput
 from remit.model.delivery import Accepted, SendRetry, Unknown
 
@@ -76,13 +81,10 @@ class Mailbox:
         *,
         patience: float = PATIENCE,
     ) -> None:
-        if account.user is None:
-            raise BadInput("A mailbox needs a user and a password.", field="user")
-        self._account = account
+        self._box = MailboxAccount(account)
         self._domain = domain
         self._filing = filing or SentFolderPolicy()
         self._patience = patience
-        self._trust = None if account.security is Security.NONE else trust(account)
 
     @property
     def files_within(self) -> timedelta | None:
@@ -111,73 +113,33 @@ class Mailbox:
             lambda imap: _returned(imap, self._filing.inbox, since, self._domain)
         )
 
-    async def _ask(self, question: Callable[["_Imap"], T]) -> T | Unknown:
+    async def _ask(self, question: Callable[[ImapClient], T]) -> T | Unknown:
         """Ask in a thread. Whatever breaks, the answer is that nobody knows."""
-        lines: list[_Imap] = []
+        connect = min(_CONNECT, self._patience)
+        line = ImapConnection(self._box, connect=connect, answer=self._patience)
         try:
             async with asyncio.timeout(self._patience):
-                return await asyncio.to_thread(self._converse, question, lines)
+                return await asyncio.to_thread(_converse, line, question)
         except asyncio.CancelledError:
-            _hang_up(lines)
+            line.hang_up()  # a server that drips would hold the thread, and whoever waits for it
             raise
         except Exception as error:  # noqa: BLE001 - no failure here says a thing about the letter
-            _hang_up(lines)
+            line.hang_up()
             wrong = distrust(error)
             why = f"certificate not trusted: {wrong}" if wrong else type(error).__name__
-            return Unknown(f"The mailbox on {self._account.host} could not be asked ({why}).")
-
-    def _converse(self, question: Callable[["_Imap"], T], lines: list["_Imap"]) -> T:
-        password = self._account.password() if self._account.password else ""
-        if not is_password(password):
-            raise BadInput("The password of the mailbox is missing or none at all. Set it.")
-        line: _Imap = imapclient.IMAPClient(
-            self._account.host,
-            port=self._account.port,
-            ssl=self._account.security is Security.TLS,
-            ssl_context=self._trust,
-            timeout=imapclient.SocketTimeout(min(_CONNECT, self._patience), self._patience),
-        )
-        lines.append(line)
-        try:
-            if self._account.security is Security.STARTTLS:
-                line.starttls(self._trust)
-            line.login(self._account.user or "", password)
-            return question(line)
-        finally:
-            with suppress(Exception):
-                line.logout()
+            host = self._box.account.host
+            return Unknown(f"The mailbox on {host} could not be asked ({why}).")
 
 
-def _hang_up(lines: Sequence["_Imap"]) -> None:
-    """A server that drips would hold the thread, and whoever waits for it."""
-    for line in lines:
-        with suppress(Exception):
-            line.shutdown()
+def _converse(line: ImapConnection, question: Callable[[ImapClient], T]) -> T:
+    try:
+        line.open()
+        return question(line.client)
+    finally:
+        line.close()
 
 
-class _Imap(Protocol):
-    """What is used of the client, which comes without types."""
-
-    def starttls(self, ssl_context: object) -> object: ...
-
-    def login(self, username: str, password: str) -> object: ...
-
-    def logout(self) -> object: ...
-
-    def shutdown(self) -> None: ...
-
-    def find_special_folder(self, folder_flag: bytes) -> str | None: ...
-
-    def select_folder(self, folder: str, readonly: bool = ...) -> Mapping[bytes, object]: ...
-
-    def search(self, criteria: Sequence[str]) -> Sequence[int]: ...
-
-    def fetch(
-        self, messages: Sequence[int], data: Sequence[str]
-    ) -> Mapping[int, Mapping[bytes, object]]: ...
-
-
-def _is_filed(imap: _Imap, message_id: str, folders: Sequence[str]) -> bool | None:
+def _is_filed(imap: ImapClient, message_id: str, folders: Sequence[str]) -> bool | None:
     """Whether a letter is in one of the folders; None if there is no folder to look in."""
     own = imap.find_special_folder(_SENT) if not folders else None
     places = tuple(folders) or ((own,) if own is not None else ())
@@ -186,17 +148,19 @@ def _is_filed(imap: _Imap, message_id: str, folders: Sequence[str]) -> bool | No
     return any(_holds(imap, place, message_id) for place in places)
 
 
-def _holds(imap: _Imap, folder: str, message_id: str) -> bool:
+def _holds(imap: ImapClient, folder: str, message_id: str) -> bool:
     imap.select_folder(folder, readonly=True)
     # A server finds what contains the text; only what is equal to it counts.
     hits = imap.search(["HEADER", "Message-ID", message_id.strip("<>")])[-_MOST_HITS:]
     fetched = imap.fetch(hits, ["BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)]"]) if hits else {}
-    heads = (_bytes(parts.get(_ID_FIELD)).decode("ascii", "replace") for parts in fetched.values())
+    heads = (bytes_of(parts, _ID_FIELD).decode("ascii", "replace") for parts in fetched.values())
     return any(message_id in letter_head.ids_in(head) for head in heads)
 
 
-def _returned(imap: _Imap, inbox: str, since: SentFolderMark | None, domain: str) -> ReturnedMail:
-    validity = _number(imap.select_folder(inbox, readonly=True).get(b"UIDVALIDITY"))
+def _returned(
+    imap: ImapClient, inbox: str, since: SentFolderMark | None, domain: str
+) -> ReturnedMail:
+    validity = number_of(imap.select_folder(inbox, readonly=True).get(b"UIDVALIDITY"))
     # An inbox that was numbered anew is read anew, from its latest mails.
     goes_on = since is not None and since.validity == validity
     start = since.uid if since is not None and goes_on else 0
@@ -208,28 +172,17 @@ def _returned(imap: _Imap, inbox: str, since: SentFolderMark | None, domain: str
     return ReturnedMail(found, SentFolderMark(validity, last), bool(new) and last < new[-1])
 
 
-def _reports(imap: _Imap, uids: Sequence[int]) -> list[int]:
+def _reports(imap: ImapClient, uids: Sequence[int]) -> list[int]:
     if not uids:
         return []
     fetched = imap.fetch(uids, ["BODY.PEEK[HEADER.FIELDS (CONTENT-TYPE)]"])
-    kinds = {uid: _bytes(fetched[uid].get(_TYPE_FIELD)) for uid in uids if uid in fetched}
+    kinds = {uid: bytes_of(fetched[uid], _TYPE_FIELD) for uid in uids if uid in fetched}
     return [uid for uid, kind in kinds.items() if bounce.is_report(kind.decode("ascii", "replace"))]
 
 
-def _read(imap: _Imap, uids: Iterable[int], domain: str) -> Iterable[BouncedMail]:
+def _read(imap: ImapClient, uids: Iterable[int], domain: str) -> Iterable[BouncedMail]:
     for uid in uids:  # one at a time, so that a full inbox is never in memory at once
         parts = imap.fetch([uid], [f"BODY.PEEK[]<0.{bounce.MOST}>"]).get(uid, {})
-        raw = next(
-            (_bytes(part) for name, part in parts.items() if name.startswith(b"BODY[]")), b""
-        )
-        found = bounce.read(raw, domain)
+        found = bounce.read(bytes_of(parts, b"BODY[]"), domain)
         if found is not None:
             yield found
-
-
-def _bytes(some: object) -> bytes:
-    return some if isinstance(some, bytes) else b""
-
-
-def _number(some: object) -> int:
-    return some if isinstance(some, int) else 0

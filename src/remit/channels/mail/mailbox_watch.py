@@ -153,7 +153,7 @@ class MailWatch:
     async def _complain(self, error: Exception) -> None:
         """Say once what is wrong, and keep it for who looks."""
         said = str(error) if isinstance(error, BadInput) else type(error).__name__
-        why = f"The mailbox on {self._box.host} cannot be read: {said}."
+        why = f"The mailbox on {self._box.account.host} cannot be read: {said}."
         with suppress(StoreTrouble):
             before = await self._db.read(cues.mark, self._door)
             if before.get("why") != why:

@@ -24,6 +24,10 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Final, Protocol
 
+from msgspec import Struct
+
+from remit.channels.kind import ChannelContext
+from remit.channels.webhook.section import WebhookSettings
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
@@ -36,6 +40,8 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.ports import Clock
+from remit.store import permissions
+from remit.store.database import Database
 from remit.system import address_rules, http_client, safe_http
 from remit.system.address_rules import BlockedAddress
 from remit.system.http_client import HttpFailure, HttpReply, Token
@@ -76,6 +82,20 @@ class HookSwitch(Protocol):
     async def turn_off(self, why: str) -> None: ...
 
 
+class StoredSwitch(Struct, frozen=True):
+    """A switch in the database."""
+
+    channel: str
+    db: Database
+    clock: Clock
+
+    async def why_off(self) -> str | None:
+        return await self.db.read(permissions.why_off, self.channel)
+
+    async def turn_off(self, why: str) -> None:
+        await self.db.write(permissions.turn_off, self.channel, why, self.clock.now())
+
+
 class MemorySwitch:
     """A switch that only this process knows of."""
 
@@ -104,6 +124,14 @@ class WebhookTarget:
             raise BadInput(f"The hook cannot be used. {spot.why}", field="url")
         if not _SOURCE.fullmatch(self.source):
             raise BadInput("The source of a hook must be a URI, such as urn:remit.", field="source")
+
+
+def build(section: WebhookSettings, context: ChannelContext) -> "WebhookChannel":
+    """The channel that a section of the settings describes."""
+    secret = context.keys.token(section.secret)
+    hook = WebhookTarget(section.url, secret, section.private, section.source)
+    switch = StoredSwitch(context.name, context.db, context.clock) if context.db else None
+    return WebhookChannel(hook, context.clock, name=context.name, switch=switch)
 
 
 class WebhookChannel:

@@ -15,9 +15,11 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.channels import parts
+from remit.channels.kind import ChannelContext
 from remit.channels.send_rate import SendRate
 from remit.channels.whatsapp import message_text
 from remit.channels.whatsapp.error_codes import is_known, means
+from remit.channels.whatsapp.section import WhatsAppLine
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
@@ -30,6 +32,7 @@ from remit.model.delivery import (
     Unknown,
 )
 from remit.ports import Clock
+from remit.store import inbound
 from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
 
@@ -107,39 +110,43 @@ class WhatsAppNumber:
             raise BadInput(_no_address(self.owner), field="owner")
 
 
-class WhatsAppChannel:
-    keeps: Final = SendGuarantee.NOTHING
+def build(section: WhatsAppLine, context: ChannelContext) -> "WhatsAppChannel":
+    """The channel that a section of the settings describes."""
+
+    async def last_at(address: str) -> datetime | None:
+        return await context.db.read(inbound.last_at, context.name, address) if context.db else None
+
+    parameters, most = section.template_parameters, section.template_limit
+    number = WhatsAppNumber(
+        section.number_id,
+        context.keys.token(section.token),
+        section.owner or None,
+        WhatsAppTemplate(section.template, section.language, parameters, most)
+        if section.template
+        else None,
+        section.url,
+    )
+    return WhatsAppChannel(number, context.clock, last_at, name=context.name)
+
+
+class WhatsAppMessages:
+    """What every way to WhatsApp shares: the form of a message, the owner, the client."""
+
     most: Final = MOST
-    grace: Final = 900.0  # seconds in which a report settles what is in doubt
     guidance: Final = (
         "Your deliverable will be sent by WhatsApp. Plain text only, *bold* sparingly. Keep it "
         "under 2000 characters. No markdown headings, code blocks, tables or bullet dashes."
     )
 
-    def __init__(
-        self,
-        line: WhatsAppNumber,
-        clock: Clock,
-        last_inbound_at: LastInbound,
-        *,
-        name: str = "whatsapp",
-        patience: float = PATIENCE,
-    ) -> None:
+    def __init__(self, name: str, url: str, owner: str | None, clock: Clock) -> None:
         self.name: Final = name
-        self._line = line
+        self._owner = owner
         self._clock = clock
-        self._last_inbound_at = last_inbound_at
-        self._patience = patience
-        self._pace = SendRate()
-        self._client = http_client.open_client(line.url)
+        self._client = http_client.open_client(url)
 
     @property
     def knows_owner(self) -> bool:
-        return self._line.owner is not None
-
-    def takes(self, address: str) -> bool:
-        """Whether this is an address that it could send to."""
-        return is_address(address)
+        return self._owner is not None
 
     async def close(self) -> None:
         await self._client.aclose()
@@ -151,6 +158,34 @@ class WhatsAppChannel:
     def parts(self, shaped: str) -> tuple[str, ...]:
         """The messages that a shaped text goes out as, each as it will be sent."""
         return parts.split(shaped, MOST)
+
+    def _recipient(self, parcel: Parcel) -> str | None:
+        to = parcel.recipient if parcel.recipient is not None else self._owner
+        return digits(to) if to is not None else None
+
+
+class WhatsAppChannel(WhatsAppMessages):
+    keeps: Final = SendGuarantee.NOTHING
+    grace: Final = 900.0  # seconds in which a report settles what is in doubt
+
+    def __init__(
+        self,
+        line: WhatsAppNumber,
+        clock: Clock,
+        last_inbound_at: LastInbound,
+        *,
+        name: str = "whatsapp",
+        patience: float = PATIENCE,
+    ) -> None:
+        super().__init__(name, line.url, line.owner, clock)
+        self._line = line
+        self._last_inbound_at = last_inbound_at
+        self._patience = patience
+        self._pace = SendRate()
+
+    def takes(self, address: str) -> bool:
+        """Whether this is an address that it could send to."""
+        return is_address(address)
 
     async def send(self, parcel: Parcel) -> Answer:
         """Send the body as it is. Until the request is whole and its turn has come, no byte leaves.
@@ -175,8 +210,7 @@ class WhatsAppChannel:
     async def _ready(
         self, parcel: Parcel, now: datetime
     ) -> "_Ready | SendRetry | Refused | Locked":
-        to = parcel.recipient if parcel.recipient is not None else self._line.owner
-        to = digits(to) if to is not None else None
+        to = self._recipient(parcel)
         wrong = _wrong(parcel, to)
         if wrong is not None or to is None:
             return Refused(wrong or _NO_OWNER)

@@ -10,15 +10,16 @@ from msgspec.structs import replace
 from remit.language.time.day import CalendarDate, Day, NamedWeekday
 from remit.language.time.repeats import RepeatFrequency
 from remit.language.time.words import TimeUnit
+from remit.model import recurrence_times
+from remit.model.recurrence import DAYS, Freq, RecurrenceRule, RruleWeekday
 
-_NAMES: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _FREQUENCY: Final = {
-    TimeUnit.MINUTE: "MINUTELY",
-    TimeUnit.HOUR: "HOURLY",
-    TimeUnit.DAY: "DAILY",
-    TimeUnit.WEEK: "WEEKLY",
-    TimeUnit.MONTH: "MONTHLY",
-    TimeUnit.YEAR: "YEARLY",
+    TimeUnit.MINUTE: Freq.MINUTELY,
+    TimeUnit.HOUR: Freq.HOURLY,
+    TimeUnit.DAY: Freq.DAILY,
+    TimeUnit.WEEK: Freq.WEEKLY,
+    TimeUnit.MONTH: Freq.MONTHLY,
+    TimeUnit.YEAR: Freq.YEARLY,
 }
 _LOOK_AHEAD: Final = 9 * 366  # days: the 29th of February may be eight years away
 
@@ -44,7 +45,7 @@ class RepeatRule(Struct, frozen=True):
             parts.append("BYMONTHDAY=" + ",".join(map(str, self.monthdays)))
         if self.weekdays:
             nth = str(self.nth) if self.nth else ""
-            parts.append("BYDAY=" + ",".join(nth + _NAMES[day] for day in self.weekdays))
+            parts.append("BYDAY=" + ",".join(nth + DAYS[day] for day in self.weekdays))
         if wall:
             parts.append(f"BYHOUR={wall.hour};BYMINUTE={wall.minute}")
         if self.count:
@@ -56,21 +57,18 @@ class RepeatRule(Struct, frozen=True):
 
     def days(self, start: date) -> Iterator[date]:
         """The days it may first fall on, from a day on."""
+        weekdays = tuple(RruleWeekday(day, self.nth) for day in self.weekdays)
+        months = (self.month,) if self.month else ()
+        # Which days of a month: the weekday's number is always one of its month here.
+        named = RecurrenceRule(
+            Freq.MONTHLY, months=months, monthdays=self.monthdays, weekdays=weekdays
+        )
         for ahead in range(_LOOK_AHEAD):
             day = start + timedelta(days=ahead)
             if self.until and day > self.until:
                 return
-            if self._falls_on(day):
+            if recurrence_times.fits(named, day):
                 yield day
-
-    def _falls_on(self, day: date) -> bool:
-        if self.month and day.month != self.month:
-            return False
-        if self.monthdays and not any(_is_monthday(day, each) for each in self.monthdays):
-            return False
-        if self.weekdays and day.weekday() not in self.weekdays:
-            return False
-        return not self.nth or _is_nth(day, self.nth)
 
 
 def rule_of(every: RepeatFrequency, day: Day | None, until: date | None) -> RepeatRule | str:
@@ -93,15 +91,3 @@ def rule_of(every: RepeatFrequency, day: Day | None, until: date | None) -> Repe
     ):
         return "On which day is"
     return made
-
-
-def _is_monthday(day: date, wanted: int) -> bool:
-    if wanted > 0:
-        return day.day == wanted
-    return (day + timedelta(days=-wanted)).month != day.month
-
-
-def _is_nth(day: date, nth: int) -> bool:
-    if nth > 0:
-        return (day.day - 1) // 7 == nth - 1
-    return (day + timedelta(days=7 * -nth)).month != day.month

@@ -12,6 +12,7 @@ from msgspec import Struct
 from remit import __version__
 from remit.brain import choose, local
 from remit.brain.choose import ModelChoice, ModelRole
+from remit.channels.health import ChannelHealth, channel_health
 from remit.errors import NotFound, RemitError
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
@@ -20,14 +21,7 @@ from remit.model.task import Task
 from remit.server.call import Call
 from remit.server.web import doors_section, task_sections
 from remit.settings import BudgetSettings, Settings
-from remit.settings.channels import (
-    AppriseTargets,
-    BridgeLink,
-    Chosen,
-    EmailSettings,
-    WebhookSettings,
-    WhatsAppLine,
-)
+from remit.settings.channels import ChannelSettings
 from remit.store import events, home, permissions, read_only, reviews
 from remit.store import tasks as stored
 from remit.store.database import Tx
@@ -125,7 +119,10 @@ async def ways(call: Call) -> tuple[ChannelSection, ...]:
     chosen = call.house.settings.channels
     states = await asyncio.to_thread(_states, call.house.settings) if chosen else {}
     own = ChannelSection(
-        name="dashboard", called="Dashboard", promise=_PROMISES[type(None)], own=True
+        name="dashboard",
+        called="Dashboard",
+        promise="Exactly once: shown and written down are one.",
+        own=True,
     )
     called = task_sections.called(chosen)
     return (
@@ -135,55 +132,36 @@ async def ways(call: Call) -> tuple[ChannelSection, ...]:
 
 
 def _way(
-    name: str, chosen: Chosen, called: str, state: tuple[str, str, str], off: Mapping[str, str]
+    name: str, chosen: ChannelSettings, called: str, state: ChannelHealth, off: Mapping[str, str]
 ) -> ChannelSection:
-    verdict, said, todo = state
-    kind, word, mark = _VERDICTS[verdict]
+    kind, word, mark = _VERDICTS[state.verdict]
+    said = state.said if state.verdict == "fail" else f"It {state.said}."
     if name in off:
         kind, word, mark, said = "bad", "Switched off", "x", off[name]
     return ChannelSection(
         name=name,
         called=called,
-        promise=_PROMISES[type(chosen)],
+        promise=chosen.promise,
         kind=kind,
         word=word,
         mark=mark,
         said=said,
-        todo="" if name in off else todo,
+        todo="" if name in off else state.todo,
         aliases=chosen.aliases,
         off=name in off,
     )
 
 
-def _states(settings: Settings) -> dict[str, tuple[str, str, str]]:
+def _states(settings: Settings) -> dict[str, ChannelHealth]:
     """Whether each has what it needs; nothing is sent."""
     from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
 
     keys = keys_of(settings)
     wrong = setup.complaints(keys, WallClock())
-    found: dict[str, tuple[str, str, str]] = {}
-    for name, chosen in settings.channels.items():
-        if name in wrong:
-            found[name] = ("fail", wrong[name], f"Mend [channels.{name}] in {FILE}.")
-            continue
-        try:
-            missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
-        except RemitError as error:
-            found[name] = ("fail", str(error), "")
-            continue
-        found[name] = _lacking(name, chosen, missing)
-    return found
-
-
-def _lacking(name: str, chosen: Chosen, missing: list[str]) -> tuple[str, str, str]:
-    if missing:
-        said = f"It lacks {', '.join(missing)}; nothing goes out before it is set."
-        return "warn", said, f"remit secrets set {missing[0]}"
-    if isinstance(chosen, WhatsAppLine) and not chosen.app_secret:
-        said = "It can send, but hears nothing, so no doubt clears by itself."
-        todo = f"Name app_secret and verify_token, and enter /hooks/whatsapp/{name} as the hook."
-        return "warn", said, todo
-    return "ok", "It has what it needs.", ""
+    return {
+        name: channel_health(name, each, keys, wrong.get(name))
+        for name, each in settings.channels.items()
+    }
 
 
 def trial(tx: Tx, task: Task) -> ChannelTestView:
@@ -336,17 +314,4 @@ _VERDICTS: Final = {
     "ok": ("ok", "Ready", "done"),
     "warn": ("you", "Lacks something", "alert"),
     "fail": ("bad", "Cannot be used", "fail"),
-}
-_PROMISES: Final[Mapping[type, str]] = {
-    type(None): "Exactly once: shown and written down are one.",
-    WhatsAppLine: "Never twice unasked. After a cut the provider's reports are waited for,"
-    " 15 minutes; then you are asked.",
-    BridgeLink: "Never twice unasked. After a cut you are asked, unless the bridge knows a message"
-    " again by its id.",
-    EmailSettings: "Never twice unasked. After a cut the mailbox is looked into, 15 minutes; then "
-    "you are"
-    " asked.",
-    WebhookSettings: "At least once, under an id that never changes, so that the receiver can "
-    "tell.",
-    AppriseTargets: "Never twice unasked. After a cut you are asked.",
 }

@@ -27,7 +27,7 @@ from remit.model.review import SEND, Review
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Taint, Task
 from remit.server.web import timeline, words
-from remit.settings.channels import CALLED, Chosen
+from remit.settings.channels import ChannelSettings
 
 DASHBOARD: Final = "dashboard"
 _MARKS: Final = re.compile(r"^#{1,6} |[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}", re.MULTILINE)
@@ -257,12 +257,12 @@ def _clock(at: datetime | None, zone: tzinfo) -> str:
     return f" {at.astimezone(zone):%H:%M}" if at else ""
 
 
-def called(channels: Mapping[str, Chosen]) -> dict[str, str]:
+def called(channels: Mapping[str, ChannelSettings]) -> dict[str, str]:
     """What each channel is called on the page: its kind, unless two are of one kind."""
-    kinds = {name: CALLED[type(each)] for name, each in channels.items()}
+    kinds = {name: each.service for name, each in channels.items()}
     often = Counter(kinds.values())
-    known = {name: _KINDS[kind] for name, kind in kinds.items() if often[kind] == 1}
-    return {name: known.get(name, name) for name in kinds} | {DASHBOARD: "Dashboard"}
+    known = {name: kind if often[kind] == 1 else name for name, kind in kinds.items()}
+    return known | {DASHBOARD: "Dashboard"}
 
 
 # Contract -----------------------------------------------------------------------------------------
@@ -371,12 +371,6 @@ PRIORITIES: Final = {"low": "Low", "med": "Medium", "high": "High", "critical": 
 _TAINTS: Final = {
     Taint.CONTACT: TaskChip("Read a contact's words", "alert", "It may do less without you."),
     Taint.PUBLIC: TaskChip("Read strangers' words", "alert", "It may do less without you."),
-}
-_KINDS: Final[Mapping[str, str]] = {
-    "whatsapp": "WhatsApp",
-    "email": "Email",
-    "webhook": "Webhook",
-    "apprise": "Apprise",
 }
 UNVERIFIED: Final = {
     ProofState.ADVISORY: "no check can prove advice. What came of it is for you to read and judge.",

@@ -5,8 +5,8 @@ by who knows the zone. A rule by the hour or minute counts what passes: over the
 clocks go back it runs in both of the hours that look the same, and when they go forward it does
 not run twice at once.
 
-Each day and each tick that is looked at is a step of the budget. Without a COUNT a rule is entered
-where the window begins, so what started long ago costs no more than what starts today.
+Each day and each tick that is looked at is a step, reported to `spend`. Without a COUNT a rule is
+entered where the window begins, so what started long ago costs no more than what starts today.
 """
 
 from calendar import monthrange
@@ -15,10 +15,9 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from itertools import chain, islice, product
 from typing import Final, TypeAlias
 
-from remit.calendar.expansion import ExpansionBudget
-from remit.calendar.rules import CalendarRule, filled
-from remit.model.rrule import Freq
+from remit.model.recurrence import Freq, RecurrenceRule, filled
 
+Spend: TypeAlias = Callable[[int], None]  # called with the steps about to be taken; may raise
 Reach: TypeAlias = tuple[datetime, datetime]  # from the first to the second, both included
 
 COUNTED: Final[Mapping[Freq, timedelta]] = {
@@ -32,38 +31,41 @@ _LAST_YEAR: Final = 9999
 _LAST_TIME: Final = datetime(_LAST_YEAR, 1, 1, tzinfo=UTC)
 
 
-def walls(
-    rule: CalendarRule, first: datetime, reach: Reach, budget: ExpansionBudget
-) -> Iterator[datetime]:
+def walls(rule: RecurrenceRule, first: datetime, reach: Reach, spend: Spend) -> Iterator[datetime]:
     """The wall times of a rule by days or longer, in order; the start is always one of them."""
     since, until = reach
     whole = filled(rule, first)
-    found = _generated(whole, first, since if rule.count is None else first, until, budget)
+    found = _generated(whole, first, since if rule.count is None else first, until, spend)
     later = (wall for wall in found if wall > first)
     yield from _within(rule, first, later, reach)
 
 
 def ticks(
-    rule: CalendarRule, first: datetime, zone: tzinfo, reach: Reach, budget: ExpansionBudget
+    rule: RecurrenceRule, first: datetime, zone: tzinfo, reach: Reach, spend: Spend
 ) -> Iterator[datetime]:
     """The instants of a rule by minutes or hours, in order; the start is always one of them."""
     since, until = reach
-    found = _ticked(rule, first, zone, (since if rule.count is None else first, until), budget)
+    found = _ticked(rule, first, zone, (since if rule.count is None else first, until), spend)
     later = (at for at in found if at > first)
     yield from _within(rule, first, later, reach)
 
 
-def matches(rule: CalendarRule, first: datetime, budget: ExpansionBudget) -> Iterator[datetime]:
-    """What the rule itself gives from its start on, without end; the start only if it fits."""
+def matches(
+    rule: RecurrenceRule, first: datetime, since: datetime, spend: Spend, zone: tzinfo = UTC
+) -> Iterator[datetime]:
+    """What the rule itself gives, in order and without end: walls, or instants if it is COUNTED.
+
+    It begins with the period that `since` lies in, so the first ones may be earlier than that, and
+    even than the start. COUNT and UNTIL are the caller's.
+    """
     last = _LAST_TIME.replace(tzinfo=first.tzinfo)
     if rule.freq in COUNTED:
-        return _ticked(rule, first, UTC, (first, last), budget)
-    whole = filled(rule, first)
-    return (wall for wall in _generated(whole, first, first, last, budget) if wall >= first)
+        return _ticked(rule, first, zone, (since, last), spend)
+    return _generated(filled(rule, first), first, since, last, spend)
 
 
 def _within(
-    rule: CalendarRule, first: datetime, later: Iterator[datetime], reach: Reach
+    rule: RecurrenceRule, first: datetime, later: Iterator[datetime], reach: Reach
 ) -> Iterator[datetime]:
     since, until = reach
     # RFC 5545: the start counts as the first occurrence.
@@ -78,7 +80,7 @@ def _within(
 
 
 def _generated(
-    rule: CalendarRule, first: datetime, since: datetime, until: datetime, budget: ExpansionBudget
+    rule: RecurrenceRule, first: datetime, since: datetime, until: datetime, spend: Spend
 ) -> Iterator[datetime]:
     times = [
         time(hour, minute, second)
@@ -86,15 +88,15 @@ def _generated(
     ]
     periods = _PERIODS[rule.freq]
     last = until.date()
-    for begins, days in periods(rule, first.date(), max(first, since).date(), budget):
+    for begins, days in periods(rule, first.date(), max(first, since).date(), spend):
         if begins > last:
             return
-        budget.spend(len(days) * (len(times) - 1))
+        spend(len(days) * (len(times) - 1))
         found = [datetime.combine(day, at) for day in days for at in times]
         yield from _placed(rule, found)
 
 
-def _placed(rule: CalendarRule, found: list[datetime]) -> Iterable[datetime]:
+def _placed(rule: RecurrenceRule, found: list[datetime]) -> Iterable[datetime]:
     """What BYSETPOS leaves of one period."""
     if not rule.places:
         return found
@@ -106,51 +108,44 @@ def _placed(rule: CalendarRule, found: list[datetime]) -> Iterable[datetime]:
 _Period: TypeAlias = tuple[date, list[date]]
 
 
-def _years(
-    rule: CalendarRule, first: date, since: date, budget: ExpansionBudget
-) -> Iterator[_Period]:
+def _years(rule: RecurrenceRule, first: date, since: date, spend: Spend) -> Iterator[_Period]:
     months = rule.months or range(1, _MONTHS + 1)
     step = rule.interval
     start = first.year + (since.year - first.year) // step * step
-    for year in range(start, _LAST_YEAR + 1, step):
-        days = [day for month in months for day in _month(rule, year, month, budget)]
+    for year in range(start, _LAST_YEAR, step):
+        days = [day for month in months for day in _month(rule, year, month, spend)]
         yield date(year, 1, 1), days
 
 
-def _months(
-    rule: CalendarRule, first: date, since: date, budget: ExpansionBudget
-) -> Iterator[_Period]:
+def _months(rule: RecurrenceRule, first: date, since: date, spend: Spend) -> Iterator[_Period]:
     step, begun = rule.interval, first.year * _MONTHS + first.month - 1
     passed = since.year * _MONTHS + since.month - 1 - begun
     for index in range(begun + passed // step * step, _LAST_YEAR * _MONTHS, step):
         year, month = index // _MONTHS, index % _MONTHS + 1
         wanted = not rule.months or month in rule.months
-        budget.spend()
-        yield date(year, month, 1), _month(rule, year, month, budget) if wanted else []
+        spend(1)
+        yield date(year, month, 1), _month(rule, year, month, spend) if wanted else []
 
 
-def _weeks(
-    rule: CalendarRule, first: date, since: date, budget: ExpansionBudget
-) -> Iterator[_Period]:
+def _weeks(rule: RecurrenceRule, first: date, since: date, spend: Spend) -> Iterator[_Period]:
     begins = first - timedelta(days=(first.weekday() - rule.week_starts) % _WEEK)
     step = timedelta(days=_WEEK * rule.interval)
     begins += (since - begins) // step * step
-    offsets = sorted({(day.day - rule.week_starts) % _WEEK for day in rule.weekdays})
+    weekdays = {(day.day - rule.week_starts) % _WEEK for day in rule.weekdays}
+    offsets = sorted(weekdays or range(_WEEK))
     while begins.year < _LAST_YEAR:
-        budget.spend(len(offsets))
+        spend(len(offsets))
         days = [begins + timedelta(days=offset) for offset in offsets]
-        yield begins, [day for day in days if not rule.months or day.month in rule.months]
+        yield begins, [day for day in days if fits(rule, day)]
         begins = _after(begins, step)
 
 
-def _days(
-    rule: CalendarRule, first: date, since: date, budget: ExpansionBudget
-) -> Iterator[_Period]:
+def _days(rule: RecurrenceRule, first: date, since: date, spend: Spend) -> Iterator[_Period]:
     step = timedelta(days=rule.interval)
     day = first + (since - first) // step * step
     while day.year < _LAST_YEAR:
-        budget.spend()
-        yield day, [day] if _fits(rule, day) else []
+        spend(1)
+        yield day, [day] if fits(rule, day) else []
         day = _after(day, step)
 
 
@@ -158,9 +153,7 @@ def _after(day: date, step: timedelta) -> date:
     return day + step if date.max - day > step else date.max
 
 
-_PERIODS: Final[
-    Mapping[Freq, Callable[[CalendarRule, date, date, ExpansionBudget], Iterator[_Period]]]
-] = {
+_PERIODS: Final[Mapping[Freq, Callable[[RecurrenceRule, date, date, Spend], Iterator[_Period]]]] = {
     Freq.YEARLY: _years,
     Freq.MONTHLY: _months,
     Freq.WEEKLY: _weeks,
@@ -168,21 +161,21 @@ _PERIODS: Final[
 }
 
 
-def _month(rule: CalendarRule, year: int, month: int, budget: ExpansionBudget) -> list[date]:
+def _month(rule: RecurrenceRule, year: int, month: int, spend: Spend) -> list[date]:
     """The days of a month that the rule names."""
     length = monthrange(year, month)[1]
     numbers: Iterable[int] = range(1, length + 1)
     if rule.monthdays:
         named = {day if day > 0 else length + 1 + day for day in rule.monthdays}
         numbers = sorted(day for day in named if 1 <= day <= length)
-    budget.spend(length if not rule.monthdays else len(rule.monthdays))
+    spend(length if not rule.monthdays else len(rule.monthdays))
     days = [date(year, month, number) for number in numbers]
     if not (rule.weekdays or rule.yeardays or rule.weeks):
         return days
-    return [day for day in days if _fits(rule, day)]
+    return [day for day in days if fits(rule, day)]
 
 
-def _fits(rule: CalendarRule, day: date) -> bool:
+def fits(rule: RecurrenceRule, day: date) -> bool:
     """Whether a day is one of those that every part of the rule names."""
     return (
         (not rule.months or day.month in rule.months)
@@ -193,19 +186,19 @@ def _fits(rule: CalendarRule, day: date) -> bool:
     )
 
 
-def _fits_month(rule: CalendarRule, day: date) -> bool:
+def _fits_month(rule: RecurrenceRule, day: date) -> bool:
     length = monthrange(day.year, day.month)[1]
     return day.day in rule.monthdays or day.day - length - 1 in rule.monthdays
 
 
-def _fits_weekday(rule: CalendarRule, day: date) -> bool:
+def _fits_weekday(rule: RecurrenceRule, day: date) -> bool:
     for named in rule.weekdays:
         if named.day == day.weekday() and (not named.nth or _is_nth(rule, day, named.nth)):
             return True
     return False
 
 
-def _is_nth(rule: CalendarRule, day: date, nth: int) -> bool:
+def _is_nth(rule: RecurrenceRule, day: date, nth: int) -> bool:
     """Of its month; of its year only where a yearly rule names no month."""
     if rule.freq is Freq.YEARLY and not rule.months:
         at, length = day.timetuple().tm_yday, _year_length(day.year)
@@ -214,12 +207,12 @@ def _is_nth(rule: CalendarRule, day: date, nth: int) -> bool:
     return nth == (at - 1) // _WEEK + 1 or nth == -((length - at) // _WEEK + 1)
 
 
-def _fits_year(rule: CalendarRule, day: date) -> bool:
+def _fits_year(rule: RecurrenceRule, day: date) -> bool:
     at = day.timetuple().tm_yday
     return at in rule.yeardays or at - _year_length(day.year) - 1 in rule.yeardays
 
 
-def _fits_week(rule: CalendarRule, day: date) -> bool:
+def _fits_week(rule: RecurrenceRule, day: date) -> bool:
     """Week 1 is the first with at least four days of the year, whatever day weeks begin on."""
     thursday = day + timedelta(days=3 - (day.weekday() - rule.week_starts) % _WEEK)
     at = (thursday.timetuple().tm_yday - 1) // _WEEK + 1
@@ -236,16 +229,22 @@ def _year_length(year: int) -> int:
 
 
 def _ticked(
-    rule: CalendarRule, first: datetime, zone: tzinfo, reach: Reach, budget: ExpansionBudget
+    rule: RecurrenceRule, first: datetime, zone: tzinfo, reach: Reach, spend: Spend
 ) -> Iterator[datetime]:
     step = COUNTED[rule.freq] * rule.interval
     since, until = reach
     # One earlier: the minutes of an hour reach into the window before its start does.
     index = max(0, (since - first) // step - 1)
-    while (at := first + index * step) <= until + step:
-        budget.spend()
+    while True:
+        try:
+            at = first + index * step
+        except OverflowError:
+            return
+        if at - COUNTED[Freq.HOURLY] > until:
+            return
+        spend(1)
         wall = at.astimezone(zone)
-        if not _fits(rule, wall.date()):
+        if not fits(rule, wall.date()):
             index = max(index + 1, -((first - _midnight(wall, zone)) // step))
             continue
         yield from _placed(rule, _of_tick(rule, at, wall))
@@ -257,7 +256,7 @@ def _midnight(wall: datetime, zone: tzinfo) -> datetime:
     return datetime.combine(wall.date() + _DAY, time(), zone).astimezone(UTC)
 
 
-def _of_tick(rule: CalendarRule, at: datetime, wall: datetime) -> list[datetime]:
+def _of_tick(rule: RecurrenceRule, at: datetime, wall: datetime) -> list[datetime]:
     if rule.hours and wall.hour not in rule.hours:
         return []
     if rule.seconds:

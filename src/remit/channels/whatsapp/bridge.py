@@ -15,10 +15,10 @@ from datetime import datetime
 from http import HTTPStatus
 from typing import Final
 
-from remit.channels import parts
+from remit.channels.kind import ChannelContext
 from remit.channels.send_rate import SendRate
-from remit.channels.whatsapp import message_text
-from remit.channels.whatsapp.sending import MOST, PATIENCE, WhatsAppChannel, digits
+from remit.channels.whatsapp.section import BridgeLink
+from remit.channels.whatsapp.sending import MOST, PATIENCE, WhatsAppMessages, digits
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,
@@ -61,10 +61,14 @@ class BridgeAddress:
             raise BadInput(_no_address(self.owner), field="owner")
 
 
-class BridgeChannel:
-    most: Final = MOST
-    guidance: Final = WhatsAppChannel.guidance
+def build(section: BridgeLink, context: ChannelContext) -> "BridgeChannel":
+    """The channel that a section of the settings describes."""
+    token = context.keys.token(section.token)
+    link = BridgeAddress(section.url, token, section.owner or None, section.knows_ids)
+    return BridgeChannel(link, context.clock, name=context.name)
 
+
+class BridgeChannel(WhatsAppMessages):
     def __init__(
         self,
         link: BridgeAddress,
@@ -73,43 +77,24 @@ class BridgeChannel:
         name: str = "whatsapp",
         patience: float = PATIENCE,
     ) -> None:
-        self.name: Final = name
+        super().__init__(name, link.url, link.owner, clock)
         self.keeps: Final = SendGuarantee.KEY if link.knows_ids else SendGuarantee.NOTHING
         self.grace: Final = _GRACE if link.knows_ids else 0.0
         self._link = link
-        self._clock = clock
         self._patience = patience
-        self._pace = SendRate(
-            overall=1
-        )  # a linked device that writes faster is taken for a machine
-        self._client = http_client.open_client(link.url)
-
-    @property
-    def knows_owner(self) -> bool:
-        return self._link.owner is not None
+        # A linked device that writes faster is taken for a machine.
+        self._pace = SendRate(overall=1)
 
     def takes(self, address: str) -> bool:
         """Whether this is an address that it could send to."""
         return _ADDRESS.fullmatch(digits(address)) is not None
-
-    async def close(self) -> None:
-        await self._client.aclose()
-
-    def shape(self, text: str) -> str:
-        """The text as WhatsApp shows it: its own marks instead of Markdown."""
-        return message_text.text(text)
-
-    def parts(self, shaped: str) -> tuple[str, ...]:
-        """The messages that a shaped text goes out as, each as it will be sent."""
-        return parts.split(shaped, MOST)
 
     async def send(self, parcel: Parcel) -> Answer:
         """Send the body as it is; never wait, never try again."""
         return await self._give(parcel, paced=True)
 
     async def _give(self, parcel: Parcel, *, paced: bool) -> Answer:
-        to = parcel.recipient if parcel.recipient is not None else self._link.owner
-        to = digits(to) if to is not None else None
+        to = self._recipient(parcel)
         wrong = _wrong(parcel, to)
         if wrong is not None or to is None:
             return Refused(wrong or "The owner has no address on the bridge. Name one.")

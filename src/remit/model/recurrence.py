@@ -1,16 +1,15 @@
-"""RRULE as RFC 5545 writes it, read to the letter: what cannot be kept is refused by name."""
+"""An RRULE as RFC 5545 writes it, read to the letter: what cannot be kept is refused by name."""
 
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.calendar.expansion import CalendarLimits, UnfitCalendar
-from remit.model.rrule import Freq, RruleWeekday
-
+MAX_COUNT: Final = 100_000
 DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _BYDAY: Final = re.compile(r"([+-]?[0-9]{1,2})?(MO|TU|WE|TH|FR|SA|SU)")
 _NUMBER: Final = re.compile(r"[+-]?[0-9]{1,12}")
@@ -18,16 +17,34 @@ _MOST_VALUES: Final = 400
 _LAST_WEEK: Final = 53
 _MOST_INTERVAL: Final = 1_000_000
 
+
+class Freq(StrEnum):
+    MINUTELY = "MINUTELY"
+    HOURLY = "HOURLY"
+    DAILY = "DAILY"
+    WEEKLY = "WEEKLY"
+    MONTHLY = "MONTHLY"
+    YEARLY = "YEARLY"
+
+
 # Which parts RFC 5545 3.3.10 forbids together with which frequency.
 _FORBIDDEN: Final[Mapping[str, frozenset[Freq]]] = {
     "BYWEEKNO": frozenset(Freq) - {Freq.YEARLY},
     "BYYEARDAY": frozenset({Freq.DAILY, Freq.WEEKLY, Freq.MONTHLY}),
-    "BYMONTHDAY": frozenset({Freq.WEEKLY}),
 }
 _NTH_DAYS: Final = (Freq.MONTHLY, Freq.YEARLY)
 
 
-class CalendarRule(Struct, frozen=True):
+class UnfitRule(Exception):
+    """A rule cannot be kept; the text goes on after the name of the rule: "has INTERVAL=0; …"."""
+
+
+class RruleWeekday(Struct, frozen=True):
+    day: int  # Monday is 0
+    nth: int = 0  # which one of its month or year, from the end if below 0; 0: each
+
+
+class RecurrenceRule(Struct, frozen=True):
     freq: Freq
     interval: int = 1
     count: int | None = None
@@ -51,13 +68,13 @@ class CalendarRule(Struct, frozen=True):
         ) or bool(self.hours or self.minutes)
 
 
-def read(text: str, limits: CalendarLimits) -> CalendarRule:
-    """Read a rule; raise Unfit for what is wrong with it or more than is taken."""
+def read(text: str, max_count: int = MAX_COUNT) -> RecurrenceRule:
+    """Read a rule; raise UnfitRule for what is wrong with it or more than is taken."""
     parts: dict[str, str] = {}
     for part in text.strip().strip(";").split(";"):
         name, _, value = (piece.strip() for piece in part.upper().partition("="))
         if name not in _READERS or name in parts or not value:
-            raise UnfitCalendar(f"its rule says {part!r:.40}, which is not understood")
+            raise UnfitRule(f"says {part!r:.40}, which is not understood")
         parts[name] = value
     freq = _freq(parts.pop("FREQ", ""))
     fields: dict[str, object] = {}
@@ -65,11 +82,11 @@ def read(text: str, limits: CalendarLimits) -> CalendarRule:
         field, reader = _READERS[name]
         fields[field] = reader(name, value)
         if freq in _FORBIDDEN.get(name, ()):
-            raise UnfitCalendar(f"its rule has {name} with FREQ={freq}, which RFC 5545 forbids")
-    return _sound(CalendarRule(freq, **fields), limits)  # type: ignore[arg-type]
+            raise UnfitRule(f"has {name} with FREQ={freq}, which RFC 5545 forbids")
+    return _sound(RecurrenceRule(freq, **fields), max_count)  # type: ignore[arg-type]
 
 
-def filled(rule: CalendarRule, first: datetime) -> CalendarRule:
+def filled(rule: RecurrenceRule, first: datetime) -> RecurrenceRule:
     """The rule with all it leaves out taken from its start, as RFC 5545 says."""
     new: dict[str, tuple[int, ...]] = {}
     weekdays = rule.weekdays
@@ -94,35 +111,31 @@ def filled(rule: CalendarRule, first: datetime) -> CalendarRule:
 
 
 def _freq(value: str) -> Freq:
+    if not value:
+        raise UnfitRule("has no FREQ; FREQ=DAILY would be one")
     if value == "SECONDLY":
-        raise UnfitCalendar(
-            "its rule repeats by the second; MINUTELY is the most often that is taken"
-        )
+        raise UnfitRule("repeats by the second; MINUTELY is the most often that is taken")
     try:
         return Freq(value)
     except ValueError:
-        sentence = f"its rule has FREQ={value:.20}; one of {', '.join(Freq)} would be understood"
-        raise UnfitCalendar(sentence) from None
+        sentence = f"has FREQ={value:.20}; one of {', '.join(Freq)} would be understood"
+        raise UnfitRule(sentence) from None
 
 
-def _sound(rule: CalendarRule, limits: CalendarLimits) -> CalendarRule:
+def _sound(rule: RecurrenceRule, max_count: int) -> RecurrenceRule:
     if not 1 <= rule.interval <= _MOST_INTERVAL:
-        raise UnfitCalendar(
-            f"its rule has INTERVAL={rule.interval}; from 1 to {_MOST_INTERVAL:,} would be taken"
+        raise UnfitRule(
+            f"has INTERVAL={rule.interval}; from 1 to {_MOST_INTERVAL:,} would be taken"
         )
-    if rule.count is not None and not 1 <= rule.count <= limits.count:
-        raise UnfitCalendar(
-            f"its rule has COUNT={rule.count}; from 1 to {limits.count:,} would be taken"
-        )
+    if rule.count is not None and not 1 <= rule.count <= max_count:
+        raise UnfitRule(f"has COUNT={rule.count}; from 1 to {max_count:,} would be taken")
     if len(rule.seconds) > 1:
-        raise UnfitCalendar("its rule repeats within a minute; one BYSECOND would be taken")
+        raise UnfitRule("repeats within a minute; one BYSECOND would be taken")
     nth = any(day.nth for day in rule.weekdays)
     if nth and (rule.freq not in _NTH_DAYS or rule.weeks):
-        raise UnfitCalendar(
-            f"its rule numbers a BYDAY with FREQ={rule.freq}, which RFC 5545 forbids"
-        )
+        raise UnfitRule(f"numbers a BYDAY with FREQ={rule.freq}, which RFC 5545 forbids")
     if rule.places and not replace(rule, places=()).picks:
-        raise UnfitCalendar("its rule has BYSETPOS without another BY part, which RFC 5545 forbids")
+        raise UnfitRule("has BYSETPOS without another BY part, which RFC 5545 forbids")
     return rule
 
 
@@ -132,15 +145,11 @@ def _numbers(low: int, high: int, *, signed: bool = False) -> "_Reader":
     def reader(name: str, value: str) -> tuple[int, ...]:
         pieces = value.split(",")
         if len(pieces) > _MOST_VALUES:
-            raise UnfitCalendar(
-                f"its rule has {len(pieces):,} values of {name}; {_MOST_VALUES} are taken"
-            )
+            raise UnfitRule(f"has {len(pieces):,} values of {name}; {_MOST_VALUES} are taken")
         numbers = tuple(sorted({_number(name, piece) for piece in pieces}))
         for number in numbers:
             if not low <= (abs(number) if signed else number) <= high:
-                raise UnfitCalendar(
-                    f"its rule has {name}={number}; from {low} to {high} would be right"
-                )
+                raise UnfitRule(f"has {name}={number}; from {low} to {high} would be right")
         return numbers
 
     return reader
@@ -148,7 +157,7 @@ def _numbers(low: int, high: int, *, signed: bool = False) -> "_Reader":
 
 def _number(name: str, value: str) -> int:
     if not _NUMBER.fullmatch(value.strip()):
-        raise UnfitCalendar(f"its rule has {name}={value:.20}, which is no number")
+        raise UnfitRule(f"has {name}={value:.20}, which is no number")
     return int(value)
 
 
@@ -158,14 +167,14 @@ def _weekdays(name: str, value: str) -> tuple[RruleWeekday, ...]:
         found = _BYDAY.fullmatch(piece.strip())
         nth = int(found[1] or 0) if found else 0
         if found is None or abs(nth) > _LAST_WEEK or (found[1] and not nth):
-            raise UnfitCalendar(f"its rule has {name}={piece:.20}; one looks like MO or -1FR")
+            raise UnfitRule(f"has {name}={piece:.20}; one looks like MO or -1FR")
         days.append(RruleWeekday(DAYS.index(found[2]), nth))
     return tuple(days)
 
 
 def _week_starts(name: str, value: str) -> int:
     if value not in DAYS:
-        raise UnfitCalendar(f"its rule has {name}={value:.20}; one looks like MO")
+        raise UnfitRule(f"has {name}={value:.20}; one looks like MO")
     return DAYS.index(value)
 
 

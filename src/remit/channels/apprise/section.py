@@ -1,0 +1,30 @@
+"""Services that Apprise writes to, in the settings."""
+
+from typing import ClassVar
+
+from remit.channels.kind import ChannelKind
+from remit.model.codec import Json
+
+
+class AppriseTargets(ChannelKind, frozen=True, kw_only=True):
+    """Places that Apprise writes to: each by a name, with the name of the secret that leads there.
+
+    `owner` is the one that is you.
+    """
+
+    kind: ClassVar[str] = "apprise"
+    service: ClassVar[str] = "Apprise"
+    built_by: ClassVar[str] = "remit.channels.apprise.sending"
+    promise: ClassVar[str] = "Never twice unasked. After a cut you are asked."
+
+    targets: dict[str, Json]
+    owner: str = ""
+    private: bool = False
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        return tuple(str(each) for each in self.targets.values())
+
+    def problem(self) -> str:
+        strings = all(isinstance(each, str) for each in self.targets.values())
+        return "" if strings else "targets must map names to names of secrets"
