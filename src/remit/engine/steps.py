@@ -99,7 +99,6 @@ class LocalSteps:
     async def move(self, to: Status, by: Actor) -> None:
         self.boundary()
         if self.task.status is to:
-            await self.save()
             return
         done, self._looked = self._looked, {}
         wish = await self.write(

@@ -90,7 +90,7 @@ async def _prove(
     evidence = Evidence(text, worked.read)
     verdict = await steps.look("verify", rooms.verifier.verify, steps.task, plan, evidence)
     steps.keep(verdict=verdict, spent=await rooms.thinker.spent(steps.task))
-    if verdict.passed and plan.delivery:
+    if verdict.passed and plan.delivery and steps.task.status is Status.VERIFYING:
         return None  # it is written down with the move that follows
     await steps.save()
     if verdict.passed:
