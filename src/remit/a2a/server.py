@@ -18,9 +18,9 @@ from remit.journal.follow import Journal
 from remit.model import ids
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import SessionId
+from remit.operations.permission import NotAllowed
 from remit.peer import rpc
 from remit.peer.agent_operations import AgentOperations, AgentOrder, AgentTaskView
-from remit.peer.permission import NotAllowed
 from remit.peer.rpc import RpcError, RpcMessage
 from remit.store.agent_tasks import AgentTaskFilter
 

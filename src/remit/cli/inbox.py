@@ -10,8 +10,8 @@ from remit.cli.out import Piece, StyledText
 from remit.cli.show import review_json
 from remit.errors import RemitError
 from remit.model.codec import Json
-from remit.model.ids import ReviewId
 from remit.model.review import INTENDED, LESSON, MERGE, SEND, Review, ReviewAnswer
+from remit.operations.arguments import NewDecision, Postponement
 from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.database import Tx
@@ -159,7 +159,7 @@ def _put_off(settings: Settings, review: Review) -> bool:
         return False
     try:
         with remit_client.opened(settings) as way:
-            way.later(ReviewId(str(review.id)), int(said))
+            way.ask(Postponement(str(review.id), hours=int(said)))
     except RemitError as error:
         out.say(StyledText(str(error), "red"))
         return False
@@ -176,7 +176,7 @@ def _settle(
         if review.needs_text(answered) and not text:
             return False
         with remit_client.opened(settings) as way:
-            way.decide(ReviewId(str(review.id)), answered, text, always=always)
+            way.ask(NewDecision(str(review.id), answered, text, always))
             serves = way.serves
     except RemitError as error:
         out.say(StyledText(str(error), "red"))

@@ -24,7 +24,7 @@ from remit.model.proof import label
 from remit.model.review import Review
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
-from remit.peer.permission import CallerAccess, NotAllowed
+from remit.operations.permission import CallerAccess, NotAllowed
 from remit.store import agent_tasks, events, reviews, search
 from remit.store.agent_tasks import AgentTaskFilter
 from remit.store.database import Tx

@@ -1,23 +1,20 @@
-"""Channels: how each stands and what it promises, a test message, and on again what was off."""
+"""Channels: how each stands, and what it promises."""
 
 import os
 from collections.abc import Mapping
 from typing import Final
 
 from remit.channels.registry import ChannelSecrets
-from remit.errors import BadInput, NotFound, RemitError
-from remit.model.caller import Scope
+from remit.errors import RemitError
 from remit.model.codec import Json
-from remit.model.delivery import Delivery, SendGuarantee
-from remit.model.task import Cue, Priority, Source, SourceKind
-from remit.server.bodies import ChannelTest
-from remit.server.call import VIEW, Call, CallResult, Route, created
+from remit.model.delivery import SendGuarantee
+from remit.operations.upkeep import DASHBOARD
+from remit.server.call import Call, CallResult, Route
 from remit.store import deliveries, permissions
 from remit.store.database import Tx
 from remit.store.secrets import Secrets, machine_ring
 from remit.wiring import App
 
-DASHBOARD: Final = "dashboard"
 GUARANTEES: Final[Mapping[SendGuarantee, str]] = {
     SendGuarantee.TRANSACTION: "Exactly once: what is shown and what is written down are one.",
     SendGuarantee.KEY: "Once: the same message given twice is taken as one.",
@@ -59,31 +56,6 @@ async def listed(house: App) -> list[Json]:
     return found
 
 
-async def try_out(call: Call) -> CallResult:
-    """Send a marked message the way every message goes; the task says what came of it."""
-    body, name, house = call.read(ChannelTest), call.path["name"], call.house
-    if name == DASHBOARD:
-        raise BadInput("The dashboard is Remit's own; there is nothing to test.", field="name")
-    if name not in house.outfit.channels:
-        raise NotFound("channel", f"{name!r:.60}")
-    mark = house.ids.ulid()[-4:]
-    text = f"Test message {mark} from {house.settings.agent} on {name}. Nothing needs doing."
-    title = f"Test the channel {name}"
-    cue = Cue(
-        source=Source(SourceKind.MANUAL, call.ref),
-        title=title,
-        text=title,
-        delivery=(Delivery(name, body.to, text),),
-        priority=Priority.HIGH,
-    )
-    return await created(call, await house.intake.admit(cue))
-
-
-async def switch_on(call: Call) -> CallResult:
-    """Use it again; what waited for that goes on."""
-    return CallResult(await call.house.permits.switch_on(call.path["name"]))
-
-
 def _keeps(house: App, name: str) -> SendGuarantee:
     return SendGuarantee.TRANSACTION if name == DASHBOARD else house.outfit.channels[name].keeps
 
@@ -109,24 +81,5 @@ ROUTES: Final = (
         does=list_channels,
         says="Every way out: whether it has what it needs, and what it promises",
         gives="Channels",
-    ),
-    Route(
-        method="POST",
-        path="/api/channels/{name}/test",
-        does=try_out,
-        says="Send a marked test message; the task says what came of it",
-        gives="Task",
-        status=201,
-        query=(VIEW,),
-        body=ChannelTest,
-        scope=Scope.ADMIN,
-    ),
-    Route(
-        method="POST",
-        path="/api/channels/{name}/on",
-        does=switch_on,
-        says="Use a channel again that was switched off; what waited for that goes on",
-        gives="SwitchedOn",
-        scope=Scope.ADMIN,
     ),
 )

@@ -5,8 +5,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.model.codec import to_json
+from remit.operations.tasks import CREATE, DELETE
 from remit.server import tasks
-from remit.server.call import VIEW, Call, CallResult, Route
+from remit.server.call import VIEW, Call, CallResult, Route, route_of
 from remit.store import tasks as stored
 
 _MIRRORED: Final = {
@@ -28,7 +29,7 @@ async def look(call: Call) -> CallResult:
 ROUTES: Final = (
     *(
         replace(route, path=route.path.replace("/api/", "/api/debug/"))
-        for route in tasks.ROUTES
+        for route in (*tasks.ROUTES, route_of(CREATE), route_of(DELETE))
         if (route.method, route.path) in _MIRRORED
     ),
     Route(

@@ -20,12 +20,12 @@ from remit.a2a import shapes as a2a_shapes
 from remit.mcp import server as mcp
 from remit.model.caller import Caller
 from remit.model.codec import JsonMap
+from remit.operations.callers import PROGRAM, CallerRegistry
+from remit.operations.permission import CallerAccess, as_agent
 from remit.peer.agent_operations import AgentOperations
-from remit.peer.permission import CallerAccess, as_agent
 from remit.server import problem
 from remit.server.bodies import MOST_BYTES
 from remit.server.call import Call, CallResult, Route
-from remit.server.callers import PROGRAM, CallerRegistry
 from remit.server.problem import Problem
 from remit.wiring import App
 

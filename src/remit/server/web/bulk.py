@@ -5,12 +5,13 @@ from datetime import timedelta
 from typing import Annotated, Final, Literal, cast
 
 from msgspec import Struct
-from msgspec.structs import replace
 from pydantic import BeforeValidator, Field
 
-from remit.model.codec import Json, JsonMap, stamp, text_of
+from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
-from remit.server import bulk as api
+from remit.operations.arguments import Bulk
+from remit.operations.bulk import BULK
+from remit.operations.table import perform
 from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult, Route
 from remit.server.web import line, saved, shell, words
@@ -90,10 +91,8 @@ async def act(call: Call) -> CallResult:
 
 async def _asked(call: Call, body: BulkForm, q: str) -> JsonMap:
     """Through the same door as programs: one guarded move for each, or what would be refused."""
-    asked: JsonMap = {"action": body.action, "dryRun": not body.sure}
-    asked |= {"filter": q} if body.every else {"ids": list[Json](body.id)}
-    answer = await api.act(replace(call, body=text_of(asked).encode(), form=False))
-    return cast("JsonMap", answer.content)
+    ids, line = (None, q) if body.every else (body.id, None)
+    return (await perform(call, Bulk(body.action, ids, line, not body.sure))).content
 
 
 async def _preview(call: Call, body: BulkForm, told: JsonMap) -> CallResult:
@@ -146,6 +145,7 @@ ROUTES: Final = (
         says="One thing for many tasks",
         gives="Page",
         body=BulkForm,
+        operation=BULK,
         page=True,
     ),
 )

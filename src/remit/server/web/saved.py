@@ -4,8 +4,10 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from remit.server import views as kept
-from remit.server.bodies import NewView, RequestBody
+from remit.operations import upkeep
+from remit.operations.arguments import NewView, RemoveView
+from remit.operations.table import perform
+from remit.server.bodies import RequestBody, model_of
 from remit.server.call import Call, CallResult, Route
 from remit.server.web import shell
 from remit.server.web.listing import ListAddress
@@ -24,13 +26,14 @@ async def named(call: Call, q: str) -> str:
 
 
 async def keep(call: Call) -> CallResult:
-    await kept.keep(call)
-    return shell.elsewhere(ListAddress(q=call.read(NewView).filter).href())
+    view = call.arguments(NewView)
+    await perform(call, view)
+    return shell.elsewhere(ListAddress(q=view.filter).href())
 
 
 async def drop(call: Call) -> CallResult:
     body = call.read(RemoveViewForm)
-    await call.house.db.write(task_filter.delete_view, body.name)
+    await perform(call, RemoveView(body.name))
     return shell.elsewhere(back(body.back))
 
 
@@ -46,7 +49,8 @@ ROUTES: Final = (
         does=keep,
         says="Keep a view",
         gives="Page",
-        body=NewView,
+        body=model_of(NewView),
+        operation=upkeep.SAVE_VIEW,
         page=True,
     ),
     Route(
@@ -56,6 +60,7 @@ ROUTES: Final = (
         says="Forget a view",
         gives="Page",
         body=RemoveViewForm,
+        operation=upkeep.REMOVE_VIEW,
         page=True,
     ),
 )

@@ -7,9 +7,8 @@ from msgspec.structs import replace
 from remit.errors import BadInput, NotFound
 from remit.model import ids
 from remit.model.task import SourceKind
-from remit.server import filters
+from remit.operations import filters
 from remit.server.call import Call, CallResult, QueryParameter, Route
-from remit.server.listing import filter_context
 from remit.server.web import line, listing, row, saved, shell, stats_bar, words
 from remit.server.web.bulk import VERBS
 from remit.server.web.listing import ListAddress, ListGrouping
@@ -71,7 +70,7 @@ async def rows(call: Call) -> CallResult:
 
 def wanted_of(call: Call, q: str) -> TaskFilter:
     """The filter that a line of words means; a bad one is refused with a sentence."""
-    return filters.typed(q, filter_context(call.house)) if q.strip() else TaskFilter()
+    return filters.typed(q, filters.context(call.house)) if q.strip() else TaskFilter()
 
 
 def _shown(call: Call) -> ListAddress:
