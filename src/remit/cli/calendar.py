@@ -18,7 +18,7 @@ from remit.cli.out import StyledText
 from remit.cli.secrets import value_of
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap, to_json
-from remit.operations.arguments import SyncCalendars
+from remit.operations.settings_arguments import SyncCalendars
 from remit.server import files
 from remit.settings import CalendarServer, Settings, edit
 from remit.settings.calendar import OWN

@@ -29,7 +29,8 @@ from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Task
-from remit.operations.arguments import CancelTask, ChannelTest, NewDecision, SwitchChannelOn
+from remit.operations.arguments import CancelTask, NewDecision
+from remit.operations.settings_arguments import ChannelTest, SwitchChannelOn
 from remit.settings import Settings
 from remit.store import inbound, reviews, tasks
 from remit.store.read_only import glance

@@ -21,7 +21,7 @@ from remit.intake.book import FILE, ContactAddress, ContactEntry
 from remit.model.codec import Json, JsonMap
 from remit.model.permit import Permission
 from remit.model.reply import Policy
-from remit.operations.arguments import NewPermission
+from remit.operations.settings_arguments import NewPermission
 from remit.settings import Settings
 from remit.store import permissions
 from remit.store.read_only import glance

@@ -11,7 +11,7 @@ from remit.cli.options import AsJson, flag
 from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap, stamp
-from remit.operations.arguments import StartCue
+from remit.operations.settings_arguments import StartCue
 from remit.store import cues
 from remit.store.cues import CueFate, StoredCue
 from remit.store.read_only import glance

@@ -23,9 +23,10 @@ from remit.model.ids import TaskId
 from remit.model.status import PAUSABLE, Status
 from remit.model.task import Task
 from remit.model.view import JsonView
-from remit.operations.arguments import Arguments, NewMessage, RebuildRecall, RunTask
+from remit.operations.arguments import Arguments, NewMessage, RunTask
 from remit.operations.callers import CallerRegistry
 from remit.operations.operation import OperationRequest
+from remit.operations.settings_arguments import RebuildRecall
 from remit.operations.table import perform
 from remit.server.files import token_of
 from remit.server.recall import alike

@@ -11,8 +11,8 @@ from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
 from remit.model.notice import Notice, NoticeState
-from remit.operations.arguments import TriedWay
 from remit.operations.notice_json import notice as shape
+from remit.operations.settings_arguments import TriedWay
 from remit.store import notices
 from remit.store.read_only import glance
 

@@ -10,7 +10,7 @@ from remit import settings as house_settings
 from remit.cli import codes, out, remote
 from remit.cli.options import AsJson, flag
 from remit.errors import Unreachable
-from remit.operations.arguments import InviteBrowser
+from remit.operations.settings_arguments import InviteBrowser
 
 _SCREENS: Final = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 

@@ -10,7 +10,7 @@ from remit.cli.options import AsJson, flag
 from remit.cli.out import Piece, StyledText
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
-from remit.operations.arguments import TurnRecallOff
+from remit.operations.settings_arguments import TurnRecallOff
 from remit.settings import DEFAULT_FILE, Settings, edit
 from remit.store.read_only import glance
 

@@ -13,7 +13,7 @@ from remit.cli.tally import CommandTally
 from remit.model.codec import JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.lesson import REFLECT, FileVersion, standing
-from remit.operations.arguments import LookBack
+from remit.operations.settings_arguments import LookBack
 from remit.reflect import lines
 from remit.reflect.harvest import FOLDER
 from remit.reflect.statistics import LEAST

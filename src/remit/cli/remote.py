@@ -15,7 +15,8 @@ from remit.cli.watch import PAUSE, EventWatch
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.model.task import Task
-from remit.operations.arguments import Arguments, NewMessage, RebuildRecall, RunTask
+from remit.operations.arguments import Arguments, NewMessage, RunTask
+from remit.operations.settings_arguments import RebuildRecall
 
 _LOOK_AGAIN: Final = 0.3  # seconds
 _CODES: Final = {

@@ -7,8 +7,8 @@ from remit.cli import codes, out, remit_client, words
 from remit.cli.options import AsJson, flag
 from remit.cli.out import Piece, StyledText
 from remit.model.lesson import FileVersion, standing
-from remit.operations.arguments import Revert
 from remit.operations.lesson_json import history as told
+from remit.operations.settings_arguments import Revert
 from remit.store import reflections
 from remit.store.read_only import glance
 

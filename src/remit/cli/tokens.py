@@ -14,8 +14,8 @@ from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput, NotFound
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
-from remit.operations.arguments import NewToken, RevokeToken
 from remit.operations.callers import shape
+from remit.operations.settings_arguments import NewToken, RevokeToken
 from remit.settings import Settings
 from remit.store import callers
 from remit.store.callers import ApiToken

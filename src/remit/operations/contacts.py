@@ -16,7 +16,7 @@ from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp, text_of
 from remit.model.permit import Permission
 from remit.model.reply import Policy
-from remit.operations import arguments as args
+from remit.operations import settings_arguments as args
 from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
 from remit.store import permissions
 

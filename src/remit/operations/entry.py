@@ -8,7 +8,7 @@ from remit.channels.push.sending import NEEDS
 from remit.errors import NotFound
 from remit.model.caller import ALL, Scope
 from remit.model.codec import JsonMap, stamp
-from remit.operations import arguments as args
+from remit.operations import settings_arguments as args
 from remit.operations.callers import CODE_LIFE, shape
 from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
 from remit.operations.permission import NotAllowed

@@ -28,6 +28,7 @@ from remit.operations.callers import CallerRegistry
 from remit.operations.permission import CallerAccess, access
 from remit.owner import Owner
 from remit.ports import Clock
+from remit.recall.finder import TaskFinder
 from remit.review.inbox import Inbox
 from remit.settings import NoticeSettings, Settings
 from remit.store import tasks
@@ -173,6 +174,8 @@ class CuePort(Protocol):
 
 
 class RecallPort(Protocol):
+    finder: TaskFinder
+
     async def rebuild(self) -> None: ...
     async def turn_off(self) -> None: ...
     async def state(self) -> JsonMap: ...

@@ -11,8 +11,8 @@ from remit.model.caller import Scope
 from remit.model.codec import JsonMap, stamp
 from remit.model.delivery import Delivery
 from remit.model.task import Cue, Priority, Source, SourceKind
-from remit.operations import arguments as args
 from remit.operations import filters
+from remit.operations import settings_arguments as args
 from remit.operations.lesson_json import changed
 from remit.operations.notice_json import notice
 from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest

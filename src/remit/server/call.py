@@ -13,12 +13,7 @@ from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId, SeriesId, TaskId
-from remit.operations.arguments import (
-    Arguments,
-    ReviewArguments,
-    SeriesArguments,
-    TaskArguments,
-)
+from remit.operations.arguments import Arguments, ReviewArguments, SeriesArguments, TaskArguments
 from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.server import bodies
 from remit.server.problem import Problem, RequestRefused
@@ -197,6 +192,46 @@ def route_of(operation: Operation) -> Route:
         operation=operation,
         kept=kind.kept,
         tagged=operation.tagged,
+    )
+
+
+def page(
+    path: str, does: Does, says: str, *query: QueryParameter, scope: Scope | None = None
+) -> Route:
+    """A page, or a part of one."""
+    return Route(
+        method="GET",
+        path=path,
+        does=does,
+        says=says,
+        gives="Page",
+        query=query,
+        page=True,
+        scope=scope,
+    )
+
+
+def form(
+    path: str,
+    does: Does,
+    says: str,
+    body: type[BaseModel],
+    operation: Operation | None = None,
+    *,
+    scope: Scope | None = None,
+) -> Route:
+    """What a form of a page sends."""
+    return Route(
+        method="POST",
+        path=path,
+        does=does,
+        says=says,
+        gives="Page",
+        body=body,
+        operation=operation,
+        kept=operation is None or operation.arguments.kept,
+        page=True,
+        scope=scope,
     )
 
 

@@ -13,7 +13,7 @@ from remit.operations.arguments import Bulk
 from remit.operations.bulk import BULK
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, form
 from remit.server.web import line, saved, shell, words
 from remit.store import tasks
 from remit.store.database import Tx
@@ -137,15 +137,4 @@ def _number(found: Json) -> int:
     return cast("int", found)
 
 
-ROUTES: Final = (
-    Route(
-        method="POST",
-        path="/tasks/bulk",
-        does=act,
-        says="One thing for many tasks",
-        gives="Page",
-        body=BulkForm,
-        operation=BULK,
-        page=True,
-    ),
-)
+ROUTES: Final = (form("/tasks/bulk", act, "One thing for many tasks", BulkForm, BULK),)

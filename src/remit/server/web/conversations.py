@@ -22,10 +22,9 @@ from remit.operations.arguments import (
     NewTurn,
     RemoveConversation,
 )
-from remit.operations.operation import Operation
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, Does, QueryParameter, Route, numbers
+from remit.server.call import Call, CallResult, QueryParameter, form, numbers, page
 from remit.server.conversations import ident
 from remit.server.web import shell, talk_cards
 from remit.server.web.talk_cards import TaskCard, place_of
@@ -273,35 +272,16 @@ def _drawn(tx: Tx, said: Sequence[Turn], place: CardContext) -> list[TurnView]:
     ]
 
 
-def _looks(path: str, does: Does, says: str, *query: QueryParameter) -> Route:
-    return Route(
-        method="GET", path=path, does=does, says=says, gives="Page", page=True, query=query
-    )
-
-
-def _acts(path: str, does: Does, says: str, body: type[RequestBody], operation: Operation) -> Route:
-    return Route(
-        method="POST",
-        path=path,
-        does=does,
-        says=says,
-        gives="Page",
-        page=True,
-        body=body,
-        operation=operation,
-    )
-
-
 _ONE: Final = "/conversations/{id}"
 ROUTES: Final = (
-    _looks("/conversations", list_page, "Every conversation"),
-    _looks(_ONE, conversation_page, "One conversation", _BEFORE, _ABOUT),
-    _looks(f"{_ONE}/turns", turns, "What was said since", _AFTER),
-    _looks(f"{_ONE}/rail", rail, "The margin alone"),
-    _looks("/talk/card/{id}", card, "A task in a talk", _FULL),
-    _looks("/talk/task/{id}", line, "A task in the margin"),
-    _acts("/conversations", begin, "Begin one", TurnForm, messages.SAY),
-    _acts(_ONE, say, "Say something", TurnForm, messages.SAY),
-    _acts(f"{_ONE}/title", rename, "Give it a name", NewName, messages.RENAME),
-    _acts(f"{_ONE}/delete", remove, "Put it away", EmptyBody, messages.REMOVE),
+    page("/conversations", list_page, "Every conversation"),
+    page(_ONE, conversation_page, "One conversation", _BEFORE, _ABOUT),
+    page(f"{_ONE}/turns", turns, "What was said since", _AFTER),
+    page(f"{_ONE}/rail", rail, "The margin alone"),
+    page("/talk/card/{id}", card, "A task in a talk", _FULL),
+    page("/talk/task/{id}", line, "A task in the margin"),
+    form("/conversations", begin, "Begin one", TurnForm, messages.SAY),
+    form(_ONE, say, "Say something", TurnForm, messages.SAY),
+    form(f"{_ONE}/title", rename, "Give it a name", NewName, messages.RENAME),
+    form(f"{_ONE}/delete", remove, "Put it away", EmptyBody, messages.REMOVE),
 )

@@ -13,7 +13,7 @@ from remit.operations.arguments import NewMessage, NewTask
 from remit.operations.messages import HEAR
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, QueryParameter, Route
+from remit.server.call import Call, CallResult, QueryParameter, form, page
 from remit.server.web import shell, words
 from remit.store import search
 
@@ -104,34 +104,15 @@ def _receipt(heard: MessageResult) -> dict[str, object]:
 
 
 ROUTES: Final = (
-    Route(method="GET", path="/", does=front, says="The front door", gives="Page", page=True),
-    Route(method="GET", path="/new", does=fresh, says="A new task", gives="Page", page=True),
-    Route(
-        method="POST",
-        path="/new",
-        does=entrust,
-        says="Hand over a task",
-        gives="Page",
-        page=True,
-        body=OrderForm,
-        operation=HEAR,
-    ),
-    Route(
-        method="GET",
-        path="/new/{id}",
-        does=received,
-        says="What a message became",
-        gives="Page",
-        page=True,
-    ),
-    Route(method="GET", path="/agent", does=agent, says="Who works", gives="Page", page=True),
-    Route(
-        method="GET",
-        path="/palette",
-        does=palette,
-        says="Tasks by a few letters",
-        gives="Page",
-        page=True,
-        query=(QueryParameter("q", "What is typed.", {"type": "string"}),),
+    page("/", front, "The front door"),
+    page("/new", fresh, "A new task"),
+    form("/new", entrust, "Hand over a task", OrderForm, HEAR),
+    page("/new/{id}", received, "What a message became"),
+    page("/agent", agent, "Who works"),
+    page(
+        "/palette",
+        palette,
+        "Tasks by a few letters",
+        QueryParameter("q", "What is typed.", {"type": "string"}),
     ),
 )

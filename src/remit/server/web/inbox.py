@@ -21,10 +21,9 @@ from remit.operations.arguments import (
     SeeTask,
     UndoTask,
 )
-from remit.operations.operation import Operation
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, Does, QueryParameter, Route
+from remit.server.call import Call, CallResult, QueryParameter, form, page
 from remit.server.web import ask, inbox_listing, letter, review_kinds, review_state, shell
 from remit.server.web.ask import ReviewPage
 from remit.server.web.review_kinds import ReviewKind
@@ -291,45 +290,24 @@ def _until(said: NewLater, now: datetime) -> datetime:
     return at
 
 
-def _looks(path: str, does: Does, says: str, *query: QueryParameter) -> Route:
-    return Route(
-        method="GET", path=path, does=does, says=says, gives="Page", page=True, query=query
-    )
-
-
-def _acts(path: str, does: Does, says: str, body: type[RequestBody], operation: Operation) -> Route:
-    return Route(
-        method="POST",
-        path=path,
-        does=does,
-        says=says,
-        gives="Page",
-        page=True,
-        body=body,
-        operation=operation,
-        scope=Scope.APPROVE if operation is tasks.RESUME else None,  # what was held back goes out
-    )
-
-
 ROUTES: Final = (
-    _looks("/inbox", front, "What waits for the owner", _DONE),
-    _looks("/inbox/list", rows, "The list alone", _AT),
-    _looks("/inbox/{id}", review_page, "One thing that waits", _DONE),
-    _looks("/inbox/{id}/stand", stand, "How it stands by now"),
-    Route(
-        method="POST",
-        path="/inbox/{id}/preview",
-        does=preview,
-        says="How a text would arrive",
-        gives="Page",
-        page=True,
-        body=NewText,
-        scope=Scope.READ,
+    page("/inbox", front, "What waits for the owner", _DONE),
+    page("/inbox/list", rows, "The list alone", _AT),
+    page("/inbox/{id}", review_page, "One thing that waits", _DONE),
+    page("/inbox/{id}/stand", stand, "How it stands by now"),
+    form("/inbox/{id}/preview", preview, "How a text would arrive", NewText, scope=Scope.READ),
+    form("/inbox/{id}", decide, "Decide it", NewAnswer, reviews.DECIDE),
+    form("/inbox/{id}/later", later, "Put it off", NewLater, reviews.LATER),
+    form("/inbox/{id}/undo", undo, "Call it back", EmptyBody, tasks.UNDO),
+    # What was held back goes out: that takes what deciding takes.
+    form(
+        "/inbox/{id}/resume",
+        resume,
+        "Send it after all",
+        EmptyBody,
+        tasks.RESUME,
+        scope=Scope.APPROVE,
     ),
-    _acts("/inbox/{id}", decide, "Decide it", NewAnswer, reviews.DECIDE),
-    _acts("/inbox/{id}/later", later, "Put it off", NewLater, reviews.LATER),
-    _acts("/inbox/{id}/undo", undo, "Call it back", EmptyBody, tasks.UNDO),
-    _acts("/inbox/{id}/resume", resume, "Send it after all", EmptyBody, tasks.RESUME),
-    _acts("/inbox/{id}/seen", mark_seen, "It was seen", EmptyBody, tasks.SEE),
-    _acts("/inbox/{id}/retry", retry, "Try it again", NewTry, tasks.RETRY),
+    form("/inbox/{id}/seen", mark_seen, "It was seen", EmptyBody, tasks.SEE),
+    form("/inbox/{id}/retry", retry, "Try it again", NewTry, tasks.RETRY),
 )

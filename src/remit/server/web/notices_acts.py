@@ -5,10 +5,10 @@ from typing import Final, cast
 from remit.errors import BadInput
 from remit.model.notice import Notice
 from remit.operations import upkeep
-from remit.operations.arguments import NoticesForm, TriedWay
+from remit.operations.settings_arguments import NoticesForm, TriedWay
 from remit.operations.table import perform
 from remit.server.bodies import model_of
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, form
 from remit.server.web import notices_section, settings
 
 _OUTDONE: Final = "Kept in settings.toml, but a variable of the environment counts instead."
@@ -36,24 +36,10 @@ async def try_out(call: Call) -> CallResult:
 
 
 ROUTES: Final = (
-    Route(
-        method="POST",
-        path="/settings/notices",
-        does=save,
-        says="What is told where",
-        gives="Page",
-        page=True,
-        body=model_of(NoticesForm),
-        operation=upkeep.SAVE_NOTICES,
+    form(
+        "/settings/notices", save, "What is told where", model_of(NoticesForm), upkeep.SAVE_NOTICES
     ),
-    Route(
-        method="POST",
-        path="/settings/notices/test",
-        does=try_out,
-        says="Try a way out",
-        gives="Page",
-        page=True,
-        body=model_of(TriedWay),
-        operation=upkeep.TEST_NOTICE,
+    form(
+        "/settings/notices/test", try_out, "Try a way out", model_of(TriedWay), upkeep.TEST_NOTICE
     ),
 )

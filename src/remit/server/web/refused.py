@@ -2,11 +2,11 @@
 
 from typing import Final
 
-from remit.operations.arguments import RefusalForm
+from remit.operations.settings_arguments import RefusalForm
 from remit.operations.table import perform
 from remit.operations.upkeep import SEE_REFUSAL
 from remit.server.bodies import model_of
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, form
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import shell
 
@@ -22,14 +22,11 @@ async def see(call: Call) -> CallResult:
 
 
 ROUTES: Final = (
-    Route(
-        method="POST",
-        path="/schedule/refused",
-        does=see,
-        says="An event that starts nothing was seen",
-        gives="Page",
-        page=True,
-        body=model_of(RefusalForm),
-        operation=SEE_REFUSAL,
+    form(
+        "/schedule/refused",
+        see,
+        "An event that starts nothing was seen",
+        model_of(RefusalForm),
+        SEE_REFUSAL,
     ),
 )

@@ -5,10 +5,10 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from remit.operations import upkeep
-from remit.operations.arguments import NewView, RemoveView
+from remit.operations.settings_arguments import NewView, RemoveView
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody, model_of
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, form
 from remit.server.web import shell
 from remit.server.web.listing import ListAddress
 from remit.store import task_filter
@@ -43,24 +43,6 @@ def back(text: str) -> str:
 
 
 ROUTES: Final = (
-    Route(
-        method="POST",
-        path="/tasks/views",
-        does=keep,
-        says="Keep a view",
-        gives="Page",
-        body=model_of(NewView),
-        operation=upkeep.SAVE_VIEW,
-        page=True,
-    ),
-    Route(
-        method="POST",
-        path="/tasks/views/delete",
-        does=drop,
-        says="Forget a view",
-        gives="Page",
-        body=RemoveViewForm,
-        operation=upkeep.REMOVE_VIEW,
-        page=True,
-    ),
+    form("/tasks/views", keep, "Keep a view", model_of(NewView), upkeep.SAVE_VIEW),
+    form("/tasks/views/delete", drop, "Forget a view", RemoveViewForm, upkeep.REMOVE_VIEW),
 )

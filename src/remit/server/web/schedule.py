@@ -18,7 +18,7 @@ from remit.operations import series as operations
 from remit.operations.operation import Operation
 from remit.server import refusals
 from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, Does, QueryParameter, Route
+from remit.server.call import Call, CallResult, Does, QueryParameter, form, page
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import calendar, line, row, shell, words
 from remit.server.web.calendar import CalendarMark, CalendarSheet, CalendarSpan
@@ -117,11 +117,11 @@ async def slot(call: Call) -> CallResult:
     return await shell.page(call, "pages/slot.html", values)
 
 
-def _orders(operation: Operation, form: type[SeriesForm], done: str) -> Does:
+def _orders(operation: Operation, kind: type[SeriesForm], done: str) -> Does:
     """Do something to a series, and show the sheet again with a word of it."""
 
     async def act(call: Call) -> CallResult:
-        body = call.read(form)
+        body = call.read(kind)
         told: dict[str, str] = {"id": _id(call)}
         if isinstance(body, SlotForm):
             told["slot"] = body.at
@@ -317,42 +317,23 @@ _VERBS: Final = (
 )
 _SAID: Final = {done: operation.sentence for _, operation, _, done, _ in _VERBS}
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/schedule",
-        does=show,
-        says="The calendar",
-        gives="Page",
-        query=(
-            QueryParameter("span", "A week or a month.", {"enum": [*CalendarSpan]}),
-            QueryParameter("on", "A day in it.", {"type": "string", "format": "date"}),
-            QueryParameter("done", "What was done just now.", {"type": "string"}),
-        ),
-        page=True,
+    page(
+        "/schedule",
+        show,
+        "The calendar",
+        QueryParameter("span", "A week or a month.", {"enum": [*CalendarSpan]}),
+        QueryParameter("on", "A day in it.", {"type": "string", "format": "date"}),
+        QueryParameter("done", "What was done just now.", {"type": "string"}),
     ),
-    Route(
-        method="GET",
-        path="/schedule/{id}",
-        does=slot,
-        says="One run of a series",
-        gives="Page",
-        query=(
-            QueryParameter("at", "Its time.", {"type": "string", "format": "date-time"}),
-            QueryParameter("back", "Where one came from.", {"type": "string"}),
-        ),
-        page=True,
+    page(
+        "/schedule/{id}",
+        slot,
+        "One run of a series",
+        QueryParameter("at", "Its time.", {"type": "string", "format": "date-time"}),
+        QueryParameter("back", "Where one came from.", {"type": "string"}),
     ),
     *(
-        Route(
-            method="POST",
-            path=f"/schedule/{{id}}/{verb}",
-            does=_orders(operation, form, done),
-            says=says,
-            gives="Page",
-            body=form,
-            page=True,
-            operation=operation,
-        )
-        for verb, operation, form, done, says in _VERBS
+        form(f"/schedule/{{id}}/{verb}", _orders(operation, body, done), says, body, operation)
+        for verb, operation, body, done, says in _VERBS
     ),
 )

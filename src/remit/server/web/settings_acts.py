@@ -10,7 +10,8 @@ from remit.intake.book import FILE
 from remit.model.caller import Scope
 from remit.model.reply import Policy
 from remit.operations import contacts, entry, upkeep
-from remit.operations.arguments import (
+from remit.operations.operation import Operation
+from remit.operations.settings_arguments import (
     ChangedContact,
     ChannelTest,
     NewContact,
@@ -18,10 +19,9 @@ from remit.operations.arguments import (
     NewToken,
     RemoveContact,
 )
-from remit.operations.operation import Operation
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody, model_of
-from remit.server.call import Call, CallResult, Does, Route
+from remit.server.call import Call, CallResult, Does, form
 from remit.server.web import settings, shell
 
 _NAME: Final = 200
@@ -142,50 +142,50 @@ def _entry(said: ContactForm) -> NewContact:
     return NewContact(name, channels, aliases, said.role.strip() or None)
 
 
-def _post(
-    path: str, operation: Operation, does: Does, says: str, body: type[RequestBody] = EmptyBody
-) -> Route:
-    return Route(
-        method="POST",
-        path=path,
-        does=does,
-        says=says,
-        gives="Page",
-        page=True,
-        body=body,
-        operation=operation,
-        kept=operation.arguments.kept,
-    )
-
-
 _PERMISSION: Final = model_of(NewPermission)
 _ON, _REVOKE, _SIGN_OUT = upkeep.SWITCH_CHANNEL_ON, entry.REVOKE_TOKEN, entry.END_SIGN_IN
 ROUTES: Final = (
-    _post("/settings/channels/{name}/test", upkeep.TEST_CHANNEL, test, "Try a channel out"),
-    _post("/settings/channels/{name}/on", _ON, _then(_ON, "channels"), "Use a channel again"),
-    _post(
-        "/settings/contacts", contacts.ADD, add_contact, "Put someone into the book", ContactForm
+    form(
+        "/settings/channels/{name}/test", test, "Try a channel out", EmptyBody, upkeep.TEST_CHANNEL
     ),
-    _post(
+    form(
+        "/settings/channels/{name}/on",
+        _then(_ON, "channels"),
+        "Use a channel again",
+        EmptyBody,
+        _ON,
+    ),
+    form("/settings/contacts", add_contact, "Put someone into the book", ContactForm, contacts.ADD),
+    form(
         "/settings/contacts/drop",
-        contacts.REMOVE,
         drop_contact,
         "Take someone out of the book",
         RemoveContactForm,
+        contacts.REMOVE,
     ),
-    _post(
+    form(
         "/settings/contacts/policy",
-        contacts.PERMIT,
         permit,
         "Whether someone is written to",
         _PERMISSION,
+        contacts.PERMIT,
     ),
-    _post(
-        "/settings/policies/forget", contacts.PERMIT, forget, "Take a permission back", _PERMISSION
+    form(
+        "/settings/policies/forget", forget, "Take a permission back", _PERMISSION, contacts.PERMIT
     ),
-    _post("/settings/tokens", entry.MAKE_TOKEN, make_token, "Make a token", TokenForm),
-    _post("/settings/tokens/{id}/revoke", _REVOKE, _then(_REVOKE, "tokens"), "Revoke a token"),
-    _post(
-        "/settings/sign-ins/{id}/end", _SIGN_OUT, _then(_SIGN_OUT, "tokens"), "Sign a browser out"
+    form("/settings/tokens", make_token, "Make a token", TokenForm, entry.MAKE_TOKEN),
+    form(
+        "/settings/tokens/{id}/revoke",
+        _then(_REVOKE, "tokens"),
+        "Revoke a token",
+        EmptyBody,
+        _REVOKE,
+    ),
+    form(
+        "/settings/sign-ins/{id}/end",
+        _then(_SIGN_OUT, "tokens"),
+        "Sign a browser out",
+        EmptyBody,
+        _SIGN_OUT,
     ),
 )

@@ -10,7 +10,7 @@ from remit.operations.arguments import DeleteTask, RetryTask, TalkAboutTask
 from remit.operations.operation import Operation
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, Does, Route
+from remit.server.call import Call, CallResult, Does, form, page
 from remit.server.web import shell
 from remit.store import tasks as stored
 
@@ -75,62 +75,14 @@ _ACTS: Final = (
 )
 ROUTES: Final = (
     *(
-        Route(
-            method="POST",
-            path=f"/tasks/{{id}}/{name}",
-            does=_does(operation),
-            says=says,
-            gives="Page",
-            page=True,
-            body=EmptyBody,
-            operation=operation,
-        )
+        form(f"/tasks/{{id}}/{name}", _does(operation), says, EmptyBody, operation)
         for name, operation, says in _ACTS
     ),
-    Route(
-        method="POST",
-        path="/tasks/{id}/delete",
-        does=remove,
-        says="Hide it; cancel it first if it runs",
-        gives="Page",
-        page=True,
-        body=EmptyBody,
-        operation=tasks.DELETE,
+    form(
+        "/tasks/{id}/delete", remove, "Hide it; cancel it first if it runs", EmptyBody, tasks.DELETE
     ),
-    Route(
-        method="GET",
-        path="/tasks/{id}/delete",
-        does=confirm,
-        says="Whether it is to be deleted",
-        gives="Page",
-        page=True,
-    ),
-    Route(
-        method="GET",
-        path="/tasks/{id}/again",
-        does=again,
-        says="Other instructions for another try",
-        gives="Page",
-        page=True,
-    ),
-    Route(
-        method="POST",
-        path="/tasks/{id}/retry",
-        does=retry,
-        says="Try it again, as a new task",
-        gives="Page",
-        page=True,
-        body=RetryForm,
-        operation=tasks.RETRY,
-    ),
-    Route(
-        method="POST",
-        path="/tasks/{id}/ask",
-        does=ask,
-        says="Talk about it",
-        gives="Page",
-        page=True,
-        body=EmptyBody,
-        operation=messages.TALK_ABOUT,
-    ),
+    page("/tasks/{id}/delete", confirm, "Whether it is to be deleted"),
+    page("/tasks/{id}/again", again, "Other instructions for another try"),
+    form("/tasks/{id}/retry", retry, "Try it again, as a new task", RetryForm, tasks.RETRY),
+    form("/tasks/{id}/ask", ask, "Talk about it", EmptyBody, messages.TALK_ABOUT),
 )

@@ -14,7 +14,7 @@ from remit.operations import tasks as operations
 from remit.operations.arguments import EditTask, NewDelivery
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, form, page
 from remit.server.web import shell, task_sections
 from remit.store import tasks as stored
 from remit.store.database import Tx
@@ -38,7 +38,7 @@ class NewEdit(RequestBody):
     version: Annotated[str, Field(max_length=100)]
 
 
-async def form(call: Call) -> CallResult:
+async def edit_page(call: Call) -> CallResult:
     """The task as it is now."""
     task, version = await call.house.db.read(_read, call.task_id)
     return await shell.page(call, "pages/task_edit.html", _values(call, task, version))
@@ -152,22 +152,6 @@ def _delivery(task: Task, said: NewEdit) -> list[NewDelivery] | None:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/tasks/{id}/edit",
-        does=form,
-        says="Change a task that has not begun",
-        gives="Page",
-        page=True,
-    ),
-    Route(
-        method="POST",
-        path="/tasks/{id}/edit",
-        does=save,
-        says="Change a task that has not begun",
-        gives="Page",
-        page=True,
-        body=NewEdit,
-        operation=operations.EDIT,
-    ),
+    page("/tasks/{id}/edit", edit_page, "Change a task that has not begun"),
+    form("/tasks/{id}/edit", save, "Change a task that has not begun", NewEdit, operations.EDIT),
 )
