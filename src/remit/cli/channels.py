@@ -7,6 +7,7 @@ from cyclopts import App
 from msgspec import Struct
 
 from remit import settings as house_settings
+from remit.channels.health import ChannelState
 from remit.cli import (
     channel_state,
     clock,
@@ -17,7 +18,6 @@ from remit.cli import (
     wait_for_task,
     words,
 )
-from remit.cli.channel_state import ChannelState
 from remit.cli.codes import TimedOut
 from remit.cli.options import AsJson, flag
 from remit.cli.out import Piece, StyledText

@@ -1,19 +1,18 @@
 """Channels: how each stands, and what it promises."""
 
-import os
+import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from remit.channels.registry import ChannelSecrets
-from remit.errors import RemitError
+from remit.channels.health import ChannelState, channel_states
 from remit.model.codec import Json
 from remit.model.delivery import SendGuarantee
 from remit.operations.upkeep import DASHBOARD
 from remit.server.call import Call, CallResult, Route
 from remit.store import deliveries, permissions
 from remit.store.database import Tx
-from remit.store.secrets import Secrets, machine_ring
 from remit.wiring import App
+from remit.wiring.keys import keys_of
 
 GUARANTEES: Final[Mapping[SendGuarantee, str]] = {
     SendGuarantee.TRANSACTION: "Exactly once: what is shown and what is written down are one.",
@@ -33,14 +32,12 @@ async def listed(house: App) -> list[Json]:
     names = [DASHBOARD, *(way.name for way in house.outfit.ways)]
     off, wrong = await house.db.read(_troubles, names)
     kinds = {way.name: (way.kind, way.aliases) for way in house.outfit.ways}
-    keys = ChannelSecrets(
-        Secrets(house.settings.home, machine_ring()), os.environ, house.settings.channels
-    )
+    states = await asyncio.to_thread(states_of, house, off)
     found: list[Json] = []
     for name in names:
         kind, aliases = kinds.get(name, (DASHBOARD, ()))
-        lacks = "" if name == DASHBOARD else _lacks(house, keys, name)
-        why = f"off: {off[name]}" if name in off else lacks
+        state = states.get(name)
+        why = state.said if state and not state.ready else ""
         found.append(
             {
                 "name": name,
@@ -60,13 +57,9 @@ def _keeps(house: App, name: str) -> SendGuarantee:
     return SendGuarantee.TRANSACTION if name == DASHBOARD else house.outfit.channels[name].keeps
 
 
-def _lacks(house: App, keys: ChannelSecrets, name: str) -> str:
-    try:
-        chosen = house.settings.channels[name]
-        missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
-    except RemitError as error:
-        return str(error)
-    return f"lacks {', '.join(missing)}: nothing goes out before it is set" if missing else ""
+def states_of(house: App, off: Mapping[str, str]) -> dict[str, ChannelState]:
+    """Whether each channel has what it needs; asks the machine's keyring, which may be slow."""
+    return channel_states(keys_of(house.settings), house.clock, off)
 
 
 def _troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, str]]:

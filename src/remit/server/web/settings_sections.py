@@ -12,12 +12,14 @@ from msgspec import Struct
 from remit import __version__
 from remit.brain import choose, local
 from remit.brain.choose import ModelChoice, ModelRole
+from remit.channels.health import ChannelState
 from remit.errors import NotFound, RemitError
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.task import Task
 from remit.server.call import Call
+from remit.server.channels import states_of
 from remit.server.web import doors_section, task_sections
 from remit.settings import BudgetSettings, Settings
 from remit.settings.channels import (
@@ -32,8 +34,6 @@ from remit.store import events, home, permissions, read_only, reviews
 from remit.store import tasks as stored
 from remit.store.database import Tx
 from remit.system.background import Background
-from remit.wiring import WallClock
-from remit.wiring.keys import keys_of
 
 FILE: Final = "settings.toml"
 
@@ -123,67 +123,30 @@ async def ways(call: Call) -> tuple[ChannelSection, ...]:
     """The dashboard first, then those of the settings."""
     off = await call.house.db.read(permissions.channels_off)
     chosen = call.house.settings.channels
-    states = await asyncio.to_thread(_states, call.house.settings) if chosen else {}
+    states = await asyncio.to_thread(states_of, call.house, off)
     own = ChannelSection(
         name="dashboard", called="Dashboard", promise=_PROMISES[type(None)], own=True
     )
     called = task_sections.called(chosen)
-    return (
-        own,
-        *(_way(name, each, called[name], states[name], off) for name, each in chosen.items()),
-    )
+    found = (_way(each, called[name], states[name], off.get(name)) for name, each in chosen.items())
+    return own, *found
 
 
-def _way(
-    name: str, chosen: Chosen, called: str, state: tuple[str, str, str], off: Mapping[str, str]
-) -> ChannelSection:
-    verdict, said, todo = state
-    kind, word, mark = _VERDICTS[verdict]
-    if name in off:
-        kind, word, mark, said = "bad", "Switched off", "x", off[name]
+def _way(chosen: Chosen, called: str, state: ChannelState, off: str | None) -> ChannelSection:
+    kind, word, mark = _VERDICTS[state.verdict] if off is None else ("bad", "Switched off", "x")
+    said = off or (state.said if state.verdict == "fail" else f"It {state.said}.")
     return ChannelSection(
-        name=name,
+        name=state.name,
         called=called,
         promise=_PROMISES[type(chosen)],
         kind=kind,
         word=word,
         mark=mark,
         said=said,
-        todo="" if name in off else todo,
-        aliases=chosen.aliases,
-        off=name in off,
+        todo="" if off else state.todo,
+        aliases=state.aliases,
+        off=off is not None,
     )
-
-
-def _states(settings: Settings) -> dict[str, tuple[str, str, str]]:
-    """Whether each has what it needs; nothing is sent."""
-    from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
-
-    keys = keys_of(settings)
-    wrong = setup.complaints(keys, WallClock())
-    found: dict[str, tuple[str, str, str]] = {}
-    for name, chosen in settings.channels.items():
-        if name in wrong:
-            found[name] = ("fail", wrong[name], f"Mend [channels.{name}] in {FILE}.")
-            continue
-        try:
-            missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
-        except RemitError as error:
-            found[name] = ("fail", str(error), "")
-            continue
-        found[name] = _lacking(name, chosen, missing)
-    return found
-
-
-def _lacking(name: str, chosen: Chosen, missing: list[str]) -> tuple[str, str, str]:
-    if missing:
-        said = f"It lacks {', '.join(missing)}; nothing goes out before it is set."
-        return "warn", said, f"remit secrets set {missing[0]}"
-    if isinstance(chosen, WhatsAppLine) and not chosen.app_secret:
-        said = "It can send, but hears nothing, so no doubt clears by itself."
-        todo = f"Name app_secret and verify_token, and enter /hooks/whatsapp/{name} as the hook."
-        return "warn", said, todo
-    return "ok", "It has what it needs.", ""
 
 
 def trial(tx: Tx, task: Task) -> ChannelTestView:

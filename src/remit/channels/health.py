@@ -1,0 +1,74 @@
+"""How a channel of the settings stands, as far as can be seen without sending anything."""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from remit.channels.registry import ChannelSecrets
+from remit.errors import RemitError
+from remit.ports import Clock
+from remit.settings.channels import Chosen, WhatsAppLine, kind_of
+
+
+class ChannelState(Struct, frozen=True):
+    """`verdict` is ok, warn or fail, as the doctor says it."""
+
+    name: str
+    kind: str
+    verdict: str
+    said: str
+    todo: str = ""
+    aliases: tuple[str, ...] = ()
+    ready: bool = True  # something can go out
+
+
+def channel_states(
+    keys: ChannelSecrets, clock: Clock, off: Mapping[str, str]
+) -> dict[str, ChannelState]:
+    """Every channel of the settings; `off` says why one switched itself off."""
+    if not keys.chosen:
+        return {}
+    from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+
+    wrong = setup.complaints(keys, clock)
+    return {
+        name: _state(name, each, keys, wrong.get(name), off.get(name))
+        for name, each in keys.chosen.items()
+    }
+
+
+def _state(
+    name: str, chosen: Chosen, keys: ChannelSecrets, wrong: str | None, off: str | None
+) -> ChannelState:
+    verdict, said, todo, ready = (
+        "fail",
+        wrong or "",
+        f"Mend [channels.{name}] in settings.toml.",
+        False,
+    )
+    if off is not None:
+        said, todo = f"off: {off}", f"remit channels on {name}"
+    elif wrong is None:
+        verdict, said, todo, ready = _health(name, chosen, keys)
+    return ChannelState(name, kind_of(chosen), verdict, said, todo, chosen.aliases, ready)
+
+
+def _health(name: str, chosen: Chosen, keys: ChannelSecrets) -> tuple[str, str, str, bool]:
+    try:
+        missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
+    except RemitError as error:
+        return "fail", str(error), "", False
+    if missing:
+        said = f"lacks {', '.join(missing)}: nothing goes out before it is set"
+        return "warn", said, f"remit secrets set {missing[0]}", False
+    hook = f"/hooks/whatsapp/{name}"
+    if isinstance(chosen, WhatsAppLine) and not chosen.app_secret:
+        said = "can send, but hears nothing: no text goes to who has not written, no doubt clears"
+        return (
+            "warn",
+            said,
+            f"Name app_secret and verify_token, and enter {hook} as the hook.",
+            True,
+        )
+    has = "has what it needs"
+    return "ok", f"{has}; its hook is {hook}" if isinstance(chosen, WhatsAppLine) else has, "", True
