@@ -23,8 +23,8 @@ STEPS: Final = {
     "lesson": "Wrote down what became of a lesson",
 }
 DECIDED: Final = {
-    "approve": "approved it",
-    "edit": "approved it, in your own words",
+    "approve": "approved",
+    "edit": "approved, in your own words",
     "back": "sent it back",
     "answer": "answered",
     "arrived": "said that it arrived",
