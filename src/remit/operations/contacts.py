@@ -17,7 +17,7 @@ from remit.model.codec import Json, JsonMap, stamp, text_of
 from remit.model.permit import Permission
 from remit.model.reply import Policy
 from remit.operations import settings_arguments as args
-from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
+from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.store import permissions
 
 
@@ -147,7 +147,6 @@ ADD: Final = Operation(
     name="add_contact",
     arguments=args.NewContact,
     scope=Scope.ADMIN,
-    agents=AgentRule.NEVER,
     effect=add,
     summary="Put someone into the contact book, or add to what it says of them",
     result="Contacts",

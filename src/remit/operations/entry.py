@@ -10,7 +10,7 @@ from remit.model.caller import ALL, Scope
 from remit.model.codec import JsonMap, stamp
 from remit.operations import settings_arguments as args
 from remit.operations.callers import CODE_LIFE, shape
-from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
+from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.operations.permission import NotAllowed
 from remit.store.callers import SignIn
 
@@ -92,7 +92,6 @@ MAKE_TOKEN: Final = Operation(
     name="make_token",
     arguments=args.NewToken,
     scope=Scope.ADMIN,
-    agents=AgentRule.NEVER,
     effect=make_token,
     summary="Make a token; its secret is shown this once",
     result="NewSecret",
@@ -103,7 +102,6 @@ REVOKE_TOKEN: Final = Operation(
     name="revoke_token",
     arguments=args.RevokeToken,
     scope=Scope.ADMIN,
-    agents=AgentRule.NEVER,
     effect=revoke_token,
     summary="Take a token back; it opens nothing more, and its sockets are closed",
     result="Token",
@@ -132,7 +130,6 @@ SUBSCRIBE: Final = Operation(
     name="subscribe_push",
     arguments=args.NewSubscription,
     scope=Scope.APPROVE,
-    agents=AgentRule.NEVER,
     effect=subscribe,
     summary="Tell this browser, as long as it is signed in",
     result="Push",

@@ -63,7 +63,7 @@ class Operation(Struct, frozen=True, kw_only=True):
     name: str
     arguments: type[Arguments]
     scope: Scope
-    agents: AgentRule
+    agents: AgentRule = AgentRule.NEVER
     effect: Callable[..., Awaitable[Answer]]  # of an `OperationRequest` and the arguments
     summary: str  # what it does
     result: str  # the schema of its answer

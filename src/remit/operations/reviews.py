@@ -8,7 +8,7 @@ from remit.model.caller import Scope
 from remit.model.ids import ReviewId
 from remit.model.review import Decision
 from remit.operations import arguments as args
-from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
+from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.operations.review_json import review_receipt, review_to_json
 from remit.operations.tasks import moment
 from remit.store import inbox, tasks
@@ -48,7 +48,6 @@ DECIDE: Final = Operation(
     name="decide_review",
     arguments=args.NewDecision,
     scope=Scope.APPROVE,
-    agents=AgentRule.NEVER,
     effect=decide,
     summary="Decide it; the task goes on from there",
     result="Task",
@@ -59,7 +58,6 @@ LATER: Final = Operation(
     name="put_review_off",
     arguments=args.Postponement,
     scope=Scope.APPROVE,
-    agents=AgentRule.NEVER,
     effect=later,
     summary="Put it off; it stays open, and comes back by itself",
     result="Review",

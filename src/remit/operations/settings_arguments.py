@@ -214,8 +214,8 @@ class NoticesForm(Arguments, frozen=True):
     missed: Words = ()
     refused: Words = ()
     urgent: Words = ()
-    digest_at: Annotated[str, Meta(max_length=20)] = "08:00"
-    digest_over: Words = (CONVERSATION,)
+    digest_at: Annotated[str, Meta(max_length=20)] = field(default="08:00", name="digest_at")
+    digest_over: Words = field(default=(CONVERSATION,), name="digest_over")
 
 
 class RefusalForm(Arguments, frozen=True):

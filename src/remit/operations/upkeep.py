@@ -15,7 +15,7 @@ from remit.operations import filters
 from remit.operations import settings_arguments as args
 from remit.operations.lesson_json import changed
 from remit.operations.notice_json import notice
-from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
+from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.operations.tasks import created
 from remit.settings import DEFAULT_FILE, load
 from remit.settings import edit as settings_edit
@@ -153,7 +153,6 @@ TEST_CHANNEL: Final = Operation(
     name="test_channel",
     arguments=args.ChannelTest,
     scope=Scope.ADMIN,
-    agents=AgentRule.NEVER,
     effect=test_channel,
     summary="Send a marked test message; the task says what came of it",
     result="Task",
@@ -165,7 +164,6 @@ SWITCH_CHANNEL_ON: Final = Operation(
     name="switch_channel_on",
     arguments=args.SwitchChannelOn,
     scope=Scope.ADMIN,
-    agents=AgentRule.NEVER,
     effect=switch_channel_on,
     summary="Use a channel again that was switched off; what waited for that goes on",
     result="SwitchedOn",
@@ -211,7 +209,6 @@ TEST_NOTICE: Final = Operation(
     name="test_notice",
     arguments=args.TriedWay,
     scope=Scope.ADMIN,
-    agents=AgentRule.NEVER,
     effect=test_notice,
     summary="Send a test notice over one way; the answer says what came of it",
     result="Notice",
@@ -258,7 +255,6 @@ SAVE_VIEW: Final = Operation(
     name="save_view",
     arguments=args.NewView,
     scope=Scope.WRITE,
-    agents=AgentRule.NEVER,
     people="saved filters are for people",
     effect=save_view,
     summary="Keep a filter under a name; the same name again replaces it",

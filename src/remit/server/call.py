@@ -195,6 +195,28 @@ def route_of(operation: Operation) -> Route:
     )
 
 
+def read(
+    path: str,
+    does: Does,
+    says: str,
+    gives: str,
+    *query: QueryParameter,
+    tagged: bool = False,
+    scope: Scope | None = None,
+) -> Route:
+    """What programs may look at."""
+    return Route(
+        method="GET",
+        path=path,
+        does=does,
+        says=says,
+        gives=gives,
+        query=query,
+        tagged=tagged,
+        scope=scope,
+    )
+
+
 def page(
     path: str, does: Does, says: str, *query: QueryParameter, scope: Scope | None = None
 ) -> Route:

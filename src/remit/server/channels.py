@@ -8,7 +8,7 @@ from remit.channels.health import ChannelState, channel_states
 from remit.model.codec import Json
 from remit.model.delivery import SendGuarantee
 from remit.operations.upkeep import DASHBOARD
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, read
 from remit.store import deliveries, permissions
 from remit.store.database import Tx
 from remit.wiring import App
@@ -68,11 +68,10 @@ def _troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, st
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/channels",
-        does=list_channels,
-        says="Every way out: whether it has what it needs, and what it promises",
-        gives="Channels",
+    read(
+        "/api/channels",
+        list_channels,
+        "Every way out: whether it has what it needs, and what it promises",
+        "Channels",
     ),
 )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from remit.operations import contacts
-from remit.server.call import Call, CallResult, Route, result_of
+from remit.server.call import Call, CallResult, read, result_of
 
 
 async def look(call: Call) -> CallResult:
@@ -16,19 +16,12 @@ async def list_rules(call: Call) -> CallResult:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/contacts",
-        does=look,
-        says="Everyone in the contact book, and whether they are written to unasked",
-        gives="Contacts",
+    read(
+        "/api/contacts",
+        look,
+        "Everyone in the contact book, and whether they are written to unasked",
+        "Contacts",
         tagged=True,
     ),
-    Route(
-        method="GET",
-        path="/api/rules",
-        does=list_rules,
-        says="What you have said once and for all",
-        gives="Rules",
-    ),
+    read("/api/rules", list_rules, "What you have said once and for all", "Rules"),
 )

@@ -8,7 +8,7 @@ from remit.model.conversation import Conversation, Turn
 from remit.model.ids import ConversationId
 from remit.operations import talk_json
 from remit.operations.messages import conversation_id
-from remit.server.call import Call, CallResult, QueryParameter, Route, numbers
+from remit.server.call import Call, CallResult, QueryParameter, numbers, read
 from remit.store import conversations
 from remit.store.database import Tx
 
@@ -52,20 +52,13 @@ def _look(tx: Tx, talk: ConversationId, before: int, limit: int) -> tuple[Conver
 
 _ONE: Final = "/api/conversations/{id}"
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/conversations",
-        does=recent,
-        says="The conversations that went on last",
-        gives="Conversations",
-        query=(_BEFORE, _LIMIT),
+    read(
+        "/api/conversations",
+        recent,
+        "The conversations that went on last",
+        "Conversations",
+        _BEFORE,
+        _LIMIT,
     ),
-    Route(
-        method="GET",
-        path=_ONE,
-        does=show,
-        says="A conversation with its newest turns",
-        gives="ConversationDetail",
-        query=(_TURN, _LIMIT),
-    ),
+    read(_ONE, show, "A conversation with its newest turns", "ConversationDetail", _TURN, _LIMIT),
 )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from remit.operations.lesson_json import history
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, read
 
 
 async def list_lessons(call: Call) -> CallResult:
@@ -11,11 +11,10 @@ async def list_lessons(call: Call) -> CallResult:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/lessons",
-        does=list_lessons,
-        says="Every accepted change of the rules and guidelines, the newest first",
-        gives="RuleChanges",
+    read(
+        "/api/lessons",
+        list_lessons,
+        "Every accepted change of the rules and guidelines, the newest first",
+        "RuleChanges",
     ),
 )

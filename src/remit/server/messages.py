@@ -3,7 +3,7 @@
 from typing import Final
 
 from remit.intake.heard import message_result_to_json
-from remit.server.call import VIEW, Call, CallResult, QueryParameter, Route
+from remit.server.call import VIEW, Call, CallResult, QueryParameter, read
 
 
 async def became(call: Call) -> CallResult:
@@ -13,12 +13,12 @@ async def became(call: Call) -> CallResult:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/messages/{id}",
-        does=became,
-        says="What a message became, by the id of its task; a model may still be reading it",
-        gives="Heard",
-        query=(VIEW, QueryParameter("wait", "Answer once it is read.", {"type": "boolean"})),
+    read(
+        "/api/messages/{id}",
+        became,
+        "What a message became, by the id of its task; a model may still be reading it",
+        "Heard",
+        VIEW,
+        QueryParameter("wait", "Answer once it is read.", {"type": "boolean"}),
     ),
 )

@@ -6,7 +6,7 @@ from typing import Final
 from remit.errors import BadInput
 from remit.model.codec import Json
 from remit.operations.notice_json import notice
-from remit.server.call import Call, CallResult, QueryParameter, Route, numbers
+from remit.server.call import Call, CallResult, QueryParameter, numbers, read
 from remit.store import notices
 
 _LIMIT: Final = 50
@@ -27,12 +27,12 @@ async def list_notices(call: Call) -> CallResult:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/notices",
-        does=list_notices,
-        says="What the owner was told, newest first: over which way, and what came of it",
-        gives="Notices",
-        query=(numbers("limit", "How many of them.", _LIMIT, 1, 500), _CURSOR),
+    read(
+        "/api/notices",
+        list_notices,
+        "What the owner was told, newest first: over which way, and what came of it",
+        "Notices",
+        numbers("limit", "How many of them.", _LIMIT, 1, 500),
+        _CURSOR,
     ),
 )

@@ -5,7 +5,7 @@ from typing import Final
 from remit.model.caller import Scope
 from remit.operations.entry import push_state
 from remit.server import static
-from remit.server.call import Call, CallResult, Route, result_of
+from remit.server.call import Call, CallResult, Route, read, result_of
 
 WORKER: Final = "/sw.js"  # at the root, or it could not speak for every page
 
@@ -21,12 +21,11 @@ async def worker(_: Call) -> CallResult:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/push",
-        does=look,
-        says="Whether browsers can be told while no page is open, and whether this one is",
-        gives="Push",
+    read(
+        "/api/push",
+        look,
+        "Whether browsers can be told while no page is open, and whether this one is",
+        "Push",
         scope=Scope.APPROVE,
     ),
     Route(

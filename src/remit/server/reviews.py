@@ -11,7 +11,15 @@ from remit.model.ids import ReviewId
 from remit.model.view import show
 from remit.operations import reviews as operations
 from remit.operations.review_json import review_receipt, review_to_json
-from remit.server.call import VIEW, Call, CallResult, QueryParameter, Route, numbers, result_of
+from remit.server.call import (
+    VIEW,
+    Call,
+    CallResult,
+    QueryParameter,
+    numbers,
+    read,
+    result_of,
+)
 from remit.store import inbox
 from remit.store.database import Tx
 from remit.store.inbox import InboxCounts, WaitingReview
@@ -101,39 +109,29 @@ def _page(
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/inbox",
-        does=everything,
-        says="All that waits for the owner: to decide, to look at, to fix",
-        gives="Inbox",
-        query=(numbers("limit", "How many of each.", 50, 1, MOST), VIEW),
+    read(
+        "/api/inbox",
+        everything,
+        "All that waits for the owner: to decide, to look at, to fix",
+        "Inbox",
+        numbers("limit", "How many of each.", 50, 1, MOST),
+        VIEW,
     ),
-    Route(
-        method="GET",
-        path="/api/reviews",
-        does=waiting,
-        says="Questions that wait for the owner, oldest first",
-        gives="Reviews",
-        query=(
-            QueryParameter(
-                "group",
-                "What he must do.",
-                {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]},
-            ),
-            QueryParameter(
-                "later", "Those that are put off, and only those.", {"enum": ["true", "false"]}
-            ),
-            QueryParameter("cursor", "`next` of the page before.", {"type": "string"}),
-            numbers("limit", "How many.", 100, 1, MOST),
+    read(
+        "/api/reviews",
+        waiting,
+        "Questions that wait for the owner, oldest first",
+        "Reviews",
+        QueryParameter(
+            "group",
+            "What he must do.",
+            {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]},
         ),
+        QueryParameter(
+            "later", "Those that are put off, and only those.", {"enum": ["true", "false"]}
+        ),
+        QueryParameter("cursor", "`next` of the page before.", {"type": "string"}),
+        numbers("limit", "How many.", 100, 1, MOST),
     ),
-    Route(
-        method="GET",
-        path="/api/reviews/{id}",
-        does=look,
-        says="One question, open or decided",
-        gives="Review",
-        tagged=True,
-    ),
+    read("/api/reviews/{id}", look, "One question, open or decided", "Review", tagged=True),
 )

@@ -14,7 +14,7 @@ from remit.model.view import show
 from remit.operations import filters
 from remit.operations.review_json import review_to_json
 from remit.server import recall
-from remit.server.call import VIEW, Call, CallResult, QueryParameter, Route, numbers
+from remit.server.call import VIEW, Call, CallResult, QueryParameter, numbers, read
 from remit.store import inbox, search, series
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
@@ -81,19 +81,14 @@ def _fits(text: str, words: list[str]) -> bool:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/search",
-        does=find,
-        says="Look for words in tasks, open questions and series",
-        gives="Found",
-        query=(
-            QueryParameter("q", "Words, and filters as in the list of tasks.", {"type": "string"}),
-            QueryParameter(
-                "like", "A task's id, or words: only what is like it.", {"type": "string"}
-            ),
-            numbers("limit", "How many of each.", 10, 1, 50),
-            VIEW,
-        ),
+    read(
+        "/api/search",
+        find,
+        "Look for words in tasks, open questions and series",
+        "Found",
+        QueryParameter("q", "Words, and filters as in the list of tasks.", {"type": "string"}),
+        QueryParameter("like", "A task's id, or words: only what is like it.", {"type": "string"}),
+        numbers("limit", "How many of each.", 10, 1, 50),
+        VIEW,
     ),
 )

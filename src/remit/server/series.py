@@ -8,7 +8,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.ids import SeriesId
 from remit.operations import series as operations
 from remit.operations.series_json import NEXT, event, listed
-from remit.server.call import Call, CallResult, QueryParameter, Route, numbers, result_of
+from remit.server.call import Call, CallResult, QueryParameter, numbers, read, result_of
 from remit.store import agenda, series
 from remit.store.database import Tx
 
@@ -45,25 +45,21 @@ def _events(tx: Tx, call: Call, limit: int) -> list[Json]:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/series",
-        does=list_series,
-        says="What comes back, oldest first",
-        gives="SeriesPage",
-        query=(
-            QueryParameter("ended", "Those that have ended, too.", {"enum": ["true", "false"]}),
-            QueryParameter("cursor", "`next` of the page before.", {"type": "string"}),
-            numbers("limit", "How many.", 100, 1, 500),
-        ),
+    read(
+        "/api/series",
+        list_series,
+        "What comes back, oldest first",
+        "SeriesPage",
+        QueryParameter("ended", "Those that have ended, too.", {"enum": ["true", "false"]}),
+        QueryParameter("cursor", "`next` of the page before.", {"type": "string"}),
+        numbers("limit", "How many.", 100, 1, 500),
     ),
-    Route(
-        method="GET",
-        path="/api/series/{id}",
-        does=look,
-        says="One series, and the next times it comes back",
-        gives="Series",
-        query=(_COMING,),
+    read(
+        "/api/series/{id}",
+        look,
+        "One series, and the next times it comes back",
+        "Series",
+        _COMING,
         tagged=True,
     ),
 )

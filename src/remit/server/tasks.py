@@ -29,7 +29,7 @@ from remit.operations.review_json import review_to_json
 from remit.operations.table import perform
 from remit.server import listing, refusals, shapes
 from remit.server.bodies import model_of
-from remit.server.call import VIEW, Call, CallResult, Route, numbers, result_of
+from remit.server.call import VIEW, Call, CallResult, Route, numbers, read, result_of
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
@@ -138,29 +138,20 @@ _ACTIONS: Final = {
     "run": RunTask,
 }
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/tasks",
-        does=listing.find,
-        says="List tasks, newest first if nothing else is said",
-        gives="TaskPage",
-        query=listing.FILTERS,
+    read(
+        "/api/tasks",
+        listing.find,
+        "List tasks, newest first if nothing else is said",
+        "TaskPage",
+        *listing.FILTERS,
     ),
-    Route(
-        method="GET",
-        path="/api/tasks/needs-attention",
-        does=attention,
-        says="What waits for the owner",
-        gives="Attention",
-        query=(VIEW,),
-    ),
-    Route(
-        method="GET",
-        path="/api/tasks/{id}",
-        does=look,
-        says="One task, with its recent log, its reviews and its runs",
-        gives="TaskDetail",
-        query=(VIEW,),
+    read("/api/tasks/needs-attention", attention, "What waits for the owner", "Attention", VIEW),
+    read(
+        "/api/tasks/{id}",
+        look,
+        "One task, with its recent log, its reviews and its runs",
+        "TaskDetail",
+        VIEW,
         tagged=True,
     ),
     Route(
@@ -174,19 +165,11 @@ ROUTES: Final = (
         operation=operations.EDIT,
         tagged=True,
     ),
-    Route(
-        method="GET",
-        path="/api/tasks/{id}/log",
-        does=log,
-        says="What happened to a task, in order",
-        gives="Log",
-        query=PAGES,
-    ),
-    Route(
-        method="GET",
-        path="/api/tasks/{id}/builder-state",
-        does=builder_state,
-        says="Its contract and what the checks found, as S2's builder-state.json",
-        gives="BuilderState",
+    read("/api/tasks/{id}/log", log, "What happened to a task, in order", "Log", *PAGES),
+    read(
+        "/api/tasks/{id}/builder-state",
+        builder_state,
+        "Its contract and what the checks found, as S2's builder-state.json",
+        "BuilderState",
     ),
 )

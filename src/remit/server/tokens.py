@@ -6,7 +6,7 @@ from remit.model.caller import Scope
 from remit.model.codec import Json
 from remit.operations.callers import shape
 from remit.operations.entry import sign_in_to_json
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, read
 
 
 async def listed(call: Call) -> CallResult:
@@ -20,20 +20,14 @@ async def browsers(call: Call) -> CallResult:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/tokens",
-        does=listed,
-        says="The tokens of programs, without their secrets",
-        gives="Tokens",
+    read(
+        "/api/tokens",
+        listed,
+        "The tokens of programs, without their secrets",
+        "Tokens",
         scope=Scope.ADMIN,
     ),
-    Route(
-        method="GET",
-        path="/api/sign-ins",
-        does=browsers,
-        says="The browsers that are signed in",
-        gives="SignIns",
-        scope=Scope.ADMIN,
+    read(
+        "/api/sign-ins", browsers, "The browsers that are signed in", "SignIns", scope=Scope.ADMIN
     ),
 )
