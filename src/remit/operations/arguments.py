@@ -13,13 +13,12 @@ from msgspec import Meta, Struct, to_builtins
 
 from remit.model.codec import JsonMap, moment, stamp
 from remit.model.contract import ContractType, GeneratedFrom, Timing
+from remit.model.conversation import MAX_TITLE, MAX_TURN
 from remit.model.review import ReviewAnswer
 from remit.model.series import OnMissed, Overlap, Repeats
 from remit.model.task import Priority
 
 _BRACES: Final = re.compile(r"\{(\w+)\}")
-MAX_TITLE: Final = 120
-MAX_TURN: Final = 20_000
 _DATE_TIME: Final = Meta(extra_json_schema={"format": "date-time"})
 MaybeTime: TypeAlias = Annotated[str | None, _DATE_TIME]
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]

@@ -28,7 +28,6 @@ async def look(request: OperationRequest) -> Answer:
 
 
 async def add(request: OperationRequest, said: args.NewContact) -> Answer:
-    """Put someone in; of who is in it, what is new is added."""
     lines = {_text(way): ContactAddress(_text(address)) for way, address in said.channels.items()}
     role = None if said.role is None else _text(said.role)
     entry = ContactEntry(_text(said.name), tuple(map(_text, said.aliases)), role, lines)
@@ -37,21 +36,18 @@ async def add(request: OperationRequest, said: args.NewContact) -> Answer:
 
 
 async def change(request: OperationRequest, said: args.ChangedContact) -> Answer:
-    """Change what the book says of someone: what is left out stays, what is null goes."""
     only_if, new = await _expected(request), partial(_changed, said)
     await asyncio.to_thread(entries.change, _book(request), said.contact, new, only_if=only_if)
     return await look(request)
 
 
 async def drop(request: OperationRequest, said: args.RemoveContact) -> Answer:
-    """Take someone out; what is meant for them asks the owner from then on."""
     only_if = await _expected(request)
     await asyncio.to_thread(entries.drop, _book(request), said.name, only_if=only_if)
     return await look(request)
 
 
 async def permit(request: OperationRequest, said: args.NewPermission) -> Answer:
-    """Say once and for all whether someone is written to on a channel."""
     return Answer(await request.house.permits.permit(said.contact, said.channel, said.policy))
 
 
@@ -62,13 +58,11 @@ async def list_rules(request: OperationRequest) -> Answer:
 
 
 async def add_rule(request: OperationRequest, said: args.NewRule) -> Answer:
-    """Keep a word; to allow holds for the address as it is now."""
     await request.house.permits.permit(said.contact, said.channel, said.policy)
     return await list_rules(request)
 
 
 async def drop_rule(request: OperationRequest, said: args.RemoveRule) -> Answer:
-    """Take a word back: from now on it is asked."""
     found = [each for each in await _standing(request) if _rule_id(each) == said.id]
     if not found:
         raise NotFound("rule", said.id[:60])

@@ -42,7 +42,6 @@ async def invite(request: OperationRequest, _: args.InviteBrowser) -> Answer:
 
 
 async def end_sign_in(request: OperationRequest, said: args.EndSignIn) -> Answer:
-    """Sign a browser out; its pages and sockets end at once."""
     found = {each.id: each for each in await request.callers.sign_ins()}
     if said.id not in found:
         raise NotFound("sign-in", said.id[:60])

@@ -23,7 +23,6 @@ _LISTS: Final = ("tasks", "clauses", "questions", "alike", "veto", "conditions")
 
 
 async def hear(request: OperationRequest, said: args.NewMessage) -> Answer:
-    """Store all that a message asks for; say what became of every clause."""
     at = moment(said.scheduled_for, "scheduledFor")
     message = OwnerMessage(
         text=said.text,
@@ -96,7 +95,6 @@ async def say(request: OperationRequest, said: args.NewTurn) -> Answer:
 
 
 async def talk_about(request: OperationRequest, said: args.TalkAboutTask) -> Answer:
-    """Where a task was talked about; if that is gone, a new conversation that begins with it."""
     return _shown(await request.house.talk.resume(TaskId(said.id)))
 
 

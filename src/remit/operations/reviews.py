@@ -22,7 +22,6 @@ async def decide(request: OperationRequest, said: args.NewDecision) -> Answer:
 
 
 async def later(request: OperationRequest, said: args.Postponement) -> Answer:
-    """Put it off: it stays open, and comes back by itself."""
     if (said.until is None) == (said.hours is None):
         raise BadInput("Give until (a time) or hours (a number), one of them.", field="until")
     until = moment(said.until, "until")

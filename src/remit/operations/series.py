@@ -29,14 +29,12 @@ async def _order(verb: _Verb, request: OperationRequest, said: args.SeriesArgume
 
 
 async def skip(request: OperationRequest, said: args.SkipSlot) -> Answer:
-    """Leave one slot out."""
     slot, series = moment(said.slot, "slot"), await _unchanged(request, said)
     await request.owner.skip_slot(series, slot)
     return await look(request, series)
 
 
 async def move(request: OperationRequest, said: args.MoveSlot) -> Answer:
-    """Run one occurrence at another time."""
     to, series = moment(said.to, "to"), await _unchanged(request, said)
     assert to is not None  # noqa: S101 - a text is a moment, or refused
     task = await request.owner.move_slot(series, moment(said.slot, "slot"), to)
@@ -45,7 +43,6 @@ async def move(request: OperationRequest, said: args.MoveSlot) -> Answer:
 
 
 async def set_rules(request: OperationRequest, said: args.SeriesRules) -> Answer:
-    """Say what becomes of slots that are missed, or meet."""
     series = await _unchanged(request, said)
     await request.owner.rule_series(series, said.missed, said.overlap)
     return await look(request, series)

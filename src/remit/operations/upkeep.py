@@ -52,12 +52,10 @@ async def test_channel(request: OperationRequest, said: args.ChannelTest) -> Ans
 
 
 async def switch_channel_on(request: OperationRequest, said: args.SwitchChannelOn) -> Answer:
-    """Use it again; what waited for that goes on."""
     return Answer(await request.house.permits.switch_on(said.name))
 
 
 async def test_notice(request: OperationRequest, said: args.TriedWay) -> Answer:
-    """Tell over one way that this is a test; the answer says how that went."""
     sent = await request.house.herald.test(said.way)
     return Answer(notice(sent), value=sent)
 
@@ -79,7 +77,6 @@ async def save_notices(request: OperationRequest, said: args.NoticesForm) -> Ans
 
 
 async def sync_calendars(request: OperationRequest, _: args.SyncCalendars) -> Answer:
-    """Ask every calendar server now; say how many answered."""
     found = await request.house.calendars.look()
     return Answer({"noted": sum(why is None for why in found.values())})
 
@@ -91,7 +88,6 @@ async def see_refusal(request: OperationRequest, said: args.RefusalForm) -> Answ
 
 
 async def start_cue(request: OperationRequest, said: args.StartCue) -> Answer:
-    """Begin what was kept and started nothing, because its owner says so."""
     return Answer(cue_to_json(await request.house.doors.begin(said.id)))
 
 
@@ -106,13 +102,11 @@ async def rebuild_recall(request: OperationRequest, _: args.RebuildRecall) -> An
 
 
 async def turn_recall_off(request: OperationRequest, _: args.TurnRecallOff) -> Answer:
-    """Delete the index and stop; when the settings are read again, they decide."""
     await request.house.recollection.turn_off()
     return Answer(await request.house.recollection.state())
 
 
 async def look_back(request: OperationRequest, _: args.LookBack) -> Answer:
-    """Make a task that looks back now; what it finds, it asks."""
     return await created(request, await request.house.reflection.now())
 
 
@@ -129,7 +123,6 @@ async def list_views(request: OperationRequest) -> Answer:
 
 
 async def save_view(request: OperationRequest, said: args.NewView) -> Answer:
-    """Keep a filter that can be read; the same name again replaces it."""
     name = said.name.strip()
     if not name or "/" in name or not name.isprintable():
         raise BadInput("name must be one line that can be read, without a slash.", field="name")

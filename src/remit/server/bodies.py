@@ -103,7 +103,7 @@ def _union(parts: tuple[object, ...]) -> object:
 def _of_many(origin: type, parts: tuple[object, ...]) -> object:
     if origin is tuple:  # of a form
         items = tuple.__class_getitem__((_type(parts[0]), ...))
-        return Annotated[items, BeforeValidator(_as_list)]
+        return Annotated[items, BeforeValidator(as_list)]
     if parts == (str, object):
         return dict[str, JsonValue]
     return GenericAlias(origin, tuple(map(_type, parts)))
@@ -123,7 +123,7 @@ def _limits(meta: Meta) -> object:
     return Field(json_schema_extra=meta.extra_json_schema, **limits)
 
 
-def _as_list(value: object) -> object:
+def as_list(value: object) -> object:
     """A field of a form that stands once is a text."""
     return [value] if isinstance(value, str) else value
 

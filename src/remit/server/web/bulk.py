@@ -12,7 +12,7 @@ from remit.model.ids import TaskId
 from remit.operations.arguments import Bulk
 from remit.operations.bulk import BULK
 from remit.operations.table import perform
-from remit.server.bodies import RequestBody
+from remit.server.bodies import RequestBody, as_list
 from remit.server.call import Call, CallResult, form
 from remit.server.web import line, saved, shell, words
 from remit.store import tasks
@@ -21,17 +21,13 @@ from remit.store.database import Tx
 _MOMENT: Final = timedelta(milliseconds=1)
 
 
-def _several(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 class BulkForm(RequestBody):
     """What was picked in the list: some rows, or all that match its filter."""
 
     action: Literal["run", "pause", "resume", "retry", "cancel", "delete"]
     id: Annotated[
         list[Annotated[str, Field(max_length=60)]],
-        BeforeValidator(_several, json_schema_input_type=list[str]),
+        BeforeValidator(as_list, json_schema_input_type=list[str]),
         Field(default_factory=list, max_length=10_000),
     ]
     every: Annotated[str, Field(max_length=10)] = ""

@@ -9,14 +9,12 @@ from pydantic import Field
 
 from remit.errors import BadInput
 from remit.model import ids
-from remit.model.conversation import Conversation, Role, Turn
+from remit.model.conversation import MAX_TITLE, MAX_TURN, Conversation, Role, Turn
 from remit.model.ids import ConversationId, TaskId
 from remit.model.review import ReviewAnswer
 from remit.model.task import Task
 from remit.operations import messages
 from remit.operations.arguments import (
-    MAX_TITLE,
-    MAX_TURN,
     NewConversation,
     NewTitle,
     NewTurn,

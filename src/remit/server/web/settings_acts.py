@@ -20,15 +20,11 @@ from remit.operations.settings_arguments import (
     RemoveContact,
 )
 from remit.operations.table import perform
-from remit.server.bodies import EmptyBody, RequestBody, model_of
+from remit.server.bodies import EmptyBody, RequestBody, as_list, model_of
 from remit.server.call import Call, CallResult, Does, form
 from remit.server.web import settings, shell
 
 _NAME: Final = 200
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
 
 
 class ContactForm(RequestBody):
@@ -52,7 +48,7 @@ class TokenForm(RequestBody):
     """A token, as the form has it."""
 
     name: Annotated[str, Field(max_length=_NAME)] = ""
-    scopes: Annotated[tuple[Scope, ...], BeforeValidator(_listed), Field(max_length=10)] = ()
+    scopes: Annotated[tuple[Scope, ...], BeforeValidator(as_list), Field(max_length=10)] = ()
     agent: bool = False
     days: Annotated[int, Field(ge=1, le=3660)] | None = None
 

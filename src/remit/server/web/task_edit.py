@@ -13,7 +13,7 @@ from remit.model.task import Priority, Task
 from remit.operations import tasks as operations
 from remit.operations.arguments import EditTask, NewDelivery
 from remit.operations.table import perform
-from remit.server.bodies import RequestBody
+from remit.server.bodies import RequestBody, as_list
 from remit.server.call import Call, CallResult, form, page
 from remit.server.web import shell, task_sections
 from remit.store import tasks as stored
@@ -23,10 +23,6 @@ _LONGEST: Final = 100_000
 _TITLE: Final = 500
 
 
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
-
-
 class NewEdit(RequestBody):
     """The form as it was sent, with the version that it was made from."""
 
@@ -34,7 +30,7 @@ class NewEdit(RequestBody):
     instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
     at: Annotated[str, Field(max_length=40)] = ""  # on the owner's clock
     priority: Priority
-    to: Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=50)] = ()
+    to: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=50)] = ()
     version: Annotated[str, Field(max_length=100)]
 
 
