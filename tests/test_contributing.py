@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from tests.doors.terminal import LIMIT
+
+from tests.cli.terminal import LIMIT
 
 ROOT: Final = Path(__file__).parents[1]
 MAX_FILES: Final = 5

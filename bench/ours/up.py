@@ -19,7 +19,7 @@ import psutil
 from bench.ours import lives
 from bench.ours.million import with_tasks
 from bench.ours.throughput import InstantBrain
-from remit.server.callers import CallerRegistry
+from remit.operations.callers import CallerRegistry
 from remit.server.serve import serve, token_of
 from remit.settings import Settings
 from remit.wiring import opened

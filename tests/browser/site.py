@@ -7,7 +7,7 @@ from typing import Final
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import ConsoleMessage, Dialog, Page, Request
 
-from remit.server.callers import CallerRegistry
+from remit.operations.callers import CallerRegistry
 from tests.server.served import TOKEN, Served
 
 # Names that Debian and others give it.

@@ -14,10 +14,10 @@ from typing import cast
 import pytest
 
 from remit.cli import remote
-from remit.cli.order import TaskOrder
 from remit.intake.admit import Intake
 from remit.model.codec import Json, JsonMap
 from remit.model.task import Cue, Task
+from remit.operations.arguments import NewTask
 from tests.cli.terminal import Terminal
 from tests.server.served import LIMIT, TOKEN, Served, admitting
 
@@ -112,10 +112,10 @@ def test_a_command_goes_on_with_a_remit_that_was_restarted_on_another_port(tmp_p
     with _served(home) as served:
         first, was = remote.reach(home), served.port
         assert isinstance(first, remote.RemoteClient)
-        first.add(TaskOrder(text="Before", key="cli:1"))
+        first.ask(NewTask("Before"), "cli:1")
     with _served(home) as served:
         assert served.port != was
-        task = first.add(TaskOrder(text="After", key="cli:2"))
+        task = first.ask(NewTask("After"), "cli:2")["id"]
         found = served.get(f"/api/tasks/{task}")
     first.close()
 

@@ -17,7 +17,7 @@ WORDS = [
         "Specialist Worktree Claim SpecialistAttempt Checkpoint",
         "Brain Session Prompt Snippet Twin Reply Deliverable Gate Hold",
         "Delivery Channel Receipt Courier Contact Reach Permission",
-        "Review Decision",
+        "Operation Review Decision",
         "Conversation Turn Notice",
         "Series Slot",
         "Event Journal",

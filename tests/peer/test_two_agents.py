@@ -15,7 +15,7 @@ from remit.model.caller import Scope
 from remit.model.codec import JsonMap
 from remit.model.status import Status
 from remit.model.task import SourceKind
-from remit.peer import agent_operations
+from remit.operations import tasks as task_operations
 from remit.server.call import Route
 from tests.peer.peers import Peers, text
 from tests.server.besieged import bearer, named, rows
@@ -172,7 +172,7 @@ def test_saved_filters_are_for_people(house: Peers) -> None:
 def test_an_agent_has_so_many_open_tasks_and_no_more_by_any_door(
     house: Peers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(agent_operations, "MOST_OPEN", 2)
+    monkeypatch.setattr(task_operations, "MOST_OPEN", 2)
     b = house.agent("b", "write")
     for n in range(2):
         _made(house, b, {"text": f"Task {n}", "scheduledFor": LATER})

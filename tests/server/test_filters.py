@@ -11,8 +11,8 @@ from remit.errors import BadInput
 from remit.model.ids import SeriesId
 from remit.model.status import Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
-from remit.server import filters
-from remit.server.filters import FilterContext, typed
+from remit.operations import filters
+from remit.operations.filters import FilterContext, typed
 from remit.store.task_filter import SortOrder, TaskFilter
 
 BERLIN = ZoneInfo("Europe/Berlin")

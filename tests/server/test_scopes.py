@@ -38,6 +38,8 @@ POST /inbox/{id}/seen
 POST /schedule/refused
 POST /conversations
 POST /conversations/{id}
+POST /conversations/{id}/title
+POST /conversations/{id}/delete
 POST /tasks/{id}/undo
 """
 ADMIN: Final = """

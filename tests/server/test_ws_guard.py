@@ -12,9 +12,9 @@ from websockets.sync.client import connect
 
 from remit.errors import StoreTrouble
 from remit.model.codec import JsonMap
+from remit.operations.callers import CallerRegistry
 from remit.server import app, news
 from remit.server import live as live_line
-from remit.server.callers import CallerRegistry
 from remit.server.live import LiveConnections
 from remit.server.live_connection import MOST_BYTES, MOST_QUEUED, LiveConnection
 from remit.server.news import EventMessages

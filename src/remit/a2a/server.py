@@ -18,9 +18,10 @@ from remit.journal.follow import Journal
 from remit.model import ids
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import SessionId
+from remit.operations.arguments import NewTask
+from remit.operations.permission import NotAllowed
 from remit.peer import rpc
-from remit.peer.agent_operations import AgentOperations, AgentOrder, AgentTaskView
-from remit.peer.permission import NotAllowed
+from remit.peer.agent_operations import AgentOperations, AgentTaskView
 from remit.peer.rpc import RpcError, RpcMessage
 from remit.store.agent_tasks import AgentTaskFilter
 
@@ -97,7 +98,7 @@ async def _entrust(asked: _Asked) -> AgentTaskView:
     if message.task is not None:
         await _refuse_more_words(asked, message.task)
     session = await _session(asked, message)
-    return await asked.desk.entrust(AgentOrder(text=message.text, key=message.key, session=session))
+    return await asked.desk.entrust(NewTask(message.text, session=session), message.key)
 
 
 async def _refuse_more_words(asked: _Asked, name: str) -> None:

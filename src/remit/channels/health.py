@@ -1,33 +1,67 @@
-"""How a channel stands, as far as its settings and secrets show it."""
+"""How each channel of the settings stands, as far as can be seen without sending anything."""
+
+from collections.abc import Mapping
 
 from msgspec import Struct
 
 from remit.channels.registry import ChannelSecrets
 from remit.errors import RemitError
+from remit.ports import Clock
 from remit.settings.channels import ChannelSettings
 
 
-class ChannelHealth(Struct, frozen=True):
-    """`verdict` is ok, warn or fail; `said` goes on after the name of the channel."""
+class ChannelState(Struct, frozen=True):
+    """`verdict` is ok, warn or fail, as the doctor says it."""
 
+    name: str
+    kind: str
     verdict: str
     said: str
     todo: str = ""
+    aliases: tuple[str, ...] = ()
+    ready: bool = True  # something can go out
 
 
-def channel_health(
-    name: str, section: ChannelSettings, keys: ChannelSecrets, wrong: str | None = None
-) -> ChannelHealth:
-    """`wrong` is what `setup.complaints` says about it."""
-    if wrong is not None:
-        return ChannelHealth("fail", wrong, f"Mend [channels.{name}] in settings.toml.")
+def channel_states(
+    keys: ChannelSecrets, clock: Clock, off: Mapping[str, str]
+) -> dict[str, ChannelState]:
+    """Every channel of the settings; `off` says why one switched itself off."""
+    if not keys.chosen:
+        return {}
+    from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
+
+    wrong = setup.complaints(keys, clock)
+    return {
+        name: _state(name, each, keys, wrong.get(name), off.get(name))
+        for name, each in keys.chosen.items()
+    }
+
+
+def _state(
+    name: str, chosen: ChannelSettings, keys: ChannelSecrets, wrong: str | None, off: str | None
+) -> ChannelState:
+    if off is not None:
+        verdict, said, todo, ready = "fail", f"off: {off}", f"remit channels on {name}", False
+    elif wrong is not None:
+        verdict, said, todo, ready = (
+            "fail",
+            wrong,
+            f"Mend [channels.{name}] in settings.toml.",
+            False,
+        )
+    else:
+        verdict, said, todo, ready = _health(name, chosen, keys)
+    return ChannelState(name, chosen.kind, verdict, said, todo, chosen.aliases, ready)
+
+
+def _health(name: str, chosen: ChannelSettings, keys: ChannelSecrets) -> tuple[str, str, str, bool]:
     try:
-        missing = [secret for secret in section.secrets if secret and not keys.get(secret)]
+        missing = [secret for secret in chosen.secrets if secret and not keys.get(secret)]
     except RemitError as error:
-        return ChannelHealth("fail", str(error))
+        return "fail", str(error), "", False
     if missing:
         said = f"lacks {', '.join(missing)}: nothing goes out before it is set"
-        return ChannelHealth("warn", said, f"remit secrets set {missing[0]}")
-    if warning := section.warning(name):
-        return ChannelHealth("warn", *warning)
-    return ChannelHealth("ok", section.ready(name))
+        return "warn", said, f"remit secrets set {missing[0]}", False
+    if warning := chosen.warning(name):
+        return "warn", *warning, True
+    return "ok", chosen.ready(name), "", True

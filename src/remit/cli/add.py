@@ -14,7 +14,6 @@ from remit import settings as house_settings
 from remit.cli import clock, codes, out, receipt, remit_client, unanswered, wait_for_task
 from remit.cli.edit import moment
 from remit.cli.options import AsJson, Timeout, Wait, flag, free
-from remit.cli.order import CodeOrder, MessageOrder, TaskOrder
 from remit.cli.out import StyledText
 from remit.cli.remit_client import RemitClient
 from remit.cli.show import whole
@@ -22,10 +21,11 @@ from remit.errors import BadInput, KeyReused
 from remit.intake import heard
 from remit.intake.heard import MessageResult
 from remit.intake.zone import owners
-from remit.model.codec import Json, JsonMap
+from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.series import Repeats
 from remit.model.task import Priority, Task
+from remit.operations.arguments import NewDelivery, NewMessage, NewRepeats, NewTask
 from remit.settings import Settings
 from remit.store import messages, tasks
 from remit.store.read_only import by_key, glance
@@ -69,43 +69,46 @@ def add(  # noqa: PLR0913 - all that a person may say at once
 ) -> int:
     """Entrust something, in your own words, and get a receipt of what was understood."""
     settings, when = house_settings.load(), moment(at, in_)
-    order = TaskOrder(
-        text=_whole(text),
-        key=f"key:{key}" if key else unanswered.new_key(),
-        content=content,
-        recipient=to,
-        channel=channel or "dashboard",
-        work=work,
-        scheduled_for=when,
-        repeats=_repeats(settings, every, cron, tz, when),
-        priority=priority,
-        code=_on(code),
-    )
-    as_said = as_is or work or order.code or (channel, content, to) != (None, None, None)
-    given = order if as_said else order.to_be_read(dry_run=dry_run, wait=wait)
+    often = _repeats(settings, every, cron, tz, when)
+    start, repeats = stamp(when) if when and not often else None, NewRepeats.from_series(often)
+    words, on = _whole(text), _on(code)
+    given: NewTask | NewMessage = NewMessage(words, start, repeats, priority, dry_run, wait)
+    if as_is or work or on.project or (channel, content, to) != (None, None, None):
+        given = replace(
+            on,
+            text=words,
+            work=[*work],
+            delivery=[NewDelivery(channel or "dashboard", to, content)],
+            scheduled_for=start,
+            repeats=repeats,
+            priority=priority,
+        )
     stays = partial(_wait, timeout=timeout) if wait else _receipt
     return (_rehearse if dry_run else stays)(settings, key, given, json=json)
 
 
 def _receipt(
-    settings: Settings, key: str | None, order: TaskOrder | MessageOrder, *, json: bool
+    settings: Settings, key: str | None, order: NewTask | NewMessage, *, json: bool
 ) -> int:
     with remit_client.opened(settings) as way:
-        told = _known(settings, key, order) or _given(settings, way, order)
+        told = _known(settings, key, order) or _given(settings, way, key, order)
         serves = way.serves
     if json:
         out.emit(told)
     else:
-        receipt.show(settings, told, serves=serves, read=isinstance(order, MessageOrder))
+        receipt.show(settings, told, serves=serves, read=isinstance(order, NewMessage))
     if told["tasks"] and not serves:
         out.say(remit_client.NOBODY)
     return codes.DONE
 
 
-def _given(settings: Settings, way: RemitClient, order: TaskOrder | MessageOrder) -> JsonMap:
-    if isinstance(order, MessageOrder):
-        return way.hear(order)
-    return _told(settings, [way.add(order)])
+def _given(
+    settings: Settings, way: RemitClient, key: str | None, order: NewTask | NewMessage
+) -> JsonMap:
+    ref = f"key:{key}" if key else unanswered.new_key()
+    if isinstance(order, NewMessage):
+        return way.hear(order, ref)
+    return _told(settings, [TaskId(str(way.ask(order, ref)["id"]))])
 
 
 def _told(settings: Settings, found: list[TaskId]) -> JsonMap:
@@ -117,12 +120,12 @@ def _told(settings: Settings, found: list[TaskId]) -> JsonMap:
 
 
 def _rehearse(
-    settings: Settings, key: str | None, order: TaskOrder | MessageOrder, *, json: bool
+    settings: Settings, key: str | None, order: NewTask | NewMessage, *, json: bool
 ) -> int:
     """Say what would happen; nothing is stored, and no directory is made."""
     del key
-    if isinstance(order, TaskOrder):
-        if order.code is not None:
+    if isinstance(order, NewTask):
+        if order.project is not None:
             sentence = "--dry-run reads your words; what would prove work on a project, `remit"
             raise BadInput(f"{sentence} rehearse contract` says.", field="dry-run")
         sentence = "--dry-run reads your words; with --text, --to, --channel, --work or --as-is"
@@ -138,14 +141,14 @@ def _rehearse(
 def _wait(
     settings: Settings,
     key: str | None,
-    order: TaskOrder | MessageOrder,
+    order: NewTask | NewMessage,
     *,
     timeout: float | None,
     json: bool,
 ) -> int:
     """Stay until every task rests; the worst of them says how it ended."""
     with remit_client.opened(settings, works=True) as way:
-        told = _known(settings, key, order) or _given(settings, way, order)
+        told = _known(settings, key, order) or _given(settings, way, key, order)
         ended = [
             _rested(settings, way, TaskId(str(each["id"])), timeout)
             for each in receipt.maps(told, "tasks")
@@ -172,9 +175,7 @@ def _worst(ended: list[Task]) -> int:
     return max(failed or found, default=codes.DONE)
 
 
-def _known(
-    settings: Settings, key: str | None, order: TaskOrder | MessageOrder
-) -> "JsonMap | None":
+def _known(settings: Settings, key: str | None, order: NewTask | NewMessage) -> "JsonMap | None":
     """What the key became before; other words under the same key are a mistake, and said."""
     if key is None:
         return None
@@ -183,7 +184,7 @@ def _known(
         task = tasks.get(tx, found[0]) if found else None
     if task is None:
         return None
-    if task.request is None or task.request.text != order.text.strip():
+    if task.request is None or task.request.text != (order.text or "").strip():
         raise KeyReused(key)
     out.say(StyledText("Nothing new: this key stands for a task that is there.", "dim"))
     return _told(settings, found)
@@ -193,13 +194,15 @@ def _whole(text: str) -> str:
     return sys.stdin.read() if text == "-" else text
 
 
-def _on(said: _Code) -> CodeOrder | None:
+def _on(said: _Code) -> NewTask:
+    """The code that is to be worked on, if any is."""
     if said.project is not None:
-        return CodeOrder(said.project, tuple((said.files or "").split(",")), said.prd)
+        files = (said.files or "").split(",")
+        return NewTask(project=said.project, files=files, prd=said.prd or False)
     if said.files is not None or said.prd is not None:
         name = "files" if said.files is not None else "prd"
         raise BadInput(f"--{name} is about a project; say which one with --project.", field=name)
-    return None
+    return NewTask()
 
 
 def _repeats(

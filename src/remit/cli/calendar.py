@@ -15,6 +15,7 @@ from remit.cli.out import StyledText
 from remit.cli.secrets import value_of
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap, to_json
+from remit.operations.settings_arguments import SyncCalendars
 from remit.server import files
 from remit.settings import CalendarServer, Settings, edit
 from remit.settings.calendar import OWN
@@ -100,7 +101,7 @@ def unmark(name: Name, /, *, json: AsJson = False) -> int:
 def sync(*, json: AsJson = False) -> int:
     """Look at every calendar now. The own one is there only while Remit is up."""
     with remit_client.opened(house_settings.load()) as way:
-        answered = way.sync_calendars()
+        answered = int(str(way.ask(SyncCalendars())["noted"]))
     if json:
         out.emit({"answered": answered})
     else:

@@ -1,13 +1,13 @@
 """`remit channels`: the ways out, whether each has what it needs, and a real message as a test."""
 
 import json as notation
-import os
 from typing import Annotated, Final, cast
 
 from cyclopts import App
 from msgspec import Struct
 
 from remit import settings as house_settings
+from remit.channels.health import ChannelState
 from remit.cli import (
     channel_state,
     clock,
@@ -18,18 +18,19 @@ from remit.cli import (
     wait_for_task,
     words,
 )
-from remit.cli.channel_state import ChannelState
 from remit.cli.codes import TimedOut
 from remit.cli.options import AsJson, flag
-from remit.cli.order import TaskOrder
 from remit.cli.out import Piece, StyledText
 from remit.cli.remit_client import RemitClient
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap
 from remit.model.delivery import Delivery, DeliveryStatus
+from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer
 from remit.model.status import Reason
-from remit.model.task import Priority, Task
+from remit.model.task import Task
+from remit.operations.arguments import CancelTask, NewDecision
+from remit.operations.settings_arguments import ChannelTest, SwitchChannelOn
 from remit.settings import Settings
 from remit.store import inbound, reviews, tasks
 from remit.store.read_only import glance
@@ -74,7 +75,7 @@ def switch_on(
     """Use a channel again that switched itself off; what waited for it goes on."""
     settings = house_settings.load()
     with remit_client.opened(settings) as way:
-        told = way.switch_on(_named(settings, name))
+        told = way.ask(SwitchChannelOn(_named(settings, name)))
     if json:
         out.emit(told)
         return codes.DONE
@@ -182,24 +183,14 @@ class _Trial:
     def send(self, way: RemitClient) -> Task:
         """Send it, and return its task when nothing more comes of it by itself."""
         self._heard = way.serves
-        task_id = way.add(self._order())
+        test = ChannelTest(self._channel, self._to)
+        task_id = TaskId(str(way.ask(test, unanswered.new_key())["id"]))
         out.say(StyledText(f"Task {task_id} sends a test message on {self._channel}.", "dim"))
         try:
             return wait_for_task.wait(self._settings, way, task_id, timeout=LIMIT, after=1)
         except TimedOut:  # what is in doubt is waited for much longer than anybody sits here
             with glance(self._settings.database) as tx:
                 return tasks.get(tx, task_id)
-
-    def _order(self) -> TaskOrder:
-        mark, agent = os.urandom(2).hex(), self._settings.agent
-        return TaskOrder(
-            text=f"Test the channel {self._channel}",
-            key=unanswered.new_key(),
-            content=f"Test message {mark} from {agent} on {self._channel}. Nothing needs doing.",
-            recipient=self._to,
-            channel=self._channel,
-            priority=Priority.HIGH,
-        )
 
     def report(self, task: Task, wait: float) -> str | None:
         """The furthest that the provider reports within some seconds."""
@@ -233,12 +224,12 @@ class _Trial:
             waiting = [each for each in reviews.waiting(tx, limit=10_000) if each.about == about]
         locked = [each for each in waiting if each.reason is Reason.AUTH]
         if any(each.task_id == task.id for each in locked):
-            way.cancel(task.id)
+            way.ask(CancelTask(task.id))
         if delivery.status is not DeliveryStatus.SENT:
             return 0
         for each in locked:
             assert each.id is not None  # noqa: S101 - what waits has been stored
-            way.decide(each.id, ReviewAnswer.APPROVE, None)
+            way.ask(NewDecision(each.id, ReviewAnswer.APPROVE))
         return len(locked)
 
 

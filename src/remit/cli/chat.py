@@ -4,10 +4,10 @@ import queue
 import sys
 import threading
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, out, remote
+from remit.cli import clock, codes, out, remote, unanswered
 from remit.cli.codes import TimedOut
 from remit.cli.options import AsJson, flag
 from remit.cli.out import StyledText
@@ -17,6 +17,7 @@ from remit.model.conversation import Role, Turn
 from remit.model.ids import ConversationId
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Task
+from remit.operations.arguments import NewConversation, NewTurn
 from remit.store import conversations
 from remit.store.database import Tx
 from remit.store.read_only import glance
@@ -46,7 +47,9 @@ def chat(
         raise Unreachable(str(settings.home), f"{found} `remit up` starts one.")
     try:
         with glance(settings.database) as tx:
-            named = _named(tx, conversation, last=last) or ConversationId(found.begin_talk())
+            named = _named(tx, conversation, last=last) or ConversationId(
+                str(found.ask(NewConversation())["id"])
+            )
             return _Chat(found, tx, named, settings.agent, json=json).run(follow=follow)
     finally:
         found.close()
@@ -92,7 +95,8 @@ class _Chat:
 
     def _say(self, line: str) -> None:
         """Say it, and wait until it is answered."""
-        n = self._door.say(self._talk, line)
+        said = self._door.ask(NewTurn(self._talk, line), unanswered.new_key())
+        n = int(str(cast("JsonMap", said["turn"])["turnNumber"]))
         until = clock.seconds() + _PATIENCE
         while not any(turn.answers == n for turn in self._news()):
             if clock.seconds() >= until:

@@ -21,6 +21,7 @@ from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap
 from remit.model.permit import Permission
 from remit.model.reply import Policy
+from remit.operations.settings_arguments import NewPermission
 from remit.settings import Settings
 from remit.store import permissions
 from remit.store.read_only import glance
@@ -147,7 +148,7 @@ def deny(name: _Name, channel: _Channel, /, *, json: AsJson = False) -> int:
 
 def _permit(name: str, channel: str, policy: Policy, *, json: bool) -> int:
     with remit_client.opened(house_settings.load()) as way:
-        told = way.permit(name, channel, policy)
+        told = way.ask(NewPermission(name, channel, policy))
     if json:
         out.emit(told)
     else:

@@ -10,8 +10,8 @@ from remit.cli import editor, find, out, question, remit_client, wait_for_task
 from remit.cli.options import AsJson, Timeout, Wait, flag, free
 from remit.cli.tally import CommandTally
 from remit.errors import BadInput
-from remit.model.ids import ReviewId
 from remit.model.review import Review, ReviewAnswer
+from remit.operations.arguments import NewDecision
 from remit.settings import Settings
 from remit.store.read_only import glance
 
@@ -117,7 +117,7 @@ def _settle(  # noqa: PLR0913 - as many as the flags
 
         def one(review: Review) -> None:
             after = wait_for_task.events_so_far(tally.settings, review.task_id)
-            way.decide(ReviewId(str(review.id)), answered, text, always=always)
+            way.ask(NewDecision(str(review.id), answered, text, always))
             if wait:
                 tally.waited(way, review.task_id, timeout=timeout, after=after)
             else:

@@ -11,6 +11,7 @@ from remit.cli.options import AsJson, flag
 from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap, stamp
+from remit.operations.settings_arguments import StartCue
 from remit.store import cues
 from remit.store.cues import CueFate, StoredCue
 from remit.store.read_only import glance
@@ -84,7 +85,7 @@ def start(
 ) -> int:
     """Start work on something that came in and was only kept. It stays a stranger's words."""
     with remit_client.opened(house_settings.load()) as way:
-        found = way.start_cue(name)
+        found = way.ask(StartCue(name))
     if json:
         out.emit(found)
     elif found["taskId"]:

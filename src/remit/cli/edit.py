@@ -8,8 +8,9 @@ from remit.cli import clock, find, remit_client
 from remit.cli.options import AsJson, Id, flag
 from remit.cli.tally import CommandTally
 from remit.errors import BadInput
-from remit.model.edit import Edit
+from remit.model.codec import stamp
 from remit.model.task import Priority
+from remit.operations.arguments import EditTask
 from remit.store.read_only import glance
 from remit.triggers import timer
 
@@ -26,12 +27,12 @@ def edit(  # noqa: PLR0913 - all that may be changed
     json: AsJson = False,
 ) -> int:
     """Change a task that has not begun; what is not said stays as it is."""
-    change = Edit(title=title, instructions=text, priority=priority, scheduled_for=moment(at, in_))
+    start = moment(at, in_)
     tally = CommandTally(house_settings.load(), json)
     with glance(tally.settings.database) as tx:
         found = find.task(tx, task)
     with remit_client.opened(tally.settings) as way:
-        way.edit(found, change)
+        way.ask(EditTask(found, title, text, stamp(start) if start else None, priority))
     tally.told(found)
     return tally.end()
 

@@ -5,6 +5,7 @@ from typing import Final
 
 from remit.cli import proof, words
 from remit.cli.out import StyledText
+from remit.journal import event_words
 from remit.model import deferred
 from remit.model.codec import JsonMap, moment
 from remit.model.event import Event, EventKind
@@ -13,52 +14,11 @@ from remit.model.status import Actor, Status
 from remit.store import rows
 from remit.store.on_behalf import event_text_on_behalf
 
-_STEPS: Final = {
-    "plan_step": "Planned the work",
-    "retrieve_context": "Looked at earlier work",
-    "execute_tool": "Thought it through",
-    "verify": "Checked the work against its contract",
-    "agreed": "Wrote down how one will tell that it is done",
-    "workspace": "Opened a folder for the work alone",
-    "look": "Looked at what was changed",
-    "contract": "Held the contract against what was really changed",
-    "rest": "Leaves alone for a while who has reached a limit",
-    "kept_at": "Noted when the work was kept",
-    "keep_work": "Put the work on a branch of its own",
-    "diff": "Drew what was changed",
-    "publish": "Put the branch into your repository",
-    "merge": "Went to bring it into your folder",
-    "put_off": "Put off what is checked when its group ends",
-    "owe": "Noted which files were taken unproven",
-    "tidy": "Cleared the folder away",
-    "lesson": "Wrote down what became of a lesson",
-}
 _STYLE: Final = {
     "completed": "green",
     "failed": "red",
     "needs_review": "yellow",
     "cancelled": "dim",
-}
-_ANSWERS: Final = {
-    "approve": "approved",
-    "edit": "approved, in your own words",
-    "back": "sent it back",
-    "answer": "answered",
-    "arrived": "said that it arrived",
-    "resend": "said: send it again",
-    "drop": "said: leave this delivery out",
-    "decline": "declined",
-}
-_SETTLED: Final = {
-    "accepted": "Sent",
-    "retry": "Not sent yet",
-    "refused": "Refused by the channel",
-    "unknown": "Nobody knows whether it arrived",
-}
-_WISHES: Final = {
-    "pause": "You asked for a pause; it stops at the next boundary.",
-    "cancel": "You cancelled it; it stops at the next boundary.",
-    "delete": "You deleted it; it stops at the next boundary.",
 }
 
 
@@ -141,7 +101,7 @@ def _step(event: Event) -> str:
     name, _, turn = str(event.data["step"]).partition(":")
     if "agent" in event.data:
         return _full(f"{event.data['agent']} {_tried(event.data)}")
-    said = _STEPS.get(name, f"Did {name}")
+    said = event_words.STEPS.get(name, f"Did {name}")
     recalled = event.data.get("recalled")
     if isinstance(recalled, list) and recalled:
         return f"{said}: {', '.join(map(str, recalled))}."
@@ -169,7 +129,7 @@ def _claimed(event: Event) -> str:
 
 def _settled(event: Event) -> str:
     answer = str(event.data["answer"])
-    return _full(f"{_SETTLED.get(answer, answer)}{_because(event.data)}")
+    return _full(f"{event_words.SETTLED.get(answer, answer)}{_because(event.data)}")
 
 
 def _split(event: Event) -> str:
@@ -191,24 +151,19 @@ def _decided(event: Event) -> str:
     if event.data.get("closed"):
         return "The open question was closed: its task ended."
     answer = str(event.data["answer"])
-    said = f"You {_ANSWERS.get(answer, answer)}"
+    said = event_words.decision(answer)
     text = event.data.get("text")
     return f"{said}: {text}" if text else f"{said}."
 
 
 def _updated(event: Event) -> str:
     if "wish" in event.data:
-        wish = event.data["wish"]
-        return _WISHES.get(str(wish), "You took that back; it goes on.")
-    said = {
-        "run now": "You said: run it now.",
-        "deleted": "You deleted it; it is hidden.",
-        "vouched": "You vouched for what its session remembers.",
-        "twin": str(event.data.get("said")),
-        "read": "Your words were read.",
-    }
+        wish = str(event.data["wish"])
+        return event_words.STOP_REQUESTS.get(wish, event_words.WITHDRAWN)
     what = str(event.data.get("what"))
-    return deferred.deferred_sentence(event.data) or said.get(what, f"You changed it: {what}.")
+    if what == "twin":
+        return str(event.data.get("said"))
+    return deferred.deferred_sentence(event.data) or event_words.change(what)
 
 
 def _permitted(event: Event) -> str:

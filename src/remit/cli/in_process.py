@@ -7,40 +7,31 @@ rests, and stops in good order.
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AsyncExitStack, contextmanager, suppress
-from datetime import timedelta
 from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
 from remit.brain.no_brain import NoBrain
-from remit.cli import clock
+from remit.cli import clock, unanswered
 from remit.cli.codes import TimedOut
-from remit.cli.order import MessageOrder, TaskOrder
 from remit.cli.progress import part
 from remit.cli.watch import PAUSE, EventWatch
 from remit.errors import IllegalMove
-from remit.intake.heard import MessageResult, OwnerMessage, message_result_to_json, rehearsed
-from remit.model.caller import OWNER, Scope
-from remit.model.codec import JsonMap, moment
-from remit.model.edit import Edit
+from remit.model.codec import JsonMap
 from remit.model.event import EventKind
-from remit.model.ids import ReviewId, SeriesId, TaskId
-from remit.model.reply import Policy
-from remit.model.review import Decision, ReviewAnswer
-from remit.model.series import OnMissed, Overlap
+from remit.model.ids import TaskId
 from remit.model.status import PAUSABLE, Status
-from remit.model.task import Source, SourceKind, Task
+from remit.model.task import Task
 from remit.model.view import JsonView
-from remit.server.callers import CallerRegistry, shape
+from remit.operations.arguments import Arguments, NewMessage, RunTask
+from remit.operations.callers import CallerRegistry
+from remit.operations.operation import OperationRequest
+from remit.operations.settings_arguments import RebuildRecall
+from remit.operations.table import perform
 from remit.server.files import token_of
-from remit.server.hooks_in import cue_to_json
-from remit.server.lesson_shapes import changed
-from remit.server.notice_shapes import notice
 from remit.server.recall import alike
-from remit.server.series_shapes import whole
 from remit.settings import Settings
 from remit.store import tasks
-from remit.triggers import command
 from remit.wiring import App, opened, start
 
 T = TypeVar("T")
@@ -70,99 +61,14 @@ class InProcessClient:
         self._house = house
         self._working = False
 
-    def add(self, order: TaskOrder) -> TaskId:
-        cue = command.cue(
-            order.text,
-            ref=order.key,
-            work=order.work,
-            channel=order.channel,
-            recipient=order.recipient,
-            content=order.content,
-            scheduled_for=order.scheduled_for,
-            priority=order.priority,
-        )
-        often = order.repeats
-        if often is not None:
-            cue = replace(cue, repeats=often, scheduled_for=often.first)
-        if (code := order.code) is not None:
-            known = self._house.settings.projects
-            cue = command.on_project(
-                cue, code.project, known, code.files, prd=False if code.prd is None else code.prd
-            )
-        return self._do(self._house.intake.admit(cue)).id
+    def ask(self, arguments: Arguments, key: str | None = None) -> JsonMap:
+        return self._do(self._ask(arguments, key or unanswered.new_key()))
 
-    def hear(self, saying: MessageOrder) -> JsonMap:
-        message = OwnerMessage(
-            text=saying.text,
-            source=Source(SourceKind.MANUAL, saying.key),
-            scheduled_for=saying.scheduled_for,
-            repeats=saying.repeats,
-            priority=saying.priority,
-        )
-        if saying.dry_run:
-            return rehearsed(self._do(self._house.intake.read(message)))
-        return message_result_to_json(self._do(self._receive(message, wait=saying.wait)))
-
-    def decide(
-        self, review: ReviewId, answer: ReviewAnswer, text: str | None, *, always: bool = False
-    ) -> None:
-        self._do(self._house.inbox.decide(review, Decision(answer, text, always=always)))
-
-    def later(self, review: ReviewId, hours: int) -> None:
-        until = self._house.clock.now() + timedelta(hours=hours)
-        self._do(self._house.inbox.later(review, until))
-
-    def edit(self, task: TaskId, change: Edit) -> None:
-        self._do(self._house.intake.edit(task, change))
-
-    def pause(self, task: TaskId) -> None:
-        self._do(self._house.owner.pause(task))
-
-    def undo(self, task: TaskId) -> None:
-        self._do(self._house.owner.undo(task))
-
-    def resume(self, task: TaskId) -> None:
-        self._do(self._house.owner.resume(task))
-
-    def cancel(self, task: TaskId) -> None:
-        self._do(self._house.owner.cancel(task))
-
-    def delete(self, task: TaskId) -> None:
-        self._do(self._house.owner.delete(task))
-
-    def retry(self, task: TaskId, key: str) -> TaskId:
-        return self._do(self._retry(task, key)).id
-
-    def vouch(self, task: TaskId) -> None:
-        self._do(self._house.owner.vouch(task))
+    def hear(self, message: NewMessage, key: str) -> JsonMap:
+        return self._do(self._hear(message, key))
 
     def run(self, task: TaskId) -> TaskId:
         return self._do(self._hasten(task))
-
-    def order_series(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
-        return self._do(self._order(series, verb, said))
-
-    def look_back(self) -> TaskId:
-        return self._do(self._house.reflection.now()).id
-
-    def revert_rules(self, change: int | None, *, force: bool) -> JsonMap:
-        return changed(self._do(self._house.reflection.revert(change, force=force)))
-
-    def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
-        return self._do(self._house.permits.permit(contact, channel, policy))
-
-    def switch_on(self, channel: str) -> JsonMap:
-        return self._do(self._house.permits.switch_on(channel))
-
-    def sync_calendars(self) -> int:
-        found = self._do(self._house.calendars.look())
-        return sum(why is None for why in found.values())
-
-    def start_cue(self, name: str) -> JsonMap:
-        return cue_to_json(self._do(self._house.doors.begin(name)))
-
-    def test_notice(self, way: str) -> JsonMap:
-        return notice(self._do(self._house.herald.test(way)))
 
     def recall_state(self) -> JsonMap:
         return self._do(self._house.recollection.state())
@@ -170,45 +76,30 @@ class InProcessClient:
     def rebuild_recall(self, told: Callable[[float], None]) -> JsonMap:
         return self._do(self._rebuild(told))
 
-    def turn_recall_off(self) -> JsonMap:
-        self._do(self._house.recollection.turn_off())
-        return self.recall_state()
-
     def find_like(self, like: str, limit: int) -> JsonMap:
         self._do(self._house.recollection.open())  # a search that ends early would find nothing
         return {"alike": alike(self._do(self._house.recollection.like(like, limit)), JsonView.S3)}
-
-    def make_token(
-        self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None
-    ) -> JsonMap:
-        made = self._callers.make(OWNER, name, scopes, agent=agent, days=days)
-        token, secret = self._do(made)
-        return {**shape(token), "secret": secret}
-
-    def revoke_token(self, token_id: str) -> JsonMap:
-        return shape(self._do(self._callers.revoke(token_id)))
 
     def rest(self, watch: EventWatch, timeout: float | None) -> Task:
         """Work here until the task rests."""
         return self._do(self._rest(watch, timeout))
 
-    @property
-    def _callers(self) -> CallerRegistry:
-        house = self._house
-        return CallerRegistry(house.db, house.clock, house.ids, token_of(house.settings.home))
-
     def _do(self, work: Coroutine[None, None, T]) -> T:
         return self._runner.run(work)
 
-    async def _receive(self, message: OwnerMessage, *, wait: bool) -> MessageResult:
-        heard = await self._house.intake.receive(message)
-        if not wait or heard.reading is None:
+    async def _ask(self, arguments: Arguments, ref: str) -> JsonMap:
+        house = self._house
+        callers = CallerRegistry(house.db, house.clock, house.ids, token_of(house.settings.home))
+        request = OperationRequest(house=house, ref=ref, callers=callers)
+        return (await perform(request, arguments)).content
+
+    async def _hear(self, message: NewMessage, ref: str) -> JsonMap:
+        """If a model has to read the words and they are waited for, the engine starts here."""
+        heard = await self._ask(replace(message, wait=False), ref)
+        if not message.wait or not heard["reading"]:
             return heard
         await self._work()
-        return await self._house.intake.receive(message, wait=True)
-
-    async def _retry(self, task: TaskId, key: str) -> Task:
-        return await self._house.intake.admit(await self._house.owner.retry(task, key))
+        return await self._ask(message, ref)
 
     async def _rebuild(self, told: Callable[[float], None]) -> JsonMap:
         recollection = self._house.recollection
@@ -216,49 +107,25 @@ class InProcessClient:
         async def tell() -> None:
             told(part(await recollection.state()))
 
-        await recollection.rebuild()
+        await self._ask(RebuildRecall(), "")
         await recollection.catch_up(tell)
         return await recollection.state()
-
-    async def _order(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
-        owner, now = self._house.owner, self._house.clock.now()
-        slot, to = said.get("slot"), said.get("to")
-        at = moment(str(slot)) if slot else None
-        match verb:
-            case "pause":
-                await owner.pause_series(series)
-            case "resume":
-                await owner.resume_series(series)
-            case "end":
-                await owner.end_series(series)
-            case "skip":
-                await owner.skip_slot(series, at)
-            case "move":
-                await owner.move_slot(series, at, moment(str(to)))
-            case _:
-                missed, overlap = said.get("missed"), said.get("overlap")
-                await owner.rule_series(
-                    series,
-                    OnMissed(str(missed)) if missed else None,
-                    Overlap(str(overlap)) if overlap else None,
-                )
-        return await self._house.db.read(whole, series, now)
 
     async def _hasten(self, task_id: TaskId) -> TaskId:
         task = await self._get(task_id)
         if task.status not in PAUSABLE:
-            await self._house.owner.run_now(task_id)  # raises, and says why not
+            await self._ask(RunTask(task_id), "")  # raises, and says why not
         since = await self._house.journal.last()
         if task.slot is not None:
             # Of a series another task is run, before the engine may begin this one.
-            begun = await self._house.owner.run_now(task_id)
+            begun = await self._ask(RunTask(task_id), "")
             await self._work()
-            return begun.id
+            return TaskId(str(begun["id"]))
         await self._work()
         if (await self._get(task_id)).status is Status.NEW:
             await self._ranked(task_id, since)
         with suppress(IllegalMove):  # the engine was quicker, which is what was asked for
-            await self._house.owner.run_now(task_id)
+            await self._ask(RunTask(task_id), "")
         return task_id
 
     async def _ranked(self, task_id: TaskId, since: int) -> None:

@@ -7,12 +7,14 @@ from remit import settings as house_settings
 from remit.cli import clock, editor, find, out, remit_client, words
 from remit.cli.options import AsJson, flag
 from remit.cli.out import Piece, StyledText
-from remit.cli.show import review_json
 from remit.errors import RemitError
-from remit.model.codec import Json
+from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId
 from remit.model.review import INTENDED, LESSON, MERGE, SEND, Review, ReviewAnswer
+from remit.operations.arguments import NewDecision, Postponement
+from remit.operations.review_json import review_to_json
 from remit.settings import Settings
+from remit.store import inbox as waiting
 from remit.store import reviews, tasks
 from remit.store.database import Tx
 from remit.store.read_only import glance
@@ -52,7 +54,7 @@ def inbox(
     with glance(settings.database) as tx:
         found = [(r, tasks.get(tx, r.task_id).title) for r in reviews.waiting(tx, MOST)]
         if json:
-            asked: list[Json] = [review_json(review) | {"title": title} for review, title in found]
+            asked: list[Json] = [_to_json(tx, settings, review) for review, _ in found]
             out.emit({"reviews": asked})
             return 0
         if not found:
@@ -151,6 +153,12 @@ def _ask(settings: Settings, review: Review) -> bool:
             return True
 
 
+def _to_json(tx: Tx, settings: Settings, review: Review) -> JsonMap:
+    """As the API tells it, with the title under the name that it had here first."""
+    found = waiting.question(tx, ReviewId(str(review.id)))
+    return review_to_json(found, settings.deliver.undo) | {"title": found.task.title}
+
+
 def _put_off(settings: Settings, review: Review) -> bool:
     """Let a question rest for some hours; False if nothing was said that could be counted."""
     said = _read("For how many hours (1)? ").strip() or "1"
@@ -159,7 +167,7 @@ def _put_off(settings: Settings, review: Review) -> bool:
         return False
     try:
         with remit_client.opened(settings) as way:
-            way.later(ReviewId(str(review.id)), int(said))
+            way.ask(Postponement(str(review.id), hours=int(said)))
     except RemitError as error:
         out.say(StyledText(str(error), "red"))
         return False
@@ -176,7 +184,7 @@ def _settle(
         if review.needs_text(answered) and not text:
             return False
         with remit_client.opened(settings) as way:
-            way.decide(ReviewId(str(review.id)), answered, text, always=always)
+            way.ask(NewDecision(str(review.id), answered, text, always))
             serves = way.serves
     except RemitError as error:
         out.say(StyledText(str(error), "red"))

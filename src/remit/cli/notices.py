@@ -11,7 +11,8 @@ from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
 from remit.model.notice import Notice, NoticeState
-from remit.server.notice_shapes import notice as shape
+from remit.operations.notice_json import notice as shape
+from remit.operations.settings_arguments import TriedWay
 from remit.store import notices
 from remit.store.read_only import glance
 
@@ -67,7 +68,7 @@ def try_out(
 ) -> int:
     """Send a test notice over one way, and show what came of it."""
     with remit_client.opened(house_settings.load()) as house:
-        told = house.test_notice(way)
+        told = house.ask(TriedWay(way))
     if json:
         out.emit(told)
     else:

@@ -10,6 +10,7 @@ from remit import settings as house_settings
 from remit.cli import codes, out, remote
 from remit.cli.options import AsJson, flag
 from remit.errors import Unreachable
+from remit.operations.settings_arguments import InviteBrowser
 
 _SCREENS: Final = ("BROWSER", "DISPLAY", "WAYLAND_DISPLAY")
 
@@ -27,7 +28,7 @@ def open_(
     if isinstance(found, str):
         raise Unreachable(str(home), f"{found} `remit up` starts one.")
     try:
-        link = f"{found.invite()}&next={quote(page, safe='/')}"
+        link = f"{found.ask(InviteBrowser())['url']}&next={quote(page, safe='/')}"
     finally:
         found.close()
     shown = not print_ and _has_screen() and webbrowser.open(link)

@@ -10,6 +10,7 @@ from remit.cli.options import AsJson, flag
 from remit.cli.out import Piece, StyledText
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
+from remit.operations.settings_arguments import TurnRecallOff
 from remit.settings import DEFAULT_FILE, Settings, edit
 from remit.store.read_only import glance
 
@@ -74,7 +75,7 @@ def off(*, json: AsJson = False) -> int:
     """Delete the index, and keep none until `remit recall on`."""
     settings = house_settings.load()
     with remit_client.opened(settings) as way:
-        state = way.turn_recall_off()
+        state = way.ask(TurnRecallOff())
     edit.set_values(settings.home / "settings.toml", {"recall": {"store": "off"}}, DEFAULT_FILE)
     _show(settings, state, serves=True, json=json)
     return codes.DONE

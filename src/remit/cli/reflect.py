@@ -6,12 +6,14 @@ from pathlib import Path
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, out, remit_client, words
+from remit.cli import clock, codes, out, remit_client, unanswered, words
 from remit.cli.options import AsJson, Timeout
 from remit.cli.out import Piece, StyledText
 from remit.cli.tally import CommandTally
 from remit.model.codec import JsonMap, stamp
+from remit.model.ids import TaskId
 from remit.model.lesson import REFLECT, FileVersion, standing
+from remit.operations.settings_arguments import LookBack
 from remit.reflect import lines
 from remit.reflect.harvest import FOLDER
 from remit.reflect.statistics import MIN_CASES
@@ -58,7 +60,8 @@ def now(*, timeout: Timeout = None, json: AsJson = False) -> int:
     """
     tally = CommandTally(house_settings.load(), json)
     with remit_client.opened(tally.settings, works=True) as way:
-        tally.waited(way, way.look_back(), timeout=timeout, after=0)
+        task = TaskId(str(way.ask(LookBack(), unanswered.new_key())["id"]))
+        tally.waited(way, task, timeout=timeout, after=0)
     return tally.end()
 
 

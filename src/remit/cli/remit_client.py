@@ -6,16 +6,12 @@ from typing import Final, Protocol
 
 from remit.brain import guidelines
 from remit.cli import clock
-from remit.cli.order import MessageOrder, TaskOrder
 from remit.cli.watch import EventWatch
 from remit.errors import HomeLocked, Unreachable
-from remit.model.caller import Scope
-from remit.model.codec import JsonMap
-from remit.model.edit import Edit
-from remit.model.ids import ReviewId, SeriesId, TaskId
-from remit.model.reply import Policy
-from remit.model.review import ReviewAnswer
+from remit.model.codec import JsonMap, moment
+from remit.model.ids import TaskId
 from remit.model.task import Task
+from remit.operations.arguments import Arguments, NewMessage
 from remit.settings import DEFAULT_FILE, Settings, rules
 from remit.store import home
 from remit.system.files import locked, write_atomic
@@ -30,66 +26,20 @@ _FIRST_FILES: Final = (
 
 
 class RemitClient(Protocol):
-    """What the owner may do, whoever does it. What came of it is read from the file."""
+    """How the owner asks for operations, whoever does them."""
 
     @property
     def serves(self) -> bool:
         """Whether a Remit runs that will go on with the work by itself."""
 
-    def add(self, order: TaskOrder) -> TaskId: ...
+    def ask(self, arguments: Arguments, key: str | None = None) -> JsonMap:
+        """Have an operation done; what makes a task comes with a key that outlives the command."""
 
-    def hear(self, saying: MessageOrder) -> JsonMap:
+    def hear(self, message: NewMessage, key: str) -> JsonMap:
         """Have words read; what became of them is told as a receipt has it."""
-
-    def decide(
-        self, review: ReviewId, answer: ReviewAnswer, text: str | None, *, always: bool = False
-    ) -> None: ...
-
-    def later(self, review: ReviewId, hours: int) -> None:
-        """Put a question off for some hours; it comes back by itself."""
-
-    def edit(self, task: TaskId, change: Edit) -> None: ...
-
-    def pause(self, task: TaskId) -> None: ...
-
-    def undo(self, task: TaskId) -> None: ...
-
-    def resume(self, task: TaskId) -> None: ...
-
-    def cancel(self, task: TaskId) -> None: ...
 
     def run(self, task: TaskId) -> TaskId:
         """Start now; which task that is: of a series it is another one."""
-
-    def delete(self, task: TaskId) -> None: ...
-
-    def retry(self, task: TaskId, key: str) -> TaskId: ...
-
-    def vouch(self, task: TaskId) -> None: ...
-
-    def order_series(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
-        """Pause, resume, end, skip, move or set a series; how it stands then."""
-
-    def look_back(self) -> TaskId:
-        """Look at what ended, now; which task does."""
-
-    def revert_rules(self, change: int | None, *, force: bool) -> JsonMap:
-        """Take a change of the rules or guidelines back; what was changed by that."""
-
-    def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
-        """Say once and for all whether someone is written to; what holds now is told."""
-
-    def switch_on(self, channel: str) -> JsonMap:
-        """Use a channel again that was switched off; what came of it is told."""
-
-    def sync_calendars(self) -> int:
-        """Look at every calendar now; how many accounts answered."""
-
-    def start_cue(self, name: str) -> JsonMap:
-        """Begin what came in and was kept; what became of it."""
-
-    def test_notice(self, way: str) -> JsonMap:
-        """Tell over one way that this is a test; what came of it."""
 
     def recall_state(self) -> JsonMap:
         """How the index of tasks stands."""
@@ -97,18 +47,8 @@ class RemitClient(Protocol):
     def rebuild_recall(self, told: Callable[[float], None]) -> JsonMap:
         """Make the index anew, and return when it is; `told` hears what part of it is done."""
 
-    def turn_recall_off(self) -> JsonMap:
-        """Delete the index, and keep none from now on."""
-
     def find_like(self, like: str, limit: int) -> JsonMap:
         """Tasks like one, or like some words."""
-
-    def make_token(
-        self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None
-    ) -> JsonMap:
-        """A program's way in, with the secret that is shown once."""
-
-    def revoke_token(self, token_id: str) -> JsonMap: ...
 
     def rest(self, watch: EventWatch, timeout: float | None) -> Task:
         """Return when nothing more will happen to the task without its owner."""
@@ -122,14 +62,16 @@ def opened(settings: Settings, *, works: bool = False) -> Iterator[RemitClient]:
         yield _enter(settings, works, stack)
 
 
-def rehearse(settings: Settings, saying: MessageOrder) -> JsonMap:
+def rehearse(settings: Settings, message: NewMessage) -> JsonMap:
     """What would become of some words, with the book and the channels that are here."""
     if home.is_locked(settings.home):
         with opened(settings) as way:
-            return way.hear(saying)
+            return way.ask(message)
     from remit.cli.rehearse import read  # noqa: PLC0415 - the whole reader
 
-    return read(settings, saying.text, at=saying.scheduled_for, repeats=saying.repeats)
+    at = moment(message.scheduled_for) if message.scheduled_for else None
+    repeats = message.repeats.to_series() if message.repeats else None
+    return read(settings, message.text, at=at, repeats=repeats)
 
 
 def furnish(settings: Settings) -> None:

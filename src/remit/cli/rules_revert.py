@@ -7,7 +7,8 @@ from remit.cli import codes, out, remit_client, words
 from remit.cli.options import AsJson, flag
 from remit.cli.out import Piece, StyledText
 from remit.model.lesson import FileVersion, standing
-from remit.server.lesson_shapes import history as told
+from remit.operations.lesson_json import history as told
+from remit.operations.settings_arguments import Revert
 from remit.store import reflections
 from remit.store.read_only import glance
 
@@ -44,7 +45,7 @@ def revert(
 ) -> int:
     """Take a change back: the file says again what it said before it."""
     with remit_client.opened(house_settings.load()) as way:
-        made = way.revert_rules(change, force=force)
+        made = way.ask(Revert(change, force))
     if json:
         out.emit(made)
         return codes.DONE

@@ -1,8 +1,9 @@
 """`remit schedule`: what comes back, when it comes next, and a word on one slot or on all."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 from typing import Annotated, Final, TypeVar
 from zoneinfo import ZoneInfo
@@ -21,7 +22,16 @@ from remit.model.ids import SeriesId
 from remit.model.rrule import ClockChange, zone_of
 from remit.model.series import OnMissed, Overlap, Series, Slot, SlotFate
 from remit.model.task import SourceKind
-from remit.server import series_shapes as shapes
+from remit.operations import series_json as shapes
+from remit.operations.arguments import (
+    EndSeries,
+    MoveSlot,
+    PauseSeries,
+    ResumeSeries,
+    SeriesArguments,
+    SeriesRules,
+    SkipSlot,
+)
 from remit.settings import Settings
 from remit.store import agenda, ledger, series, series_orders, tasks
 from remit.store.agenda import PlannedStart
@@ -170,7 +180,7 @@ def skip(
     json: AsJson = False,
 ) -> int:
     """Leave one slot out: the next one, if none is named."""
-    return _order(series_id, "skip", {"slot": _stamp(slot)}, json=json)
+    return _order(series_id, partial(SkipSlot, slot=_stamp(slot)), json=json)
 
 
 @app.command
@@ -184,7 +194,7 @@ def move(
 ) -> int:
     """Run one occurrence at another time; the others stay where they are."""
     moved = stamp(timer.parse_moment(to, clock.now()))
-    return _order(series_id, "move", {"to": moved, "slot": _stamp(slot)}, json=json)
+    return _order(series_id, partial(MoveSlot, to=moved, slot=_stamp(slot)), json=json)
 
 
 @app.command
@@ -195,7 +205,7 @@ def pause(
     json: AsJson = False,
 ) -> int:
     """Put in nothing more until it is resumed."""
-    return _order(series_id, "pause", {}, json=json)
+    return _order(series_id, PauseSeries, json=json)
 
 
 @app.command
@@ -206,7 +216,7 @@ def resume(
     json: AsJson = False,
 ) -> int:
     """Go on with the next slot; those that came meanwhile are skipped."""
-    return _order(series_id, "resume", {}, json=json)
+    return _order(series_id, ResumeSeries, json=json)
 
 
 @app.command
@@ -217,7 +227,7 @@ def end(
     json: AsJson = False,
 ) -> int:
     """It comes back no more; what is at work goes on."""
-    return _order(series_id, "end", {}, json=json)
+    return _order(series_id, EndSeries, json=json)
 
 
 @app.command(name="set")
@@ -235,21 +245,15 @@ def rules(
     """Say what becomes of slots that are missed, or meet; else the settings say it."""
     if missed is None and overlap is None:
         raise BadInput("Say --missed or --overlap.", field="missed")
-    said: JsonMap = {}
-    if missed is not None:
-        said["missed"] = missed.value
-    if overlap is not None:
-        said["overlap"] = overlap.value
-    return _order(series_id, "rules", said, json=json)
+    return _order(series_id, partial(SeriesRules, missed=missed, overlap=overlap), json=json)
 
 
-def _order(text: str, verb: str, said: JsonMap, *, json: bool) -> int:
+def _order(text: str, kind: Callable[[str], SeriesArguments], *, json: bool) -> int:
     settings = house_settings.load()
     with glance(settings.database) as tx:
         series_id = _meant(tx, text)
-    given: JsonMap = {name: value for name, value in said.items() if value is not None}
     with remit_client.opened(settings) as way:
-        way.order_series(series_id, verb, given)
+        way.ask(kind(series_id))
     with glance(settings.database) as tx:
         found = series.find(tx, series_id)
         told = shapes.listed(tx, found, clock.now(), 1)

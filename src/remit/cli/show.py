@@ -4,10 +4,11 @@ import os
 from collections.abc import Sequence
 from datetime import datetime
 
+from remit import settings as house_settings
 from remit.cli import card, clock, find, out, proof, words
 from remit.cli.options import AsJson, Ids
 from remit.cli.out import StyledText
-from remit.model.codec import Json, JsonMap, stamp, to_json
+from remit.model.codec import Json, JsonMap, to_json
 from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.run import Run
@@ -16,10 +17,12 @@ from remit.model.status import TERMINAL
 from remit.model.task import Task
 from remit.model.view import JsonView
 from remit.model.view import show as view
+from remit.operations.review_json import review_to_json
 from remit.settings import home_of
 from remit.specialist.saved_work import SavedWork, where
-from remit.store import reviews, runs, tasks
+from remit.store import reviews, runs, spending, tasks
 from remit.store.database import Tx
+from remit.store.inbox import WaitingReview
 from remit.store.read_only import glance
 
 
@@ -40,11 +43,12 @@ def show(*ids: Ids, json: AsJson = False) -> int:
 def whole(tx: Tx, task_id: TaskId) -> JsonMap:
     """Everything about a task, as published."""
     task, legs = tasks.get(tx, task_id), runs.of_task(tx, task_id)
-    asked = reviews.of_task(tx, task_id)
+    undo, used = house_settings.load().deliver.undo, spending.told_apart(tx, task_id)
+    asked = [WaitingReview(each, task, used) for each in reviews.of_task(tx, task_id)]
     return {
         **view(task, JsonView.S3),
         "runs": [to_json(leg) for leg in legs],
-        "reviews": [review_json(review) for review in asked],
+        "reviews": [review_to_json(each, undo) for each in asked],
         **proof.facts(tx, task),
         "putAway": _put_away(task),
     }
@@ -59,20 +63,6 @@ def _put_away(task: Task) -> "JsonMap | None":
 def _kept(task: Task) -> SavedWork | None:
     over = project_of(task) and task.status in TERMINAL
     return where(home_of(os.environ) / "worktrees", task.id) if over else None
-
-
-def review_json(review: Review) -> JsonMap:
-    decision = review.decision
-    return {
-        "id": review.id,
-        "taskId": review.task_id,
-        "reason": review.reason.value,
-        "question": review.question,
-        "evidence": review.evidence,
-        "options": [option.value for option in review.options],
-        "openedAt": stamp(review.opened_at) if review.opened_at else None,
-        "decision": to_json(decision) if decision else None,
-    }
 
 
 def _emit(found: Sequence[JsonMap]) -> None:

@@ -11,6 +11,16 @@ from remit.cli.options import AsJson, Ids, Timeout, Wait
 from remit.cli.remit_client import RemitClient
 from remit.cli.tally import CommandTally
 from remit.model.ids import TaskId
+from remit.operations.arguments import (
+    CancelTask,
+    DeleteTask,
+    PauseTask,
+    ResumeTask,
+    RetryTask,
+    TaskArguments,
+    UndoTask,
+    VouchTask,
+)
 from remit.settings import Settings
 from remit.store import reviews
 from remit.store.read_only import glance
@@ -20,27 +30,27 @@ _Begin: TypeAlias = Callable[[Settings, RemitClient, TaskId], tuple[TaskId, int]
 
 def pause(*ids: Ids, json: AsJson = False) -> int:
     """Stop at the next boundary, never in the middle of a send."""
-    return _each(ids, lambda way, task: way.pause(task), json=json)
+    return _each(ids, PauseTask, json=json)
 
 
 def undo(*ids: Ids, json: AsJson = False) -> int:
     """Call back what you approved, while nothing of it is on its way; you are asked again."""
-    return _each(ids, lambda way, task: way.undo(task), json=json)
+    return _each(ids, UndoTask, json=json)
 
 
 def resume(*ids: Ids, json: AsJson = False) -> int:
     """Go on where it was."""
-    return _each(ids, lambda way, task: way.resume(task), json=json)
+    return _each(ids, ResumeTask, json=json)
 
 
 def cancel(*ids: Ids, json: AsJson = False) -> int:
     """End tasks; one that is at work ends at its next boundary."""
-    return _each(ids, lambda way, task: way.cancel(task), json=json)
+    return _each(ids, CancelTask, json=json)
 
 
 def delete(*ids: Ids, json: AsJson = False) -> int:
     """Hide ended tasks; live ones are cancelled first. The journal keeps everything."""
-    return _each(ids, lambda way, task: way.delete(task), json=json)
+    return _each(ids, DeleteTask, json=json)
 
 
 def vouch(*ids: Ids, json: AsJson = False) -> int:
@@ -48,7 +58,7 @@ def vouch(*ids: Ids, json: AsJson = False) -> int:
 
     What the tasks came with, and all that is read from now on, stays what it is.
     """
-    return _each(ids, lambda way, task: way.vouch(task), json=json)
+    return _each(ids, VouchTask, json=json)
 
 
 def run(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson = False) -> int:
@@ -64,14 +74,14 @@ def retry(*ids: Ids, wait: Wait = False, timeout: Timeout = None, json: AsJson =
     return _start(ids, _again, wait=wait, timeout=timeout, json=json)
 
 
-def _each(ids: tuple[str, ...], act: Callable[[RemitClient, TaskId], None], *, json: bool) -> int:
+def _each(ids: tuple[str, ...], kind: Callable[[str], TaskArguments], *, json: bool) -> int:
     tally = CommandTally(house_settings.load(), json)
     found = _found(ids, tally)
     if found:
         with remit_client.opened(tally.settings) as way:
 
             def one(task_id: TaskId) -> None:
-                act(way, task_id)
+                way.ask(kind(task_id))
                 tally.told(task_id)
 
             tally.each(found, one, str)
@@ -115,7 +125,8 @@ def _hasten(settings: Settings, way: RemitClient, task_id: TaskId) -> tuple[Task
 
 
 def _again(_: Settings, way: RemitClient, task_id: TaskId) -> tuple[TaskId, int]:
-    return way.retry(task_id, unanswered.new_key()), 1
+    made = way.ask(RetryTask(task_id), unanswered.new_key())
+    return TaskId(str(made["id"])), 1
 
 
 def _found(ids: tuple[str, ...], tally: CommandTally) -> list[TaskId]:

@@ -14,7 +14,8 @@ from remit.cli.out import Piece, StyledText
 from remit.errors import BadInput, NotFound
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
-from remit.server.callers import shape
+from remit.operations.callers import shape
+from remit.operations.settings_arguments import NewToken, RevokeToken
 from remit.settings import Settings
 from remit.store import callers
 from remit.store.callers import ApiToken
@@ -60,7 +61,7 @@ def add(
         raise BadInput(f"--days is {days}; a token is good for one day at least.", field="days")
     settings = house_settings.load()
     with remit_client.opened(settings) as way:
-        made = way.make_token(name, frozenset(scope), agent=agent, days=days)
+        made = way.ask(NewToken(name, [*dict.fromkeys(scope)], agent, days))
     if json:
         out.emit(made)
         return codes.DONE
@@ -77,7 +78,7 @@ def revoke(name: Annotated[str, flag("Its name or its id.")], /, *, json: AsJson
     if not found:
         raise NotFound("token", name)
     with remit_client.opened(settings) as way:
-        gone = way.revoke_token(found[0].id)
+        gone = way.ask(RevokeToken(found[0].id))
     if json:
         out.emit(gone)
     else:

@@ -25,7 +25,7 @@ from remit.journal.telemetry import Telemetry, flush, keep_told
 from remit.model.codec import JsonMap
 from remit.model.status import ACTIVE, Status
 from remit.notify import TerminalRemark
-from remit.server.callers import CallerRegistry
+from remit.operations.callers import CallerRegistry
 from remit.server.serve import HOST, pages_url, serve, token_of
 from remit.settings import Settings
 from remit.store import reviews, tasks

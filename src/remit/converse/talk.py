@@ -20,7 +20,7 @@ from remit.converse.notice_follower import NoticeFollower
 from remit.converse.scene import ConversationScene
 from remit.errors import BadInput, NotFound, RemitError, StoreTrouble
 from remit.model.codec import JsonMap, from_json, to_json
-from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
+from remit.model.conversation import MAX_TITLE, MAX_TURN, Action, Conversation, Role, TaskRef, Turn
 from remit.model.ids import ConversationId, Ids, TaskId
 from remit.store import conversations, notices, tasks
 from remit.store.conversations import NewTurnRecord
@@ -30,8 +30,6 @@ from remit.system.background import Background
 from remit.system.locks import LocksByKey
 
 LOOP: Final = "conversation updates"
-MOST_TITLE: Final = 120
-MOST_SAID: Final = 20_000
 NAMELESS: Final = "New conversation"
 _TITLE: Final = 48
 _LEAST: Final = 8  # letters that a sentence must have to be a name
@@ -243,16 +241,16 @@ def checked(text: str) -> str:
     said = text.strip()
     if not said:
         raise BadInput("text is empty; say something.", field="text")
-    if len(said) > MOST_SAID:
-        sentence = f"text has {len(said)} characters; at most {MOST_SAID} are kept."
+    if len(said) > MAX_TURN:
+        sentence = f"text has {len(said)} characters; at most {MAX_TURN} are kept."
         raise BadInput(sentence, field="text")
     return said
 
 
 def checked_title(title: str) -> str:
     named = " ".join(title.split())
-    if not named or len(named) > MOST_TITLE:
-        sentence = f"title must have 1 to {MOST_TITLE} characters, not {len(named)}."
+    if not named or len(named) > MAX_TITLE:
+        sentence = f"title must have 1 to {MAX_TITLE} characters, not {len(named)}."
         raise BadInput(sentence, field="title")
     return named
 

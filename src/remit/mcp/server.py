@@ -13,9 +13,9 @@ from remit.mcp.envelope import CURRENT, OLDER, TASKS, ClientFeatures
 from remit.mcp.tools import MOST_LOG, TOOLS, described
 from remit.model import codec
 from remit.model.codec import Json, JsonMap
+from remit.operations.permission import NotAllowed
 from remit.peer import rpc
 from remit.peer.agent_operations import AgentOperations
-from remit.peer.permission import NotAllowed
 from remit.peer.rpc import RpcError, RpcMessage
 from remit.store.agent_tasks import AgentTaskFilter
 

@@ -13,11 +13,11 @@ from remit.model import codec, ids
 from remit.model.codec import Json, JsonMap
 from remit.model.status import Status
 from remit.model.task import Priority
+from remit.operations.arguments import NewDelivery, NewTask
 from remit.peer.agent_operations import (
     MOST_KEY,
     MOST_SHOWN,
     AgentOperations,
-    AgentOrder,
     AgentTaskView,
 )
 from remit.store.agent_tasks import AgentTaskFilter
@@ -107,16 +107,14 @@ class McpToolEntry(Struct, frozen=True, kw_only=True):
 
 async def create(desk: AgentOperations, said: JsonMap, fresh: str) -> ToolOutput:
     args = _read(CreateTaskArguments, said)
-    order = AgentOrder(
-        text=args.text,
-        key=f"given:{args.key}" if args.key else f"fresh:{fresh}",
-        work=args.work,
-        channel=args.channel,
-        recipient=args.recipient,
-        scheduled_for=codec.moment(args.when) if args.when else None,
+    task = NewTask(
+        args.text,
+        work=[*args.work],
+        delivery=[NewDelivery(args.channel, args.recipient)],
+        scheduled_for=codec.stamp(codec.moment(args.when)) if args.when else None,
         priority=args.priority,
     )
-    return _one(await desk.entrust(order))
+    return _one(await desk.entrust(task, f"given:{args.key}" if args.key else f"fresh:{fresh}"))
 
 
 async def get(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:

@@ -9,6 +9,8 @@ from msgspec import Struct, field
 from remit.model.codec import JsonMap
 from remit.model.ids import ConversationId, ReviewId, TaskId
 
+MAX_TITLE: Final = 120  # characters
+MAX_TURN: Final = 20_000
 SCHEDULED: Final = "Scheduled Events"  # the conversation about what was planned
 
 

@@ -7,8 +7,6 @@ itself, and of everything else it is told that it is not there.
 """
 
 import hashlib
-from collections.abc import Sequence
-from datetime import datetime
 from typing import Final, TypeAlias
 
 from msgspec import Struct
@@ -19,39 +17,26 @@ from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.delivery import DeliveryStatus
 from remit.model.event import Event
-from remit.model.ids import SessionId, TaskId
+from remit.model.ids import TaskId
 from remit.model.proof import label
 from remit.model.review import Review
-from remit.model.status import TERMINAL, Status
-from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
-from remit.peer.permission import CallerAccess, NotAllowed
+from remit.model.status import Status
+from remit.model.task import Task
+from remit.operations import tasks
+from remit.operations.arguments import CancelTask, NewTask
+from remit.operations.operation import OperationRequest
+from remit.operations.permission import NotAllowed
+from remit.operations.table import perform
 from remit.store import agent_tasks, events, reviews, search
 from remit.store.agent_tasks import AgentTaskFilter
 from remit.store.database import Tx
 from remit.store.task_filter import TaskFilter
-from remit.triggers import command
-from remit.wiring import App
 
 _Found: TypeAlias = tuple[Task, Review | None]
 
-MOST_OPEN: Final = 500
 MOST_SHOWN: Final = 100
 MOST_KEY: Final = 200
 MOST_COUNTED: Final = 10_000
-_OPEN: Final = tuple(status for status in Status if status not in TERMINAL)
-
-
-class AgentOrder(Struct, frozen=True, kw_only=True):
-    """Work that an agent entrusts; the same key again is the same task."""
-
-    text: str
-    key: str
-    work: Sequence[str] = ()
-    channel: str = "dashboard"
-    recipient: str | None = None
-    scheduled_for: datetime | None = None
-    priority: Priority | None = None
-    session: SessionId | None = None  # of a task of its own that it goes on with
 
 
 class AgentTaskView(Struct, frozen=True):
@@ -90,39 +75,22 @@ class AgentTaskView(Struct, frozen=True):
 class AgentOperations:
     """Where one agent is heard. `wide` says whether `read` opens what others entrusted, too."""
 
-    def __init__(self, house: App, peer: CallerAccess, url: str, *, wide: bool) -> None:
-        self._house = house
-        self._peer = peer
+    def __init__(self, request: OperationRequest, url: str, *, wide: bool) -> None:
+        self._request = request
+        self._house = request.house
+        self._peer = request.access
         self._url = url
-        self._wide = wide and peer.reads
+        self._wide = wide and self._peer.reads
 
-    async def entrust(self, order: AgentOrder) -> AgentTaskView:
-        """Take work on, durably; what is the owner's to decide stays his."""
-        self._peer.check(Scope.WRITE)
-        if not 1 <= len(order.key) <= MOST_KEY:
-            raise BadInput(f"A key has 1 to {MOST_KEY} characters, not {len(order.key)}.")
-        peer, house = self._peer, self._house
-        await check_room(house, peer)
-        cue = command.cue(
-            order.text,
-            ref="",
-            work=order.work,
-            channel=order.channel,
-            recipient=order.recipient,
-            scheduled_for=order.scheduled_for,
-            priority=order.priority,
-        )
-        cue = replace(
-            cue,
-            source=Source(SourceKind.AGENT, peer.prefix + _digest(order.key)),
-            session_id=order.session,
-            context={"agent": peer.name},
-            created_by=Creator.AGENT,
-            taint=Taint.CONTACT,
-        )
-        task = await house.intake.admit(cue)
-        house.engine.nudge()
-        return await self.look(task.id)
+    async def entrust(self, task: NewTask, key: str) -> AgentTaskView:
+        """Take work on, durably; the same key again is the same task."""
+        if not 1 <= len(key) <= MOST_KEY:
+            raise BadInput(f"A key has 1 to {MOST_KEY} characters, not {len(key)}.")
+        task = replace(task, context={"agent": self._peer.name})
+        request = replace(self._request, ref=self._peer.prefix + _digest(key))
+        made = await perform(request, task)
+        self._house.engine.nudge()
+        return await self.look(str(made.content["id"]))
 
     async def look(self, name: str) -> AgentTaskView:
         """One task; what this agent may not see is not there."""
@@ -170,13 +138,12 @@ class AgentOperations:
 
     async def cancel(self, name: str) -> AgentTaskView:
         """Have a task end; one that has ended raises `Conflict`."""
-        self._peer.check(Scope.WRITE)
+        tasks.CANCEL.allow(self._peer)
         seen = await self.look(name)
         if seen.task.ended:
             raise Conflict(f"Task {seen.task.id} is {seen.task.status}; it has ended.")
-        task = await self._house.owner.through(self._peer.name).cancel(seen.task.id)
-        self._house.engine.heed(task)
-        return await self.look(task.id)
+        await perform(self._request, CancelTask(seen.task.id))
+        return await self.look(seen.task.id)
 
     def _seen(self, task: Task, asked: Review | None) -> AgentTaskView:
         return AgentTaskView(task, asked, f"{self._url}/tasks/{task.id}")
@@ -197,14 +164,6 @@ class AgentOperations:
     def _needs_any(self) -> None:
         if not self._peer.scopes:
             raise NotAllowed(f"{self._peer.name} may do nothing here.")
-
-
-async def check_room(house: App, peer: CallerAccess) -> None:
-    """Refuse one more, if so many of an agent's tasks are open; by whatever door they came."""
-    still = AgentTaskFilter(statuses=_OPEN, limit=MOST_OPEN)
-    if await house.db.read(agent_tasks.count, peer.prefix, still) >= MOST_OPEN:
-        sentence = f"{peer.name} has {MOST_OPEN} open tasks here; let some of them end first."
-        raise Conflict(sentence)
 
 
 def _matching(tx: Tx, asked: TaskFilter) -> list[_Found]:

@@ -17,10 +17,12 @@ from starlette.responses import Response
 from remit.errors import BadInput
 from remit.model.caller import Caller
 from remit.model.view import JsonView
-from remit.peer.permission import access
+from remit.operations.arguments import TaskChange
+from remit.operations.callers import PROGRAM, CallerRegistry
+from remit.operations.operation import Operation
+from remit.operations.permission import access
+from remit.operations.table import OPERATIONS
 from remit.server import (
-    bulk,
-    calendars,
     channels,
     contacts,
     conversations,
@@ -40,7 +42,6 @@ from remit.server import (
     push,
     recall,
     reviews,
-    rules,
     search,
     series,
     sign_in,
@@ -53,8 +54,7 @@ from remit.server import (
 from remit.server import debug as beneath
 from remit.server.auth import RequestGuard
 from remit.server.bodies import MOST_BYTES
-from remit.server.call import UNSAFE, Call, CallResult, Route
-from remit.server.callers import PROGRAM, CallerRegistry
+from remit.server.call import UNSAFE, Call, CallResult, Route, route_of
 from remit.server.idempotency import IdempotencyKeys, digest_of, name_of
 from remit.server.live import LiveConnections
 from remit.server.problem import Problem, RequestRefused
@@ -111,12 +111,10 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         *health.ROUTES,
         *messages.ROUTES,
         *conversations.ROUTES,
-        *bulk.ROUTES,
         *tasks.ROUTES,
         *reviews.ROUTES,
         *contacts.ROUTES,
         *channels.ROUTES,
-        *rules.ROUTES,
         *priority.ROUTES,
         *series.ROUTES,
         *stats.ROUTES,
@@ -126,18 +124,24 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         *events.ROUTES,
         *hooks.ROUTES,
         *hooks_in.ROUTES,
-        *calendars.ROUTES,
         *feed.ROUTES,
         *tokens.ROUTES,
         *sign_in.ROUTES,
         *push.ROUTES,
         *notices.ROUTES,
-        *pages.ROUTES,
         peers.card(port),
         described,
     )
-    routes = (*nouns, *beneath.ROUTES) if debug else nouns
+    writes = (route_of(each) for each in OPERATIONS if not _is_shared(each))
+    programs = (*nouns, *writes, *(beneath.ROUTES if debug else ()))
+    # By address, and a word before a name: the first that fits answers.
+    routes = (*sorted(programs, key=lambda each: (each.path, each.method)), *pages.ROUTES)
     return routes
+
+
+def _is_shared(operation: Operation) -> bool:
+    """Whether something else takes it: a form of a page, or the address of several."""
+    return operation.page or operation.arguments.address == TaskChange.address
 
 
 def _paths(house: App, keys: IdempotencyKeys, routes: Sequence[Route]) -> list[routing.Route]:
@@ -235,6 +239,7 @@ async def _call(house: App, route: Route, request: Request) -> Call:
         callers=request.scope["callers"],
         caller=request.scope["caller"],
         key=request.scope["key"],
+        channel="dashboard" if route.page else "api",
         form=form,
         part=part,
         at_pages=request.scope["at_pages"],

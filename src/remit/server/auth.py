@@ -18,9 +18,9 @@ from starlette.routing import compile_path
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from remit.model.caller import NOBODY
+from remit.operations.callers import CallerRegistry, KnownCaller
 from remit.server import problem
 from remit.server.call import Route
-from remit.server.callers import CallerRegistry, KnownCaller
 from remit.server.problem import Problem
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})

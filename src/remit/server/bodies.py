@@ -3,19 +3,37 @@
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Final, Literal, NoReturn, TypeVar, cast
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from enum import Enum
+from functools import cache
+from types import GenericAlias, UnionType
+from typing import (
+    Annotated,
+    Final,
+    NoReturn,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 from urllib.parse import parse_qsl
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, ValidationError
+from msgspec import NODEFAULT, UNSET, Meta, UnsetType, structs
+from msgspec.structs import FieldInfo
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    create_model,
+)
 
-from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
-from remit.model.contract import ContractType, GeneratedFrom, Timing
-from remit.model.reply import Policy
-from remit.model.review import ReviewAnswer
-from remit.model.series import OnMissed, Overlap
-from remit.model.task import Priority
+from remit.operations.arguments import ArgumentPart, Arguments, NewItem
 from remit.server.problem import Problem, RequestRefused
 
 MOST_BYTES: Final = 1024 * 1024
@@ -31,224 +49,87 @@ class RequestBody(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-def _item(value: object) -> object:
-    return {"description": value} if isinstance(value, str) else value
-
-
-class NewItem(RequestBody):
-    description: str
-
-
-class NewDelivery(RequestBody):
-    channel: str
-    recipient: str | None = None
-    content: str | None = None
-
-
-class NewCriterion(RequestBody):
-    activity: str
-    description: str
-    pattern: str | None = None
-    timing: Annotated[Timing, Field(strict=False)] = Timing.IMMEDIATE
-
-
-class NewContract(RequestBody):
-    type: Annotated[ContractType, Field(strict=False)]
-    criteria: Annotated[list[NewCriterion], Field(max_length=100)]
-    generated_from: Annotated[GeneratedFrom, Field(alias="generatedFrom", strict=False)] = (
-        GeneratedFrom.USER
-    )
-    generated_at: Annotated[str | None, Field(alias="generatedAt")] = None
-
-
-class NewRepeats(RequestBody):
-    """How often it comes back: an RRULE, the zone of its hours, the first time."""
-
-    rule: Annotated[str, Field(max_length=500)]
-    zone: Annotated[str, Field(max_length=100)]
-    first: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-
-
-class NewTask(RequestBody):
-    """Work to entrust: the owner's words as `text`, or a `title` and what belongs to it."""
-
-    text: str | None = None
-    title: str | None = None
-    instructions: str | None = None
-    work: Annotated[
-        list[Annotated[NewItem, BeforeValidator(_item, json_schema_input_type=str | NewItem)]],
-        Field(max_length=200),
-    ] = []
-    delivery: Annotated[list[NewDelivery] | None, Field(max_length=50)] = None
-    scheduled_for: Annotated[
-        str | None,
-        Field(alias="scheduledFor", json_schema_extra={"format": "date-time"}),
-    ] = None
-    repeats: NewRepeats | None = None
-    priority: Annotated[Priority | None, Field(strict=False)] = None
-    context: dict[str, JsonValue] = {}
-    contract: NewContract | None = None
-    project: Annotated[str | None, Field(max_length=100)] = None
-    files: Annotated[list[Annotated[str, Field(max_length=500)]], Field(max_length=1_000)] = []
-    prd: bool | Annotated[str, Field(max_length=500)] = False  # the document, as prd.md#US-1
-
-
-class NewMessage(RequestBody):
-    """What the owner says. With `dryRun` it is only told what would become of it.
-
-    With `conversationId` it is a turn there, and may also answer, stop or change something. If a
-    model reads messages, the answer says `reading: true` at once; with `wait` it comes once they
-    are read.
-    """
-
-    text: Annotated[str, Field(max_length=100_000)]
-    scheduled_for: Annotated[
-        str | None,
-        Field(alias="scheduledFor", json_schema_extra={"format": "date-time"}),
-    ] = None
-    repeats: NewRepeats | None = None
-    priority: Annotated[Priority | None, Field(strict=False)] = None
-    dry_run: Annotated[bool, Field(alias="dryRun")] = False
-    wait: bool = False
-    conversation_id: Annotated[
-        str | None, Field(alias="conversationId", min_length=1, max_length=200)
-    ] = None
-
-
-class TaskChange(RequestBody):
-    """What is to be done with a task; or, before it begins, what is to be different."""
-
-    action: Literal["pause", "resume", "cancel", "run"] | None = None
-    title: str | None = None
-    instructions: str | None = None
-    scheduled_for: Annotated[
-        str | None,
-        Field(alias="scheduledFor", json_schema_extra={"format": "date-time"}),
-    ] = None
-    priority: Annotated[Priority | None, Field(strict=False)] = None
-    delivery: Annotated[list[NewDelivery] | None, Field(max_length=50)] = None
-
-
-class Postponement(RequestBody):
-    """Till when a question is put off: a time, or a number of hours from now."""
-
-    until: Annotated[str | None, Field(json_schema_extra={"format": "date-time"})] = None
-    hours: Annotated[int, Field(ge=1, le=2160)] | None = None
-
-
-class SkipSlot(RequestBody):
-    """Which slot is left out; the next one, if none is named."""
-
-    slot: Annotated[str | None, Field(json_schema_extra={"format": "date-time"})] = None
-
-
-class MoveSlot(RequestBody):
-    """Which occurrence is run at another time; the next one, if none is named."""
-
-    to: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
-    slot: Annotated[str | None, Field(json_schema_extra={"format": "date-time"})] = None
-
-
-class SeriesRules(RequestBody):
-    """What becomes of slots that are missed, or due while one is open; what is left out stays."""
-
-    missed: Annotated[OnMissed | None, Field(strict=False)] = None
-    overlap: Annotated[Overlap | None, Field(strict=False)] = None
-
-
-class Bulk(RequestBody):
-    """What is done with many tasks: those that are named, or all that match a filter line."""
-
-    action: Literal["run", "pause", "resume", "cancel", "retry", "delete"]
-    ids: Annotated[list[Annotated[str, Field(max_length=60)]] | None, Field(max_length=10_000)] = (
-        None
-    )
-    filter: Annotated[str | None, Field(max_length=2_000)] = None
-    dry_run: Annotated[bool, Field(alias="dryRun")] = False
-
-
-class NewView(RequestBody):
-    """A filter line under a name."""
-
-    name: Annotated[str, Field(min_length=1, max_length=60)]
-    filter: Annotated[str, Field(max_length=2_000)]
-
-
-class NewRule(RequestBody):
-    """A standing word of the owner. So far there is one kind: who is written to unasked."""
-
-    kind: Literal["permission"]
-    contact: Annotated[str, Field(min_length=1, max_length=500)]
-    channel: Annotated[str, Field(min_length=1, max_length=100)]
-    policy: Annotated[Policy, Field(strict=False)] = Policy.ALLOW
-
-
-class NewContact(RequestBody):
-    """Someone for the book; of who is in it, what is new is added."""
-
-    name: Annotated[str, Field(min_length=1, max_length=200)]
-    channels: Annotated[
-        dict[
-            Annotated[str, Field(min_length=1, max_length=100)],
-            Annotated[str, Field(min_length=1, max_length=500)],
-        ],
-        Field(max_length=20),
-    ] = {}
-    aliases: Annotated[
-        list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)
-    ] = []
-    role: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-
-
-class ChangedContact(RequestBody):
-    """What an entry of the book becomes: what is left out stays, what is null goes."""
-
-    name: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-    channels: Annotated[
-        dict[
-            Annotated[str, Field(min_length=1, max_length=100)],
-            Annotated[str, Field(min_length=1, max_length=500)] | None,
-        ],
-        Field(max_length=20),
-    ] = {}
-    aliases: (
-        Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)]
-        | None
-    ) = None
-    role: Annotated[str, Field(min_length=1, max_length=200)] | None = None
-
-
-class ChannelTest(RequestBody):
-    """A test message to the owner, or to someone in the book."""
-
-    to: Annotated[str, Field(min_length=1, max_length=500)] | None = None
-
-
-class NewDecision(RequestBody):
-    answer: Annotated[ReviewAnswer, Field(strict=False)]
-    text: Annotated[str | None, Field(max_length=100_000)] = None
-    always: bool = False
-
-
-class NewPermission(RequestBody):
-    """Whether someone is written to on a channel, from now on."""
-
-    contact: Annotated[str, Field(max_length=500)]
-    channel: Annotated[str, Field(max_length=100)]
-    policy: Annotated[Policy, Field(strict=False)]
-
-
-class NewToken(RequestBody):
-    """A program's way in, and what it may do."""
-
-    name: Annotated[str, Field(max_length=60)]
-    scopes: Annotated[list[Annotated[Scope, Field(strict=False)]], Field(max_length=10)]
-    agent: bool = False
-    days: Annotated[int, Field(ge=1, le=3660)] | None = None
-
-
 class EmptyBody(RequestBody):
     """For requests that say all in their address."""
+
+
+@cache
+def model_of(kind: type[ArgumentPart]) -> type[RequestBody]:
+    """What checks and describes the body of an operation, made from its arguments."""
+    fields = {
+        field.name: (_type(hints[field.name]), Field(_default(field), alias=field.encode_name))
+        for hints in [get_type_hints(kind, include_extras=True)]
+        for field in _sent(kind)
+    }
+    if not fields:
+        return EmptyBody
+    make = cast("Callable[..., type[RequestBody]]", create_model)  # no type names made-up fields
+    return make(kind.__name__, __base__=RequestBody, __doc__=kind.__doc__, **fields)
+
+
+def _sent(kind: type[ArgumentPart]) -> Iterator[FieldInfo]:
+    """The fields of a body: all but what the address names, and what no program may send."""
+    elsewhere: set[str] = set()
+    if issubclass(kind, Arguments):
+        elsewhere = {*kind.in_path().values(), *kind.internal}
+    return (field for field in structs.fields(kind) if field.name not in elsewhere)
+
+
+def _default(field: FieldInfo) -> object:
+    if field.default_factory is not NODEFAULT:
+        return field.default_factory()
+    if field.default is NODEFAULT:
+        return ...
+    return None if field.default is UNSET else field.default
+
+
+def _type(hint: object) -> object:
+    """A type of the arguments as pydantic knows it: limits as fields, objects as models."""
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return Annotated[_type(parts[0]), *map(_limits, parts[1:])]
+    if origin in (Union, UnionType):
+        return _union(parts)
+    return _of_many(origin, parts) if origin in (list, dict, tuple) else _plain(hint)
+
+
+def _union(parts: tuple[object, ...]) -> object:
+    if parts != (str, NewItem):
+        return Union[tuple(_type(each) for each in parts if each is not UnsetType)]  # noqa: UP007
+    item = model_of(NewItem)
+    return Annotated[item, BeforeValidator(_item, json_schema_input_type=str | item)]
+
+
+def _of_many(origin: type, parts: tuple[object, ...]) -> object:
+    if origin is tuple:  # of a form
+        items = tuple.__class_getitem__((_type(parts[0]), ...))
+        return Annotated[items, BeforeValidator(as_list)]
+    if parts == (str, object):
+        return dict[str, JsonValue]
+    return GenericAlias(origin, tuple(map(_type, parts)))
+
+
+def _plain(hint: object) -> object:
+    if isinstance(hint, type) and issubclass(hint, ArgumentPart):
+        return model_of(hint)
+    if isinstance(hint, type) and issubclass(hint, Enum):
+        return Annotated[hint, Field(strict=False)]
+    return hint
+
+
+def _limits(meta: Meta) -> object:
+    names = ("ge", "le", "min_length", "max_length")
+    limits = {name: getattr(meta, name) for name in names if getattr(meta, name) is not None}
+    return Field(json_schema_extra=meta.extra_json_schema, **limits)
+
+
+def as_list(value: object) -> object:
+    """A field of a form that stands once is a text."""
+    return [value] if isinstance(value, str) else value
+
+
+def _item(value: object) -> object:
+    return {"description": value} if isinstance(value, str) else value
 
 
 def read(kind: type[M], raw: bytes) -> M:

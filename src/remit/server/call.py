@@ -5,51 +5,42 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Final, TypeAlias, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct, convert, field
 from pydantic import BaseModel
 
 from remit.errors import BadInput
 from remit.model import ids
-from remit.model.caller import OWNER, Caller, Scope
+from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId, SeriesId, TaskId
-from remit.model.task import Task
-from remit.model.view import JsonView, show
-from remit.owner import Owner
-from remit.peer.permission import CallerAccess, access
+from remit.operations.arguments import Arguments, ReviewArguments, SeriesArguments, TaskArguments
+from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.server import bodies
-from remit.server.callers import CallerRegistry
 from remit.server.problem import Problem, RequestRefused
 from remit.wiring import App
 
 W = TypeVar("W", bound=StrEnum)
 M = TypeVar("M", bound=BaseModel)
+A = TypeVar("A", bound=Arguments)
 Id = TypeVar("Id", TaskId, ReviewId, SeriesId)
 
 UNSAFE: Final = frozenset({"POST", "PATCH", "DELETE"})
-_TAG: Final = re.compile(r'"([\x21\x23-\x7e]{1,200})"')
 _NUMBER: Final = re.compile(r"[0-9]{1,15}")
 
 
-class Call(Struct, frozen=True, kw_only=True):
+class Call(OperationRequest, frozen=True, kw_only=True):
     """A request that has come through the door."""
 
     house: App
     path: Mapping[str, str]
     query: Mapping[str, Sequence[str]]
     body: bytes
-    ref: str  # names this request: what is done under it once is not done again
-    view: JsonView = JsonView.S3
     signature: str | None = None  # of the body, by a provider that holds no token of ours
     headers: Mapping[str, str] = field(default_factory=dict)  # of a call that is taken as it comes
-    callers: CallerRegistry
-    caller: Caller = OWNER
-    key: str = "owner"  # what he came in with: the id of a token or a sign-in, or this
     form: bool = False  # the body is what a page's form sent, not JSON
     part: bool = False  # a script of ours asks for a part of a page, not for the whole
     at_pages: bool = True  # asked under the name of the pages, where cookies count
     from_elsewhere: bool = False  # a browser came by a link on another site
-    if_match: str | None = None  # only if it is still this version
     seq: int | None = None  # of a whole page: the last event before anything for it was read
 
     @property
@@ -64,36 +55,24 @@ class Call(Struct, frozen=True, kw_only=True):
     def series_id(self) -> SeriesId:
         return _known(ids.series_id, self.path["id"])
 
-    @property
-    def access(self) -> CallerAccess:
-        """What the caller may do and know."""
-        return access(self.caller, self.key)
-
-    async def told(self, task: Task) -> JsonMap:
-        """A task as far as the caller may know it."""
-        if self.access.reads:
-            return show(task, self.view)
-        return show(await self.house.db.read(self.access.as_told, task), self.view)
-
-    @property
-    def owner(self) -> Owner:
-        """What the owner may order: himself, or through the program that calls."""
-        return self.house.owner.through(self.caller.name if self.caller.agent else None)
-
-    @property
-    def version(self) -> str | None:
-        """The version that must still be there; None if any will do."""
-        said = (self.if_match or "*").strip()
-        if said == "*":
-            return None
-        found = _TAG.fullmatch(said)
-        if found is None:
-            raise BadInput("If-Match must be one ETag as we gave it, or *.", field="If-Match")
-        return found[1]
-
     def read(self, kind: type[M]) -> M:
         """The body, as what it must be."""
         return bodies.read_form(kind, self.body) if self.form else bodies.read(kind, self.body)
+
+    def arguments(self, kind: type[A], *, bodiless: bool = False) -> A:
+        """What an operation is asked to do: the body, and what the address names."""
+        found = None if bodiless else self.read(bodies.model_of(kind))
+        told = found.model_dump(by_alias=True, exclude_unset=True, mode="json") if found else {}
+        return convert(told | self._in_path(kind), kind)
+
+    def _in_path(self, kind: type[Arguments]) -> dict[str, str]:
+        if issubclass(kind, TaskArguments):
+            return {"id": self.task_id}
+        if issubclass(kind, SeriesArguments):
+            return {"id": self.series_id}
+        if issubclass(kind, ReviewArguments):
+            return {"id": self.review_id}
+        return {field: self.path[name] for name, field in kind.in_path().items()}
 
     def text(self, name: str) -> str | None:
         return self.query[name][0] if name in self.query else None
@@ -134,12 +113,10 @@ class CallResult(Struct, frozen=True):
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-async def task_answer(call: Call, task: Task) -> CallResult:
-    return CallResult(await call.told(task))
-
-
-async def created(call: Call, task: Task) -> CallResult:
-    return CallResult(await call.told(task), 201, f"/api/tasks/{task.id}")
+def result_of(answer: Answer, status: int = 200) -> CallResult:
+    headers = {"ETag": f'"{answer.etag}"'} if answer.etag else {}
+    status = answer.status or status
+    return CallResult(answer.content, status, answer.location, headers=headers)
 
 
 Does: TypeAlias = Callable[[Call], Awaitable[CallResult]]
@@ -167,8 +144,8 @@ class Route(Struct, frozen=True, kw_only=True):
     query: tuple[QueryParameter, ...] = ()
     body: type[BaseModel] | None = None
     public: bool = False  # needs no token
-    scope: Scope | None = None  # what a caller must be allowed; else by the method
-    reveals: bool = False  # its answer tells what only `read` opens, whatever it does
+    operation: Operation | None = None  # what it writes, and so who may
+    scope: Scope | None = None  # what a caller must be allowed; else the operation's, or by method
     kept: bool = True  # its answer may be kept, and told again to who comes with the same key
     raw: bool = False  # takes any body as it comes, with its headers
     page: bool = False  # for people: HTML, forms, and a way to sign in instead of a problem
@@ -176,7 +153,14 @@ class Route(Struct, frozen=True, kw_only=True):
 
     @property
     def needs(self) -> Scope:
+        if self.operation is not None and self.scope is None:
+            return self.operation.scope
         return self.scope or (Scope.WRITE if self.method in UNSAFE else Scope.READ)
+
+    @property
+    def reveals(self) -> bool:
+        """Whether its answer tells what only `read` opens, whatever it does."""
+        return self.operation is not None and self.operation.reveals and not self.page
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -185,6 +169,92 @@ class Route(Struct, frozen=True, kw_only=True):
 
 
 VIEW: Final = QueryParameter("view", "In whose words.", {"enum": ["s3", "s4"], "default": "s3"})
+
+
+def route_of(operation: Operation) -> Route:
+    """How programs ask for an operation."""
+    kind = operation.arguments
+
+    async def does(call: Call) -> CallResult:
+        asked = call.arguments(kind, bodiless=operation.bodiless)
+        return result_of(await operation.perform(call, asked), operation.status)
+
+    return Route(
+        method=kind.http_method(),
+        path=kind.http_path(),
+        does=does,
+        says=operation.summary,
+        gives=operation.result,
+        status=operation.status,
+        also=operation.also,
+        query=(VIEW,) if operation.view else (),
+        body=None if operation.bodiless else bodies.model_of(kind),
+        operation=operation,
+        kept=kind.kept,
+        tagged=operation.tagged,
+    )
+
+
+def read(
+    path: str,
+    does: Does,
+    says: str,
+    gives: str,
+    *query: QueryParameter,
+    tagged: bool = False,
+    scope: Scope | None = None,
+) -> Route:
+    """What programs may look at."""
+    return Route(
+        method="GET",
+        path=path,
+        does=does,
+        says=says,
+        gives=gives,
+        query=query,
+        tagged=tagged,
+        scope=scope,
+    )
+
+
+def page(
+    path: str, does: Does, says: str, *query: QueryParameter, scope: Scope | None = None
+) -> Route:
+    """A page, or a part of one."""
+    return Route(
+        method="GET",
+        path=path,
+        does=does,
+        says=says,
+        gives="Page",
+        query=query,
+        page=True,
+        scope=scope,
+    )
+
+
+def form(
+    path: str,
+    does: Does,
+    says: str,
+    body: type[BaseModel],
+    operation: Operation | None = None,
+    *,
+    scope: Scope | None = None,
+) -> Route:
+    """What a form of a page sends."""
+    return Route(
+        method="POST",
+        path=path,
+        does=does,
+        says=says,
+        gives="Page",
+        body=body,
+        operation=operation,
+        kept=operation is None or operation.arguments.kept,
+        page=True,
+        scope=scope,
+    )
 
 
 def numbers(name: str, says: str, default: int, least: int, most: int) -> QueryParameter:

@@ -1,24 +1,19 @@
-"""Channels: how each stands and what it promises, a test message, and on again what was off."""
+"""Channels: how each stands, and what it promises."""
 
-import os
+import asyncio
 from collections.abc import Mapping
 from typing import Final
 
-from remit.channels.health import channel_health
-from remit.channels.registry import ChannelSecrets
-from remit.errors import BadInput, NotFound
-from remit.model.caller import Scope
+from remit.channels.health import ChannelState, channel_states
 from remit.model.codec import Json
-from remit.model.delivery import Delivery, SendGuarantee
-from remit.model.task import Cue, Priority, Source, SourceKind
-from remit.server.bodies import ChannelTest
-from remit.server.call import VIEW, Call, CallResult, Route, created
+from remit.model.delivery import SendGuarantee
+from remit.operations.upkeep import DASHBOARD
+from remit.server.call import Call, CallResult, read
 from remit.store import deliveries, permissions
 from remit.store.database import Tx
-from remit.store.secrets import Secrets, machine_ring
 from remit.wiring import App
+from remit.wiring.keys import keys_of
 
-DASHBOARD: Final = "dashboard"
 GUARANTEES: Final[Mapping[SendGuarantee, str]] = {
     SendGuarantee.TRANSACTION: "Exactly once: what is shown and what is written down are one.",
     SendGuarantee.KEY: "Once: the same message given twice is taken as one.",
@@ -37,14 +32,12 @@ async def listed(house: App) -> list[Json]:
     names = [DASHBOARD, *(way.name for way in house.outfit.ways)]
     off, wrong = await house.db.read(_troubles, names)
     kinds = {way.name: (way.kind, way.aliases) for way in house.outfit.ways}
-    keys = ChannelSecrets(
-        Secrets(house.settings.home, machine_ring()), os.environ, house.settings.channels
-    )
+    states = await asyncio.to_thread(states_of, house, off)
     found: list[Json] = []
     for name in names:
         kind, aliases = kinds.get(name, (DASHBOARD, ()))
-        lacks = "" if name == DASHBOARD else _lacks(house, keys, name)
-        why = f"off: {off[name]}" if name in off else lacks
+        state = states.get(name)
+        why = state.said if state and not state.ready else ""
         found.append(
             {
                 "name": name,
@@ -60,38 +53,13 @@ async def listed(house: App) -> list[Json]:
     return found
 
 
-async def try_out(call: Call) -> CallResult:
-    """Send a marked message the way every message goes; the task says what came of it."""
-    body, name, house = call.read(ChannelTest), call.path["name"], call.house
-    if name == DASHBOARD:
-        raise BadInput("The dashboard is Remit's own; there is nothing to test.", field="name")
-    if name not in house.outfit.channels:
-        raise NotFound("channel", f"{name!r:.60}")
-    mark = house.ids.ulid()[-4:]
-    text = f"Test message {mark} from {house.settings.agent} on {name}. Nothing needs doing."
-    title = f"Test the channel {name}"
-    cue = Cue(
-        source=Source(SourceKind.MANUAL, call.ref),
-        title=title,
-        text=title,
-        delivery=(Delivery(name, body.to, text),),
-        priority=Priority.HIGH,
-    )
-    return await created(call, await house.intake.admit(cue))
-
-
-async def switch_on(call: Call) -> CallResult:
-    """Use it again; what waited for that goes on."""
-    return CallResult(await call.house.permits.switch_on(call.path["name"]))
-
-
 def _keeps(house: App, name: str) -> SendGuarantee:
     return SendGuarantee.TRANSACTION if name == DASHBOARD else house.outfit.channels[name].keeps
 
 
-def _lacks(house: App, keys: ChannelSecrets, name: str) -> str:
-    found = channel_health(name, house.settings.channels[name], keys)
-    return found.said if found.todo.startswith("remit secrets") or found.verdict == "fail" else ""
+def states_of(house: App, off: Mapping[str, str]) -> dict[str, ChannelState]:
+    """Whether each channel has what it needs; asks the machine's keyring, which may be slow."""
+    return channel_states(keys_of(house.settings), house.clock, off)
 
 
 def _troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, str]]:
@@ -100,30 +68,10 @@ def _troubles(tx: Tx, names: list[str]) -> tuple[Mapping[str, str], dict[str, st
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/channels",
-        does=list_channels,
-        says="Every way out: whether it has what it needs, and what it promises",
-        gives="Channels",
-    ),
-    Route(
-        method="POST",
-        path="/api/channels/{name}/test",
-        does=try_out,
-        says="Send a marked test message; the task says what came of it",
-        gives="Task",
-        status=201,
-        query=(VIEW,),
-        body=ChannelTest,
-        scope=Scope.ADMIN,
-    ),
-    Route(
-        method="POST",
-        path="/api/channels/{name}/on",
-        does=switch_on,
-        says="Use a channel again that was switched off; what waited for that goes on",
-        gives="SwitchedOn",
-        scope=Scope.ADMIN,
+    read(
+        "/api/channels",
+        list_channels,
+        "Every way out: whether it has what it needs, and what it promises",
+        "Channels",
     ),
 )

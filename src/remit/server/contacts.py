@@ -1,154 +1,27 @@
-"""Contacts: whom the owner knows, put in and taken out, and who is written to unasked."""
+"""Contacts and rules: whom the owner knows, and who is written to unasked."""
 
-import asyncio
-import hashlib
-from functools import partial
-from pathlib import Path
 from typing import Final
 
-from msgspec.structs import replace
-
-from remit.contacts import edit
-from remit.contacts.book import FILE, ContactAddress, ContactEntry
-from remit.errors import BadInput, OutOfDate
-from remit.model.caller import Scope
-from remit.model.codec import JsonMap, text_of
-from remit.server.bodies import ChangedContact, EmptyBody, NewContact, NewPermission
-from remit.server.call import Call, CallResult, Route
+from remit.operations import contacts
+from remit.server.call import Call, CallResult, read, result_of
 
 
 async def look(call: Call) -> CallResult:
     """Everyone in the book, with what holds for each way."""
-    told = await call.house.permits.listed()
-    return CallResult(told, headers={"ETag": f'"{_tag(told)}"'})
+    return result_of(await contacts.look(call))
 
 
-async def add(call: Call) -> CallResult:
-    """Put someone in; of who is in it, what is new is added."""
-    body = call.read(NewContact)
-    lines = {_text(way): ContactAddress(_text(address)) for way, address in body.channels.items()}
-    role = None if body.role is None else _text(body.role)
-    entry = ContactEntry(_text(body.name), tuple(map(_text, body.aliases)), role, lines)
-    await asyncio.to_thread(edit.put, _book(call), entry)
-    return await look(call)
-
-
-async def change(call: Call) -> CallResult:
-    """Change what the book says of someone: what is left out stays, what is null goes."""
-    body = call.read(ChangedContact)
-    only_if = await _expected(call)
-    new = partial(_changed, body)
-    await asyncio.to_thread(edit.change, _book(call), call.path["name"], new, only_if=only_if)
-    return await look(call)
-
-
-async def drop(call: Call) -> CallResult:
-    """Take someone out; what is meant for them asks the owner from then on."""
-    call.read(EmptyBody)
-    only_if = await _expected(call)
-    await asyncio.to_thread(edit.drop, _book(call), call.path["name"], only_if=only_if)
-    return await look(call)
-
-
-async def permit(call: Call) -> CallResult:
-    """Say once and for all whether someone is written to on a channel."""
-    said = call.read(NewPermission)
-    return CallResult(await call.house.permits.permit(said.contact, said.channel, said.policy))
-
-
-def _book(call: Call) -> Path:
-    return call.house.settings.home / FILE
-
-
-async def _expected(call: Call) -> str | None:
-    """The version of the file that the caller saw; None if any will do."""
-    if call.version is None:
-        return None
-    now = await asyncio.to_thread(edit.version, _book(call))
-    if call.version != _tag(await call.house.permits.listed()):
-        raise OutOfDate("The contact book has changed since you looked at it; look again.")
-    return now
-
-
-def _tag(told: JsonMap) -> str:
-    return hashlib.sha256(text_of(told).encode()).hexdigest()[:32]
-
-
-def _changed(body: ChangedContact, old: ContactEntry) -> ContactEntry:
-    said = body.model_fields_set
-    gone = [way for way, address in body.channels.items() if address is None]
-    kept = edit.without(old, gone)
-    lines = {way: _line(old, way, each) for way, each in body.channels.items() if each is not None}
-    aliases = tuple(dict.fromkeys(map(_text, body.aliases or ())))
-    role = None if body.role is None else _text(body.role)
-    return replace(
-        kept,
-        name=_text(body.name) if body.name is not None else kept.name,
-        aliases=aliases if "aliases" in said else kept.aliases,
-        role=role if "role" in said else kept.role,
-        lines={**kept.lines, **lines},
-    )
-
-
-def _line(old: ContactEntry, way: str, address: str) -> ContactAddress:
-    """What their messages come in as holds as long as the address does."""
-    before, text = old.lines.get(way), _text(address)
-    return before if before is not None and before.address == text else ContactAddress(text)
-
-
-def _text(text: str) -> str:
-    text = text.strip()
-    if not text or not text.isprintable():
-        raise BadInput(f"{text!r:.60} must be text on one line that can be read.", field="name")
-    return text
+async def list_rules(call: Call) -> CallResult:
+    return result_of(await contacts.list_rules(call))
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/contacts",
-        does=look,
-        says="Everyone in the contact book, and whether they are written to unasked",
-        gives="Contacts",
+    read(
+        "/api/contacts",
+        look,
+        "Everyone in the contact book, and whether they are written to unasked",
+        "Contacts",
         tagged=True,
     ),
-    Route(
-        method="POST",
-        path="/api/contacts",
-        does=add,
-        says="Put someone into the contact book, or add to what it says of them",
-        gives="Contacts",
-        body=NewContact,
-        scope=Scope.ADMIN,
-    ),
-    # Before those with a name in them: what is wrong there is told by the first that fits.
-    Route(
-        method="POST",
-        path="/api/contacts/permissions",
-        does=permit,
-        says="Say once and for all whether someone is written to on a channel",
-        gives="Permission",
-        body=NewPermission,
-        scope=Scope.ADMIN,
-    ),
-    Route(
-        method="PATCH",
-        path="/api/contacts/{name}",
-        does=change,
-        says="Change what the contact book says of someone; null takes something out",
-        gives="Contacts",
-        body=ChangedContact,
-        tagged=True,
-        scope=Scope.ADMIN,
-    ),
-    Route(
-        method="DELETE",
-        path="/api/contacts/{name}",
-        does=drop,
-        says="Take someone out of the contact book; what is meant for them then asks you",
-        gives="Contacts",
-        body=EmptyBody,
-        scope=Scope.ADMIN,
-        tagged=True,
-    ),
+    read("/api/rules", list_rules, "What you have said once and for all", "Rules"),
 )

@@ -5,8 +5,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.model.codec import to_json
+from remit.operations.tasks import CREATE, DELETE
 from remit.server import tasks
-from remit.server.call import VIEW, Call, CallResult, Route
+from remit.server.call import VIEW, Call, CallResult, read, route_of
 from remit.store import tasks as stored
 
 _MIRRORED: Final = {
@@ -28,16 +29,10 @@ async def look(call: Call) -> CallResult:
 ROUTES: Final = (
     *(
         replace(route, path=route.path.replace("/api/", "/api/debug/"))
-        for route in tasks.ROUTES
+        for route in (*tasks.ROUTES, route_of(CREATE), route_of(DELETE))
         if (route.method, route.path) in _MIRRORED
     ),
-    Route(
-        method="GET",
-        path="/api/debug/tasks/{id}",
-        does=look,
-        says="One task in every detail",
-        gives="DebugDetail",
-        query=(VIEW,),
-        tagged=True,
+    read(
+        "/api/debug/tasks/{id}", look, "One task in every detail", "DebugDetail", VIEW, tagged=True
     ),
 )

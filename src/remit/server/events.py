@@ -5,7 +5,7 @@ from typing import Final
 from remit.model.codec import Json
 from remit.model.event import Event
 from remit.server import shapes
-from remit.server.call import Call, CallResult, Route, numbers
+from remit.server.call import Call, CallResult, numbers, read
 from remit.store import events
 from remit.store.database import Tx
 
@@ -25,15 +25,12 @@ def _page(tx: Tx, since: int, limit: int) -> tuple[list[Event], int]:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/events",
-        does=follow,
-        says="What happened, in order",
-        gives="EventPage",
-        query=(
-            numbers("since", "Go on after this seq.", 0, 0, 10**15),
-            numbers("limit", "How many.", 100, 1, 1000),
-        ),
+    read(
+        "/api/events",
+        follow,
+        "What happened, in order",
+        "EventPage",
+        numbers("since", "Go on after this seq.", 0, 0, 10**15),
+        numbers("limit", "How many.", 100, 1, 1000),
     ),
 )

@@ -4,7 +4,7 @@ from typing import Final
 
 from remit import __version__
 from remit.model.codec import Json, stamp
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, Route, read
 from remit.system.background import LoopState
 
 
@@ -40,11 +40,10 @@ ROUTES: Final = (
         gives="Health",
         public=True,
     ),
-    Route(
-        method="GET",
-        path="/api/background",
-        does=background,
-        says="The loops that run in the background, and what those that fail failed with",
-        gives="Background",
+    read(
+        "/api/background",
+        background,
+        "The loops that run in the background, and what those that fail failed with",
+        "Background",
     ),
 )

@@ -1,4 +1,4 @@
-"""Calls from programs that may start work, each by a hook of its own; and what came by any door.
+"""Calls from programs that may start work, each by a hook of its own.
 
 A call holds no token of ours: it is believed by its secret. It is answered once it is kept, so that
 whoever gets no answer may call again, and again is the same task.
@@ -7,11 +7,10 @@ whoever gets no answer may call again, and again is the same task.
 from typing import Final
 
 from remit.errors import NotFound
-from remit.model.caller import Scope
-from remit.model.codec import JsonMap
+from remit.operations.upkeep import cue_to_json
 from remit.server.call import Call, CallResult, Route
 from remit.server.problem import Problem, RequestRefused
-from remit.store.cues import CueFate, StoredCue
+from remit.store.cues import CueFate
 
 RETRY_AFTER: Final = 600  # seconds
 
@@ -38,16 +37,6 @@ async def take(call: Call) -> CallResult:
     return CallResult(cue_to_json(kept), 202)
 
 
-async def begin(call: Call) -> CallResult:
-    """Begin what was kept and started nothing, because its owner says so."""
-    return CallResult(cue_to_json(await call.house.doors.begin(call.path["id"])))
-
-
-def cue_to_json(kept: StoredCue) -> JsonMap:
-    """A cue, as it is told."""
-    return {"cue": kept.name, "fate": kept.fate.value, "taskId": kept.task_id, "why": kept.why}
-
-
 ROUTES: Final = (
     Route(
         method="POST",
@@ -58,13 +47,5 @@ ROUTES: Final = (
         status=202,
         public=True,
         raw=True,
-    ),
-    Route(
-        method="POST",
-        path="/api/cues/{id}/start",
-        does=begin,
-        says="Start what came in and was kept without starting anything",
-        gives="Cue",
-        scope=Scope.ADMIN,
     ),
 )

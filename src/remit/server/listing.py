@@ -1,6 +1,5 @@
 """Which tasks a list is asked for: parameters, the filter line, and where the page begins."""
 
-import os
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
@@ -8,19 +7,17 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.errors import BadInput, NotFound
-from remit.intake.zone import owners
 from remit.model import ids
 from remit.model.codec import Json, JsonMap, moment
 from remit.model.contract import ContractType
 from remit.model.status import TERMINAL, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
 from remit.model.view import SCHEMA_VERSION, show
-from remit.server import filters
+from remit.operations import filters
+from remit.operations.filters import DUE_WORDS, STATUS_WORDS, FilterContext
 from remit.server.call import VIEW, Call, CallResult, QueryParameter, numbers
-from remit.server.filters import DUE_WORDS, STATUS_WORDS, FilterContext
 from remit.store import search
 from remit.store.search import SortOrder, TaskCount, TaskFilter, TaskPage
-from remit.wiring import App
 
 
 async def find(call: Call) -> CallResult:
@@ -51,15 +48,9 @@ def counted(count: TaskCount) -> JsonMap:
     }
 
 
-def filter_context(house: App) -> FilterContext:
-    """What today is, and what the channels are called, as things stand now."""
-    zone = owners(house.settings.zone, os.environ).zone
-    return FilterContext(house.clock.now(), zone, _channels(house))
-
-
 def wanted(call: Call) -> TaskFilter:
     """All that a request says about a list: the filter line, then what has a parameter."""
-    here = filter_context(call.house)
+    here = filters.context(call.house)
     line = call.text("q")
     asked = filters.typed(line, here) if line is not None else TaskFilter()
     if line is not None and asked == TaskFilter():
@@ -129,14 +120,6 @@ def _cursor(call: Call, asked: TaskFilter, text: str) -> str:
 def _bad_cursor(text: str | None) -> BadInput:
     sentence = f"{text!r:.60} is no cursor of ours; give `next` of the page before."
     return BadInput(sentence, field="cursor")
-
-
-def _channels(house: App) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for way in house.outfit.ways:
-        for word in (way.name, *way.aliases, way.kind):
-            found.setdefault(word.casefold(), way.name)
-    return found
 
 
 def words(*known: str) -> JsonMap:

@@ -8,8 +8,8 @@ from starlette.websockets import WebSocket
 
 from remit.model.caller import Caller, Scope
 from remit.model.event import Event
+from remit.operations.callers import CallerRegistry
 from remit.server import news, problem
-from remit.server.callers import CallerRegistry
 from remit.server.live_connection import OVERLOADED, PAGE, SIGNED_OUT, TROUBLE, LiveConnection
 from remit.server.news import EventMessages
 from remit.server.problem import Problem

@@ -1,27 +1,17 @@
-"""Notices: what the owner was told lately, over which way, and a try of one."""
+"""Notices: what the owner was told lately, and over which way."""
 
 import re
-from typing import Annotated, Final
-
-from pydantic import Field
+from typing import Final
 
 from remit.errors import BadInput
-from remit.model.caller import Scope
 from remit.model.codec import Json
-from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, QueryParameter, Route, numbers
-from remit.server.notice_shapes import notice
+from remit.operations.notice_json import notice
+from remit.server.call import Call, CallResult, QueryParameter, numbers, read
 from remit.store import notices
 
 _LIMIT: Final = 50
 _PLACE: Final = re.compile(r"[0-9]{1,15}")
 _CURSOR: Final = QueryParameter("cursor", "`next` of the page before.", {"type": "string"})
-
-
-class TriedWay(RequestBody):
-    """Which way is tried: conversation, push, or a channel's name."""
-
-    way: Annotated[str, Field(min_length=1, max_length=100)]
 
 
 async def list_notices(call: Call) -> CallResult:
@@ -36,27 +26,13 @@ async def list_notices(call: Call) -> CallResult:
     return CallResult({"notices": listed, "next": more})
 
 
-async def try_out(call: Call) -> CallResult:
-    """Tell over one way that this is a test; the answer says how that went."""
-    return CallResult(notice(await call.house.herald.test(call.read(TriedWay).way)))
-
-
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/notices",
-        does=list_notices,
-        says="What the owner was told, newest first: over which way, and what came of it",
-        gives="Notices",
-        query=(numbers("limit", "How many of them.", _LIMIT, 1, 500), _CURSOR),
-    ),
-    Route(
-        method="POST",
-        path="/api/notices/test",
-        does=try_out,
-        says="Send a test notice over one way; the answer says what came of it",
-        gives="Notice",
-        body=TriedWay,
-        scope=Scope.ADMIN,
+    read(
+        "/api/notices",
+        list_notices,
+        "What the owner was told, newest first: over which way, and what came of it",
+        "Notices",
+        numbers("limit", "How many of them.", _LIMIT, 1, 500),
+        _CURSOR,
     ),
 )

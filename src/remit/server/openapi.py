@@ -8,10 +8,10 @@ from pydantic.json_schema import models_json_schema
 
 from remit import __version__
 from remit.model.codec import Json, JsonMap
+from remit.operations.callers import cookie_of
 from remit.server import problem, shapes
 from remit.server.auth import HOOKS
 from remit.server.call import UNSAFE, QueryParameter, Route
-from remit.server.callers import cookie_of
 
 # What every request may meet, what the token opens, what changes something, what carries a body.
 _ALWAYS: Final = frozenset({421, 500})

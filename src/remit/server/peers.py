@@ -11,6 +11,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from datetime import datetime
 from typing import Final
 
+from msgspec.structs import replace
 from starlette import routing
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
@@ -18,14 +19,13 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from remit.a2a import server as a2a
 from remit.a2a import shapes as a2a_shapes
 from remit.mcp import server as mcp
-from remit.model.caller import Caller
 from remit.model.codec import JsonMap
+from remit.operations.callers import PROGRAM, CallerRegistry
+from remit.operations.operation import OperationRequest
 from remit.peer.agent_operations import AgentOperations
-from remit.peer.permission import CallerAccess, as_agent
 from remit.server import problem
 from remit.server.bodies import MOST_BYTES
 from remit.server.call import Call, CallResult, Route
-from remit.server.callers import PROGRAM, CallerRegistry
 from remit.server.problem import Problem
 from remit.wiring import App
 
@@ -57,6 +57,7 @@ class AgentEndpoints:
 
     def __init__(self, house: App, callers: CallerRegistry) -> None:
         self._house = house
+        self._callers = callers
         self._open: dict[asyncio.Event, str] = {}
         callers.on_gone(self._end)
 
@@ -71,7 +72,7 @@ class AgentEndpoints:
         raw = await _body(request)
         if isinstance(raw, Problem):
             return problem.response(raw)
-        desk = AgentOperations(self._house, _peer(request), _url(request), wide=True)
+        desk = AgentOperations(self._asker(request), _url(request), wide=True)
         reply = await mcp.answer(raw, desk, self._house.ids.ulid(), _headers(request))
         if reply.body is None:
             return Response(status_code=reply.status)
@@ -81,7 +82,7 @@ class AgentEndpoints:
         raw = await _body(request)
         if isinstance(raw, Problem):
             return problem.response(raw)
-        desk = AgentOperations(self._house, _peer(request), _url(request), wide=False)
+        desk = AgentOperations(self._asker(request), _url(request), wide=False)
         version = _headers(request).get("a2a-version")
         reply = await a2a.answer(raw, desk, self._house.journal, version)
         if reply.stream is None:
@@ -91,6 +92,17 @@ class AgentEndpoints:
             return problem.response(Problem("store-unavailable", sentence))
         lines = self._lines(reply.stream, request.scope["key"], request.scope.get("until"))
         return StreamingResponse(lines, headers=_STREAMED, media_type="text/event-stream")
+
+    def _asker(self, request: Request) -> OperationRequest:
+        """Who calls, as an agent; the owner is the same one by whatever way in."""
+        caller, key = request.scope["caller"], str(request.scope["key"])
+        return OperationRequest(
+            house=self._house,
+            ref="",
+            callers=self._callers,
+            caller=replace(caller, agent=True),
+            key=key if key.startswith(PROGRAM) else "owner",
+        )
 
     async def _lines(
         self, stream: AsyncGenerator[JsonMap, None], key: str, until: datetime | None
@@ -130,13 +142,6 @@ class AgentEndpoints:
 
 async def _next(stream: AsyncIterator[JsonMap]) -> "JsonMap | None":
     return await anext(stream, None)
-
-
-def _peer(request: Request) -> CallerAccess:
-    """Who calls, as an agent; the owner is the same one whatever he came in with."""
-    caller: Caller = request.scope["caller"]
-    key: str = request.scope["key"]
-    return as_agent(caller, key if key.startswith(PROGRAM) else "owner")
 
 
 def _url(request: Request) -> str:

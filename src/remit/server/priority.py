@@ -3,7 +3,7 @@
 from typing import Final
 
 from remit.server import lessons
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, read
 from remit.server.priority_shapes import priority_rules_to_json
 
 
@@ -14,12 +14,11 @@ async def list_priority_rules(call: Call) -> CallResult:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/priority-rules",
-        does=list_priority_rules,
-        says="The rules that rank tasks, in their order, and what is wrong with their file",
-        gives="PriorityRules",
+    read(
+        "/api/priority-rules",
+        list_priority_rules,
+        "The rules that rank tasks, in their order, and what is wrong with their file",
+        "PriorityRules",
     ),
     *lessons.ROUTES,
 )

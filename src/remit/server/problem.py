@@ -22,7 +22,7 @@ from remit.errors import (
     StoreTrouble,
 )
 from remit.model.codec import Json, JsonMap
-from remit.peer.permission import NotAllowed
+from remit.operations.permission import NotAllowed
 
 MEDIA_TYPE: Final = "application/problem+json"
 URN: Final = "urn:remit:problem:"

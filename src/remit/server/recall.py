@@ -1,8 +1,7 @@
-"""Recall: how its index stands, to be made anew, or switched off with all that it holds."""
+"""Recall: how its index stands, and tasks that are alike."""
 
 from typing import Final
 
-from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.likeness import SimilarTask
 from remit.model.view import JsonView, show
@@ -10,18 +9,6 @@ from remit.server.call import Call, CallResult, Route
 
 
 async def look(call: Call) -> CallResult:
-    return CallResult(await call.house.recollection.state())
-
-
-async def rebuild(call: Call) -> CallResult:
-    """Forget the index; it is made anew beside the work, and `GET /api/recall` says how far."""
-    await call.house.recollection.rebuild()
-    return CallResult(await call.house.recollection.state())
-
-
-async def turn_off(call: Call) -> CallResult:
-    """Delete the index and stop; when the settings are read again, they decide."""
-    await call.house.recollection.turn_off()
     return CallResult(await call.house.recollection.state())
 
 
@@ -45,21 +32,5 @@ ROUTES: Final = (
         does=look,
         says="How the index of tasks stands",
         gives="Recall",
-    ),
-    Route(
-        method="POST",
-        path="/api/recall/rebuild",
-        does=rebuild,
-        says="Make the index of tasks anew",
-        gives="Recall",
-        scope=Scope.ADMIN,
-    ),
-    Route(
-        method="DELETE",
-        path="/api/recall",
-        does=turn_off,
-        says="Delete the index of tasks, and keep none until the settings are read again",
-        gives="Recall",
-        scope=Scope.ADMIN,
     ),
 )

@@ -1,21 +1,26 @@
-"""Reviews: the questions to the owner, the decision that settles one, and what else waits."""
+"""Reviews: the questions to the owner, and what else waits."""
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from remit.errors import BadInput, NotFound
 from remit.model import ids
-from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.group import InboxGroup
 from remit.model.ids import ReviewId
-from remit.model.review import Decision
 from remit.model.view import show
-from remit.server import shapes
-from remit.server.bodies import NewDecision, Postponement
-from remit.server.call import VIEW, Call, CallResult, QueryParameter, Route, numbers, task_answer
-from remit.server.tasks import moment
-from remit.store import inbox, tasks
+from remit.operations import reviews as operations
+from remit.operations.review_json import review_receipt, review_to_json
+from remit.server.call import (
+    VIEW,
+    Call,
+    CallResult,
+    QueryParameter,
+    numbers,
+    read,
+    result_of,
+)
+from remit.store import inbox
 from remit.store.database import Tx
 from remit.store.inbox import InboxCounts, WaitingReview
 
@@ -60,24 +65,7 @@ async def everything(call: Call) -> CallResult:
 
 
 async def look(call: Call) -> CallResult:
-    version, found = await call.house.db.read(_get, call.review_id)
-    return CallResult(_shown(call, found), headers={"ETag": f'"{version}"'})
-
-
-async def decide(call: Call) -> CallResult:
-    body = call.read(NewDecision)
-    by = call.caller.name
-    decision = Decision(body.answer, body.text, by=by, always=body.always)
-    return await task_answer(call, await call.house.inbox.decide(call.review_id, decision))
-
-
-async def later(call: Call) -> CallResult:
-    """Put it off: it stays open, and comes back by itself."""
-    body = call.read(Postponement)
-    until = _until(call, body)
-    await call.house.inbox.later(call.review_id, until)
-    version, found = await call.house.db.read(_get, call.review_id)
-    return CallResult(_shown(call, found), headers={"ETag": f'"{version}"'})
+    return result_of(await operations.look(call, call.review_id))
 
 
 def inbox_counts_to_json(needs: InboxCounts) -> JsonMap:
@@ -90,16 +78,9 @@ def inbox_counts_to_json(needs: InboxCounts) -> JsonMap:
     }
 
 
-def _until(call: Call, body: Postponement) -> datetime:
-    if (body.until is None) == (body.hours is None):
-        raise BadInput("Give until (a time) or hours (a number), one of them.", field="until")
-    at = moment(body.until, "until")
-    return at or call.house.clock.now() + timedelta(hours=body.hours or 0)
-
-
 def _shown(call: Call, found: WaitingReview) -> JsonMap:
-    told = shapes.review(found, call.house.settings.deliver.undo)
-    return told if call.access.reads else shapes.review_receipt(told)
+    told = review_to_json(found, call.house.settings.deliver.undo)
+    return told if call.access.reads else review_receipt(told)
 
 
 def _cursor(call: Call) -> ReviewId | None:
@@ -127,65 +108,30 @@ def _page(
     return found, inbox.needs(tx, now)
 
 
-def _get(tx: Tx, review_id: ReviewId) -> tuple[str, WaitingReview]:
-    found = inbox.question(tx, review_id)
-    # Whatever happens to a question is an event of its task.
-    return tasks.version(tx, found.task.id), found
-
-
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/inbox",
-        does=everything,
-        says="All that waits for the owner: to decide, to look at, to fix",
-        gives="Inbox",
-        query=(numbers("limit", "How many of each.", 50, 1, MOST), VIEW),
+    read(
+        "/api/inbox",
+        everything,
+        "All that waits for the owner: to decide, to look at, to fix",
+        "Inbox",
+        numbers("limit", "How many of each.", 50, 1, MOST),
+        VIEW,
     ),
-    Route(
-        method="GET",
-        path="/api/reviews",
-        does=waiting,
-        says="Questions that wait for the owner, oldest first",
-        gives="Reviews",
-        query=(
-            QueryParameter(
-                "group",
-                "What he must do.",
-                {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]},
-            ),
-            QueryParameter(
-                "later", "Those that are put off, and only those.", {"enum": ["true", "false"]}
-            ),
-            QueryParameter("cursor", "`next` of the page before.", {"type": "string"}),
-            numbers("limit", "How many.", 100, 1, MOST),
+    read(
+        "/api/reviews",
+        waiting,
+        "Questions that wait for the owner, oldest first",
+        "Reviews",
+        QueryParameter(
+            "group",
+            "What he must do.",
+            {"enum": [InboxGroup.DECIDE.value, InboxGroup.FIX.value]},
         ),
+        QueryParameter(
+            "later", "Those that are put off, and only those.", {"enum": ["true", "false"]}
+        ),
+        QueryParameter("cursor", "`next` of the page before.", {"type": "string"}),
+        numbers("limit", "How many.", 100, 1, MOST),
     ),
-    Route(
-        method="GET",
-        path="/api/reviews/{id}",
-        does=look,
-        says="One question, open or decided",
-        gives="Review",
-        tagged=True,
-    ),
-    Route(
-        method="POST",
-        path="/api/reviews/{id}/decision",
-        does=decide,
-        says="Decide it; the task goes on from there",
-        gives="Task",
-        query=(VIEW,),
-        body=NewDecision,
-        scope=Scope.APPROVE,
-    ),
-    Route(
-        method="POST",
-        path="/api/reviews/{id}/later",
-        does=later,
-        says="Put it off; it stays open, and comes back by itself",
-        gives="Review",
-        body=Postponement,
-        scope=Scope.APPROVE,
-    ),
+    read("/api/reviews/{id}", look, "One question, open or decided", "Review", tagged=True),
 )

@@ -11,8 +11,10 @@ from remit.language.tokens import fold
 from remit.model.codec import Json, JsonMap
 from remit.model.series import Series
 from remit.model.view import show
-from remit.server import filters, listing, recall, shapes
-from remit.server.call import VIEW, Call, CallResult, QueryParameter, Route, numbers
+from remit.operations import filters
+from remit.operations.review_json import review_to_json
+from remit.server import recall
+from remit.server.call import VIEW, Call, CallResult, QueryParameter, numbers, read
 from remit.store import inbox, search, series
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
@@ -31,7 +33,7 @@ async def find(call: Call) -> CallResult:
     if line is None or not line.strip():
         sentence = "Give q: words to look for, or filters as status:failed. Or like: words, a task."
         raise BadInput(sentence, field="q")
-    asked = filters.typed(line, listing.filter_context(call.house))
+    asked = filters.typed(line, filters.context(call.house))
     page = await call.house.db.read(search.page, replace(asked, limit=limit))
     now, words = call.house.clock.now(), _words(asked.text or "")
     others = await call.house.db.read(_others, now, words, limit) if words else ([], [])
@@ -45,7 +47,7 @@ async def find(call: Call) -> CallResult:
     told = _told(
         [show(task, call.view) for task in page.tasks],
         more=page.next is not None,
-        reviews=[shapes.review(each, undo) for each in others[0]],
+        reviews=[review_to_json(each, undo) for each in others[0]],
         series=[{"id": each.id, "title": each.title} for each in others[1]],
         alike=recall.alike([each for each in near if each.task.id not in shown], call.view),
     )
@@ -79,19 +81,14 @@ def _fits(text: str, words: list[str]) -> bool:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/search",
-        does=find,
-        says="Look for words in tasks, open questions and series",
-        gives="Found",
-        query=(
-            QueryParameter("q", "Words, and filters as in the list of tasks.", {"type": "string"}),
-            QueryParameter(
-                "like", "A task's id, or words: only what is like it.", {"type": "string"}
-            ),
-            numbers("limit", "How many of each.", 10, 1, 50),
-            VIEW,
-        ),
+    read(
+        "/api/search",
+        find,
+        "Look for words in tasks, open questions and series",
+        "Found",
+        QueryParameter("q", "Words, and filters as in the list of tasks.", {"type": "string"}),
+        QueryParameter("like", "A task's id, or words: only what is like it.", {"type": "string"}),
+        numbers("limit", "How many of each.", 10, 1, 50),
+        VIEW,
     ),
 )

@@ -7,25 +7,21 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, TypeAlias
 
-from remit.model.approval_rule import place_of, rule_of
 from remit.model.caller import Scope
-from remit.model.codec import Json, JsonMap, stamp, to_json
+from remit.model.codec import Json, JsonMap, stamp
 from remit.model.event import Event, EventKind
-from remit.model.group import InboxGroup, group_of
+from remit.model.group import InboxGroup
 from remit.model.reply import Policy, Usage
-from remit.model.review import Decision, ReviewAnswer
+from remit.model.review import ReviewAnswer
 from remit.model.run import Run
 from remit.model.status import Actor, Reason, Status
-from remit.model.view import s3_results
+from remit.operations import lesson_json, talk_json
 from remit.server import (
-    lesson_shapes,
     message_shapes,
     more_shapes,
     priority_shapes,
-    talk_shapes,
 )
 from remit.server.problem import URN
-from remit.store.inbox import WaitingReview
 
 REFERENCE: Final = "#/components/schemas/"
 _VIEWED: Final = frozenset({"Task", "TaskDetail", "DebugDetail"})
@@ -42,44 +38,6 @@ def usage(used: Usage) -> JsonMap:
         "requests": used.requests,
         "cents": used.cents,
     }
-
-
-def review(waiting: WaitingReview, undo: int) -> JsonMap:
-    """A question with all that is needed to decide it; `undo` is for how long that can be undone.
-
-    What would be approved is `evidence`, to the letter, and `digest` seals it.
-    """
-    review, task = waiting.review, waiting.task
-    rule, place = rule_of(review), place_of(review, task)
-    return {
-        "id": review.id,
-        "taskId": review.task_id,
-        "taskTitle": task.title,
-        "group": group_of(review).value,
-        "reason": review.reason.value,
-        "rule": {"name": rule.name, "says": rule.says},
-        "askedBy": task.assigned_agent,
-        "question": review.question,
-        "evidence": review.evidence,
-        "about": review.about,
-        "digest": review.digest,
-        "sendsTo": to_json(place),
-        "verified": s3_results(task.verdict) if task.verdict else None,
-        "cost": {"cents": waiting.used.cents, "tokens": waiting.used.tokens},
-        "options": [option.value for option in review.options],
-        "undoSeconds": undo,
-        "resumeTo": review.resume_to.value,
-        "openedAt": _at(review.opened_at),
-        "laterUntil": _at(review.later_until),
-        "decision": _decision(review.decision) if review.decision else None,
-    }
-
-
-def review_receipt(told: JsonMap) -> JsonMap:
-    """A question for who may decide and not read: how it stands, without a word of it."""
-    words = dict.fromkeys(("taskTitle", "question", "evidence"), "")
-    gone = dict.fromkeys(("askedBy", "about", "digest", "sendsTo", "verified", "decision"))
-    return {**told, **words, **gone, "rule": {"name": "", "says": ""}}
 
 
 def run(run: Run) -> JsonMap:
@@ -109,19 +67,10 @@ def schemas() -> dict[str, JsonMap]:
     """Everything that is answered, by name."""
     state = _published("builder-state", "BuilderState")
     more = _parts(state, "BuilderState") | {"BuilderState": state}
-    more |= talk_shapes.SCHEMAS | more_shapes.SCHEMAS | priority_shapes.SCHEMAS
+    more |= talk_json.SCHEMAS | more_shapes.SCHEMAS | priority_shapes.SCHEMAS
     more |= message_shapes.SCHEMAS
-    more |= lesson_shapes.SCHEMAS
+    more |= lesson_json.SCHEMAS
     return {name: _map(in_views(each)) for name, each in {**_tasks(), **_OTHERS, **more}.items()}
-
-
-def _decision(decision: Decision) -> JsonMap:
-    return {
-        "answer": decision.answer.value,
-        "text": decision.text,
-        "by": decision.by,
-        "decidedAt": _at(decision.decided_at),
-    }
 
 
 def _at(moment: datetime | None) -> str | None:

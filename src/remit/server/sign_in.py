@@ -13,9 +13,9 @@ from urllib.parse import urlsplit
 
 from pydantic import Field
 
+from remit.operations.callers import SIGN_IN_LIFE
 from remit.server.bodies import EmptyBody, RequestBody
 from remit.server.call import Call, CallResult, QueryParameter, Route
-from remit.server.callers import SIGN_IN_LIFE
 from remit.server.web import env
 
 _USED: Final = (

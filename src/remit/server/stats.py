@@ -9,7 +9,7 @@ from remit.model.codec import Json, JsonMap, stamp
 from remit.model.reply import Usage
 from remit.model.view import show
 from remit.server import reviews
-from remit.server.call import VIEW, Call, CallResult, Route
+from remit.server.call import VIEW, Call, CallResult, read
 from remit.store import stats
 from remit.store.stats import Stats
 from remit.wiring import App
@@ -55,12 +55,11 @@ def _used(usage: Usage) -> JsonMap:
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/stats",
-        does=look,
-        says="What stands where, what ended when, what it cost, what comes next",
-        gives="Stats",
-        query=(VIEW,),
+    read(
+        "/api/stats",
+        look,
+        "What stands where, what ended when, what it cost, what comes next",
+        "Stats",
+        VIEW,
     ),
 )

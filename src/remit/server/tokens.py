@@ -1,15 +1,12 @@
-"""Tokens of programs and sign-ins of browsers: made, listed, taken back."""
+"""Tokens of programs and sign-ins of browsers, listed."""
 
 from typing import Final
 
-from remit.errors import NotFound
-from remit.model.caller import ALL, Scope
-from remit.model.codec import Json, JsonMap, stamp
-from remit.server.bodies import EmptyBody, NewToken
-from remit.server.call import Call, CallResult, Route
-from remit.server.callers import CODE_LIFE, shape
-from remit.server.problem import Problem, RequestRefused
-from remit.store.callers import SignIn
+from remit.model.caller import Scope
+from remit.model.codec import Json
+from remit.operations.callers import shape
+from remit.operations.entry import sign_in_to_json
+from remit.server.call import Call, CallResult, read
 
 
 async def listed(call: Call) -> CallResult:
@@ -17,107 +14,20 @@ async def listed(call: Call) -> CallResult:
     return CallResult({"tokens": told})
 
 
-async def make(call: Call) -> CallResult:
-    """A new token; its secret is in this answer and nowhere else."""
-    said = call.read(NewToken)
-    token, secret = await call.callers.make(
-        call.caller, said.name, frozenset(said.scopes), agent=said.agent, days=said.days
-    )
-    return CallResult({**shape(token), "secret": secret}, 201, f"/api/tokens/{token.id}")
-
-
-async def revoke(call: Call) -> CallResult:
-    return CallResult(shape(await call.callers.revoke(call.path["id"])))
-
-
 async def browsers(call: Call) -> CallResult:
-    told: list[Json] = [_sign_in(each, call.key) for each in await call.callers.sign_ins()]
+    told: list[Json] = [sign_in_to_json(each, call.key) for each in await call.callers.sign_ins()]
     return CallResult({"signIns": told})
 
 
-async def invite(call: Call) -> CallResult:
-    """A code that opens a browser once."""
-    call.read(EmptyBody)
-    if not all(call.caller.may(scope) for scope in ALL):
-        sentence = "Who signs in may do everything, so only who may do everything invites."
-        raise RequestRefused(Problem("forbidden", sentence))
-    link = await call.callers.link()
-    until = call.house.clock.now() + CODE_LIFE
-    return CallResult({"url": link, "expiresAt": stamp(until)}, 201, "/api/sign-ins")
-
-
-async def dismiss(call: Call) -> CallResult:
-    """Sign a browser out; its pages and sockets end at once."""
-    found = {each.id: each for each in await call.callers.sign_ins()}
-    if call.path["id"] not in found:
-        raise NotFound("sign-in", call.path["id"][:60])
-    await call.callers.sign_out(call.path["id"])
-    return CallResult(_sign_in(found[call.path["id"]], call.key))
-
-
-def _sign_in(each: SignIn, key: str) -> JsonMap:
-    return {
-        "id": each.id,
-        "createdAt": stamp(each.created_at),
-        "usedAt": stamp(each.used_at) if each.used_at else None,
-        "expiresAt": stamp(each.expires_at),
-        "here": each.id == key,
-    }
-
-
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/api/tokens",
-        does=listed,
-        says="The tokens of programs, without their secrets",
-        gives="Tokens",
+    read(
+        "/api/tokens",
+        listed,
+        "The tokens of programs, without their secrets",
+        "Tokens",
         scope=Scope.ADMIN,
     ),
-    Route(
-        method="POST",
-        path="/api/tokens",
-        does=make,
-        says="Make a token; its secret is shown this once",
-        gives="NewSecret",
-        status=201,
-        body=NewToken,
-        scope=Scope.ADMIN,
-        kept=False,
-    ),
-    Route(
-        method="DELETE",
-        path="/api/tokens/{id}",
-        does=revoke,
-        says="Take a token back; it opens nothing more, and its sockets are closed",
-        gives="Token",
-        scope=Scope.ADMIN,
-    ),
-    Route(
-        method="GET",
-        path="/api/sign-ins",
-        does=browsers,
-        says="The browsers that are signed in",
-        gives="SignIns",
-        scope=Scope.ADMIN,
-    ),
-    Route(
-        method="POST",
-        path="/api/sign-ins",
-        does=invite,
-        says="Make a link that signs a browser in, once, within 15 minutes",
-        gives="Invitation",
-        status=201,
-        body=EmptyBody,
-        scope=Scope.ADMIN,
-        kept=False,
-    ),
-    Route(
-        method="DELETE",
-        path="/api/sign-ins/{id}",
-        does=dismiss,
-        says="Sign a browser out",
-        gives="SignIn",
-        scope=Scope.ADMIN,
+    read(
+        "/api/sign-ins", browsers, "The browsers that are signed in", "SignIns", scope=Scope.ADMIN
     ),
 )

@@ -5,23 +5,20 @@ from datetime import timedelta
 from typing import Annotated, Final, Literal, cast
 
 from msgspec import Struct
-from msgspec.structs import replace
 from pydantic import BeforeValidator, Field
 
-from remit.model.codec import Json, JsonMap, stamp, text_of
+from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
-from remit.server import bulk as api
-from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, Route
+from remit.operations.arguments import Bulk
+from remit.operations.bulk import BULK
+from remit.operations.table import perform
+from remit.server.bodies import RequestBody, as_list
+from remit.server.call import Call, CallResult, form
 from remit.server.web import line, saved, shell, words
 from remit.store import tasks
 from remit.store.database import Tx
 
 _MOMENT: Final = timedelta(milliseconds=1)
-
-
-def _several(value: object) -> object:
-    return [value] if isinstance(value, str) else value
 
 
 class BulkForm(RequestBody):
@@ -30,7 +27,7 @@ class BulkForm(RequestBody):
     action: Literal["run", "pause", "resume", "retry", "cancel", "delete"]
     id: Annotated[
         list[Annotated[str, Field(max_length=60)]],
-        BeforeValidator(_several, json_schema_input_type=list[str]),
+        BeforeValidator(as_list, json_schema_input_type=list[str]),
         Field(default_factory=list, max_length=10_000),
     ]
     every: Annotated[str, Field(max_length=10)] = ""
@@ -90,10 +87,8 @@ async def act(call: Call) -> CallResult:
 
 async def _asked(call: Call, body: BulkForm, q: str) -> JsonMap:
     """Through the same door as programs: one guarded move for each, or what would be refused."""
-    asked: JsonMap = {"action": body.action, "dryRun": not body.sure}
-    asked |= {"filter": q} if body.every else {"ids": list[Json](body.id)}
-    answer = await api.act(replace(call, body=text_of(asked).encode(), form=False))
-    return cast("JsonMap", answer.content)
+    ids, line = (None, q) if body.every else (body.id, None)
+    return (await perform(call, Bulk(body.action, ids, line, not body.sure))).content
 
 
 async def _preview(call: Call, body: BulkForm, told: JsonMap) -> CallResult:
@@ -138,14 +133,4 @@ def _number(found: Json) -> int:
     return cast("int", found)
 
 
-ROUTES: Final = (
-    Route(
-        method="POST",
-        path="/tasks/bulk",
-        does=act,
-        says="One thing for many tasks",
-        gives="Page",
-        body=BulkForm,
-        page=True,
-    ),
-)
+ROUTES: Final = (form("/tasks/bulk", act, "One thing for many tasks", BulkForm, BULK),)

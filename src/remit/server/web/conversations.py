@@ -2,21 +2,27 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 from msgspec import Struct
 from pydantic import Field
 
-from remit.converse.talk import MOST_SAID, MOST_TITLE, checked_title
 from remit.errors import BadInput
 from remit.model import ids
-from remit.model.caller import Scope
-from remit.model.conversation import Conversation, Role, Turn
+from remit.model.conversation import MAX_TITLE, MAX_TURN, Conversation, Role, Turn
 from remit.model.ids import ConversationId, TaskId
 from remit.model.review import ReviewAnswer
 from remit.model.task import Task
+from remit.operations import messages
+from remit.operations.arguments import (
+    NewConversation,
+    NewTitle,
+    NewTurn,
+    RemoveConversation,
+)
+from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, Does, QueryParameter, Route, numbers
+from remit.server.call import Call, CallResult, QueryParameter, form, numbers, page
 from remit.server.conversations import ident
 from remit.server.web import shell, talk_cards
 from remit.server.web.talk_cards import TaskCard, place_of
@@ -38,12 +44,12 @@ _FULL: Final = QueryParameter("full", "The whole box, or a line.", {"enum": ["tr
 class TurnForm(RequestBody):
     """What is said in the box; `about` is the task that is pointed at."""
 
-    text: Annotated[str, Field(max_length=MOST_SAID)] = ""
+    text: Annotated[str, Field(max_length=MAX_TURN)] = ""
     about: Annotated[str, Field(max_length=60)] = ""
 
 
 class NewName(RequestBody):
-    title: Annotated[str, Field(max_length=MOST_TITLE)] = ""
+    title: Annotated[str, Field(max_length=MAX_TITLE)] = ""
 
 
 class TurnView(Struct, frozen=True):
@@ -145,14 +151,14 @@ async def begin(call: Call) -> CallResult:
     said = call.read(TurnForm)
     if not said.text.strip():
         return await _list(call, wrong="Say something first.", status=422)
-    talk = await call.house.talk.begin()
-    return await _spoken(call, talk.id, said)
+    talk = await perform(call, NewConversation())
+    return await _spoken(call, str(talk.content["id"]), said)
 
 
 async def say(call: Call) -> CallResult:
     said = call.read(TurnForm)
     try:
-        return await _spoken(call, ident(call), said)
+        return await _spoken(call, call.path["id"], said)
     except BadInput as wrong:
         if call.part:
             raise
@@ -160,24 +166,22 @@ async def say(call: Call) -> CallResult:
 
 
 async def rename(call: Call) -> CallResult:
-    title = checked_title(call.read(NewName).title)
-    talk = await call.house.db.write(conversations.rename, ident(call), title)
-    return shell.elsewhere(f"/conversations/{talk.id}")
+    talk = await perform(call, NewTitle(call.path["id"], call.read(NewName).title))
+    return shell.elsewhere(f"/conversations/{talk.content['id']}")
 
 
 async def remove(call: Call) -> CallResult:
-    call.read(EmptyBody)
-    await call.house.db.write(conversations.remove, ident(call), call.house.clock.now())
+    await perform(call, call.arguments(RemoveConversation))
     return shell.elsewhere("/conversations")
 
 
-async def _spoken(call: Call, talk: ConversationId, said: TurnForm) -> CallResult:
-    about = ids.task_id(said.about) if said.about else None
-    turn = await call.house.talk.say(talk, said.text, about=about, key=call.ref)
-    if call.part:  # the script hears of the answer by the socket
-        drawn = await call.house.db.read(_drawn, [turn], place_of(call))
+async def _spoken(call: Call, talk: str, said: TurnForm) -> CallResult:
+    # The script hears of the answer by the socket.
+    patience = 0.0 if call.part else _PATIENCE
+    spoken = await perform(call, NewTurn(talk, said.text, said.about or None, patience))
+    if call.part:
+        drawn = await call.house.db.read(_drawn, [cast("Turn", spoken.value)], place_of(call))
         return _part(call, "parts/turns.html", {"turns": drawn})
-    await call.house.talk.answered(turn, _PATIENCE)
     return shell.elsewhere(f"/conversations/{talk}#end")
 
 
@@ -266,35 +270,16 @@ def _drawn(tx: Tx, said: Sequence[Turn], place: CardContext) -> list[TurnView]:
     ]
 
 
-def _looks(path: str, does: Does, says: str, *query: QueryParameter) -> Route:
-    return Route(
-        method="GET", path=path, does=does, says=says, gives="Page", page=True, query=query
-    )
-
-
-def _acts(path: str, does: Does, says: str, body: type[RequestBody], scope: Scope) -> Route:
-    return Route(
-        method="POST",
-        path=path,
-        does=does,
-        says=says,
-        gives="Page",
-        page=True,
-        body=body,
-        scope=scope,
-    )
-
-
 _ONE: Final = "/conversations/{id}"
 ROUTES: Final = (
-    _looks("/conversations", list_page, "Every conversation"),
-    _looks(_ONE, conversation_page, "One conversation", _BEFORE, _ABOUT),
-    _looks(f"{_ONE}/turns", turns, "What was said since", _AFTER),
-    _looks(f"{_ONE}/rail", rail, "The margin alone"),
-    _looks("/talk/card/{id}", card, "A task in a talk", _FULL),
-    _looks("/talk/task/{id}", line, "A task in the margin"),
-    _acts("/conversations", begin, "Begin one", TurnForm, Scope.APPROVE),
-    _acts(_ONE, say, "Say something", TurnForm, Scope.APPROVE),
-    _acts(f"{_ONE}/title", rename, "Give it a name", NewName, Scope.WRITE),
-    _acts(f"{_ONE}/delete", remove, "Put it away", EmptyBody, Scope.WRITE),
+    page("/conversations", list_page, "Every conversation"),
+    page(_ONE, conversation_page, "One conversation", _BEFORE, _ABOUT),
+    page(f"{_ONE}/turns", turns, "What was said since", _AFTER),
+    page(f"{_ONE}/rail", rail, "The margin alone"),
+    page("/talk/card/{id}", card, "A task in a talk", _FULL),
+    page("/talk/task/{id}", line, "A task in the margin"),
+    form("/conversations", begin, "Begin one", TurnForm, messages.SAY),
+    form(_ONE, say, "Say something", TurnForm, messages.SAY),
+    form(f"{_ONE}/title", rename, "Give it a name", NewName, messages.RENAME),
+    form(f"{_ONE}/delete", remove, "Put it away", EmptyBody, messages.REMOVE),
 )

@@ -1,19 +1,21 @@
 """The way in: the front door, a new task from anywhere, the box about the agent, the palette."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 from pydantic import Field
 
 from remit.errors import BadInput
-from remit.intake.heard import MessageResult, OwnerMessage, message_result_to_json
+from remit.intake.heard import MessageResult, message_result_to_json
 from remit.model.codec import Json
-from remit.model.task import Source, SourceKind, Task
+from remit.model.task import Task
+from remit.operations.arguments import NewMessage, NewTask
+from remit.operations.messages import HEAR
+from remit.operations.table import perform
 from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, QueryParameter, Route
+from remit.server.call import Call, CallResult, QueryParameter, form, page
 from remit.server.web import shell, words
 from remit.store import search
-from remit.triggers import command
 
 _FOUND: Final = 8
 _TELLING: Final = 5  # letters; fewer are about nothing
@@ -60,12 +62,10 @@ async def _around(call: Call) -> dict[str, object]:
 
 async def _heard(call: Call, said: OrderForm) -> MessageResult:
     """What became of the words; work on a project is one task, and is not read as more."""
-    intake, source = call.house.intake, Source(SourceKind.MANUAL, call.ref)
     if not said.project:
-        return await intake.receive(OwnerMessage(text=said.text, source=source))
-    known = call.house.settings.projects
-    cue = command.on_project(command.cue(said.text, ref=call.ref), said.project, known)
-    return MessageResult((await intake.admit(cue),))
+        return cast("MessageResult", (await perform(call, NewMessage(said.text))).value)
+    made = await perform(call, NewTask(said.text, project=said.project))
+    return MessageResult((cast("Task", made.value),))
 
 
 async def _new(call: Call, values: Mapping[str, object], status: int = 200) -> CallResult:
@@ -104,33 +104,15 @@ def _receipt(heard: MessageResult) -> dict[str, object]:
 
 
 ROUTES: Final = (
-    Route(method="GET", path="/", does=front, says="The front door", gives="Page", page=True),
-    Route(method="GET", path="/new", does=fresh, says="A new task", gives="Page", page=True),
-    Route(
-        method="POST",
-        path="/new",
-        does=entrust,
-        says="Hand over a task",
-        gives="Page",
-        page=True,
-        body=OrderForm,
-    ),
-    Route(
-        method="GET",
-        path="/new/{id}",
-        does=received,
-        says="What a message became",
-        gives="Page",
-        page=True,
-    ),
-    Route(method="GET", path="/agent", does=agent, says="Who works", gives="Page", page=True),
-    Route(
-        method="GET",
-        path="/palette",
-        does=palette,
-        says="Tasks by a few letters",
-        gives="Page",
-        page=True,
-        query=(QueryParameter("q", "What is typed.", {"type": "string"}),),
+    page("/", front, "The front door"),
+    page("/new", fresh, "A new task"),
+    form("/new", entrust, "Hand over a task", OrderForm, HEAR),
+    page("/new/{id}", received, "What a message became"),
+    page("/agent", agent, "Who works"),
+    page(
+        "/palette",
+        palette,
+        "Tasks by a few letters",
+        QueryParameter("q", "What is typed.", {"type": "string"}),
     ),
 )

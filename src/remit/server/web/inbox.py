@@ -10,10 +10,21 @@ from pydantic import Field, model_validator
 
 from remit.errors import AlreadyDecided, BadInput, Conflict
 from remit.model.caller import Scope
+from remit.model.codec import stamp
 from remit.model.ids import ReviewId
-from remit.model.review import Decision, Review, ReviewAnswer
+from remit.model.review import Review, ReviewAnswer
+from remit.operations import reviews, tasks
+from remit.operations.arguments import (
+    NewDecision,
+    Postponement,
+    ResumeTask,
+    RetryTask,
+    SeeTask,
+    UndoTask,
+)
+from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, Does, QueryParameter, Route
+from remit.server.call import Call, CallResult, QueryParameter, form, page
 from remit.server.web import ask, inbox_listing, letter, review_kinds, review_state, shell
 from remit.server.web.ask import ReviewPage
 from remit.server.web.review_kinds import ReviewKind
@@ -119,7 +130,7 @@ async def decide(call: Call) -> CallResult:
     try:
         decision = _decision(found.review, said)
         _check_seen(found.review, said)
-        await call.house.inbox.decide(call.review_id, decision)
+        await perform(call, decision)
     except (AlreadyDecided, BadInput, Conflict) as wrong:
         return await _not_done(call, said, wrong)
     return _onward(listed, str(call.review_id))
@@ -129,7 +140,8 @@ async def later(call: Call) -> CallResult:
     """Put a question off; it comes back by itself."""
     said, listed = call.read(NewLater), await inbox_listing.listed(call)
     try:
-        await call.house.inbox.later(call.review_id, _until(said, shell.local(call)))
+        until = stamp(_until(said, shell.local(call)))
+        await perform(call, Postponement(call.review_id, until))
     except (AlreadyDecided, BadInput) as wrong:
         return await _not_done(call, NewAnswer(answer=ReviewAnswer.DECLINE), wrong)
     return _onward(listed, str(call.review_id))
@@ -139,7 +151,7 @@ async def undo(call: Call) -> CallResult:
     """Call back what was approved, while nothing of it is on its way."""
     call.read(EmptyBody)
     found = await _waiting(call)
-    await call.house.owner.undo(found.task.id)
+    await perform(call, UndoTask(found.task.id))
     return shell.elsewhere(f"/inbox/{call.review_id}")
 
 
@@ -147,7 +159,7 @@ async def resume(call: Call) -> CallResult:
     """Let what was called back go out after all."""
     call.read(EmptyBody)
     found = await _waiting(call)
-    await call.house.owner.resume(found.task.id)
+    await perform(call, ResumeTask(found.task.id))
     return shell.elsewhere(f"/inbox/{call.review_id}")
 
 
@@ -155,17 +167,14 @@ async def mark_seen(call: Call) -> CallResult:
     """The owner has looked at how a task ended."""
     call.read(EmptyBody)
     listed = await inbox_listing.listed(call)
-    await call.house.owner.seen(call.task_id)
+    await perform(call, SeeTask(call.task_id))
     return _onward(listed, str(call.task_id))
 
 
 async def retry(call: Call) -> CallResult:
     """Try a task that ended again, as a new one; the old one is seen to."""
     instructions, listed = call.read(NewTry).instructions, await inbox_listing.listed(call)
-    cue = await call.house.owner.retry(call.task_id, call.ref)
-    cue = replace(cue, instructions=instructions) if instructions.strip() else cue
-    await call.house.intake.admit(cue)
-    await call.house.owner.seen(call.task_id)
+    await perform(call, RetryTask(call.task_id, instructions))
     return _onward(listed, str(call.task_id))
 
 
@@ -240,15 +249,15 @@ async def _not_done(call: Call, said: NewAnswer, wrong: Exception) -> CallResult
     )
 
 
-def _decision(review: Review, said: NewAnswer) -> Decision:
+def _decision(review: Review, said: NewAnswer) -> NewDecision:
     """What the form means: an approved text that is not the draft is one of the owner's own."""
     text = said.words
     if said.answer is ReviewAnswer.APPROVE:
         edited = bool(text) and text != ask.draft_of(review) and ReviewAnswer.EDIT in review.options
         answer = ReviewAnswer.EDIT if edited else ReviewAnswer.APPROVE
         text = _arguments(review, text) if edited else ""
-        return Decision(answer, text or None, always=said.always)
-    return Decision(said.answer, text or None, always=said.always)
+        return NewDecision(str(review.id), answer, text or None, said.always)
+    return NewDecision(str(review.id), said.answer, text or None, said.always)
 
 
 def _arguments(review: Review, text: str) -> str:
@@ -302,35 +311,24 @@ def _until(said: NewLater, now: datetime) -> datetime:
     return at
 
 
-def _looks(path: str, does: Does, says: str, *query: QueryParameter) -> Route:
-    return Route(
-        method="GET", path=path, does=does, says=says, gives="Page", page=True, query=query
-    )
-
-
-def _acts(path: str, does: Does, says: str, body: type[RequestBody], scope: Scope) -> Route:
-    return Route(
-        method="POST",
-        path=path,
-        does=does,
-        says=says,
-        gives="Page",
-        page=True,
-        body=body,
-        scope=scope,
-    )
-
-
 ROUTES: Final = (
-    _looks("/inbox", front, "What waits for the owner", _DONE),
-    _looks("/inbox/list", rows, "The list alone", _AT),
-    _looks("/inbox/{id}", review_page, "One thing that waits", _DONE),
-    _looks("/inbox/{id}/stand", stand, "How it stands by now"),
-    _acts("/inbox/{id}", decide, "Decide it", NewAnswer, Scope.APPROVE),
-    _acts("/inbox/{id}/preview", preview, "How a text would arrive", NewText, Scope.READ),
-    _acts("/inbox/{id}/later", later, "Put it off", NewLater, Scope.APPROVE),
-    _acts("/inbox/{id}/undo", undo, "Call it back", EmptyBody, Scope.APPROVE),
-    _acts("/inbox/{id}/resume", resume, "Send it after all", EmptyBody, Scope.APPROVE),
-    _acts("/inbox/{id}/seen", mark_seen, "It was seen", EmptyBody, Scope.APPROVE),
-    _acts("/inbox/{id}/retry", retry, "Try it again", NewTry, Scope.WRITE),
+    page("/inbox", front, "What waits for the owner", _DONE),
+    page("/inbox/list", rows, "The list alone", _AT),
+    page("/inbox/{id}", review_page, "One thing that waits", _DONE),
+    page("/inbox/{id}/stand", stand, "How it stands by now"),
+    form("/inbox/{id}/preview", preview, "How a text would arrive", NewText, scope=Scope.READ),
+    form("/inbox/{id}", decide, "Decide it", NewAnswer, reviews.DECIDE),
+    form("/inbox/{id}/later", later, "Put it off", NewLater, reviews.LATER),
+    form("/inbox/{id}/undo", undo, "Call it back", EmptyBody, tasks.UNDO),
+    # What was held back goes out: that takes what deciding takes.
+    form(
+        "/inbox/{id}/resume",
+        resume,
+        "Send it after all",
+        EmptyBody,
+        tasks.RESUME,
+        scope=Scope.APPROVE,
+    ),
+    form("/inbox/{id}/seen", mark_seen, "It was seen", EmptyBody, tasks.SEE),
+    form("/inbox/{id}/retry", retry, "Try it again", NewTry, tasks.RETRY),
 )

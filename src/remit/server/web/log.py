@@ -7,7 +7,7 @@ from msgspec import Struct
 from remit.journal import transcript
 from remit.model.event import Event
 from remit.model.ids import TaskId
-from remit.server.call import Call, CallResult, QueryParameter, Route, numbers
+from remit.server.call import Call, CallResult, QueryParameter, numbers, page
 from remit.server.web import attempts, shell, story
 from remit.server.web.story import LogKind, LogLine
 from remit.store import events
@@ -95,26 +95,14 @@ def _all(tx: Tx, task_id: TaskId) -> list[Event]:
 SHOW: Final = QueryParameter("show", "Which lines.", {"enum": list(LogKind)})
 FIND: Final = QueryParameter("find", "Words that must be in a line.", {"type": "string"})
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/tasks/{id}/log",
-        does=more,
-        says="Lines of a task's log",
-        gives="Page",
-        page=True,
-        query=(
-            numbers("after", "Behind this line.", 0, 0, 10**15),
-            numbers("before", "Before this line.", 0, 0, 10**15),
-            SHOW,
-            FIND,
-        ),
+    page(
+        "/tasks/{id}/log",
+        more,
+        "Lines of a task's log",
+        numbers("after", "Behind this line.", 0, 0, 10**15),
+        numbers("before", "Before this line.", 0, 0, 10**15),
+        SHOW,
+        FIND,
     ),
-    Route(
-        method="GET",
-        path="/tasks/{id}/log.jsonl",
-        does=export,
-        says="A task's log, whole",
-        gives="Page",
-        page=True,
-    ),
+    page("/tasks/{id}/log.jsonl", export, "A task's log, whole"),
 )

@@ -1,46 +1,32 @@
 """Events of calendars that start nothing, seen by the owner."""
 
-from typing import Annotated, Final
+from typing import Final
 
-from pydantic import Field
-
-from remit.model.caller import Scope
-from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, Route
+from remit.operations.settings_arguments import RefusalForm
+from remit.operations.table import perform
+from remit.operations.upkeep import SEE_REFUSAL
+from remit.server.bodies import model_of
+from remit.server.call import Call, CallResult, form
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import shell
-from remit.store import calendars
 
 HREF: Final = "/schedule#refused"
 
 
-class RefusalForm(RequestBody):
-    """Which one."""
-
-    account: Annotated[str, Field(max_length=200)]
-    calendar: Annotated[str, Field(max_length=2000)]
-    path: Annotated[str, Field(max_length=2000)]
-
-
 async def see(call: Call) -> CallResult:
     """The owner knows of it; if the event changes, it is told anew."""
-    said = call.read(RefusalForm)
-    found = await call.house.db.write(calendars.see, said.account, said.calendar, said.path)
-    if not found:
+    if not (await perform(call, call.arguments(RefusalForm))).content["seen"]:
         sentence = "That event is not refused any more; look again."
         raise RequestRefused(Problem("not-found", sentence))
     return shell.elsewhere(HREF)
 
 
 ROUTES: Final = (
-    Route(
-        method="POST",
-        path="/schedule/refused",
-        does=see,
-        says="An event that starts nothing was seen",
-        gives="Page",
-        page=True,
-        body=RefusalForm,
-        scope=Scope.APPROVE,
+    form(
+        "/schedule/refused",
+        see,
+        "An event that starts nothing was seen",
+        model_of(RefusalForm),
+        SEE_REFUSAL,
     ),
 )

@@ -5,12 +5,13 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.journal import event_words
 from remit.model.delivery import DeliveryStatus
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.model.undo import Undo
-from remit.server.web import trail, words
+from remit.server.web import words
 
 
 class ReviewState(Struct, frozen=True):
@@ -30,7 +31,7 @@ def of_review(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewSt
     if decision is None:
         return _open(review, task, now)
     at = (decision.decided_at or now).astimezone(now.tzinfo)
-    who = trail.answered(decision.answer)
+    who = event_words.decision(decision.answer)
     if decision.by != "owner":
         who = f"Decided by {decision.by.removeprefix('owner: ')}: {decision.answer}"
     said = f"{who}, {words.day(at, now).replace('Today', 'today at')}."

@@ -4,9 +4,11 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from remit.server import views as kept
-from remit.server.bodies import NewView, RequestBody
-from remit.server.call import Call, CallResult, Route
+from remit.operations import upkeep
+from remit.operations.settings_arguments import NewView, RemoveView
+from remit.operations.table import perform
+from remit.server.bodies import RequestBody, model_of
+from remit.server.call import Call, CallResult, form
 from remit.server.web import shell
 from remit.server.web.listing import ListAddress
 from remit.store import task_filter
@@ -24,13 +26,14 @@ async def named(call: Call, q: str) -> str:
 
 
 async def keep(call: Call) -> CallResult:
-    await kept.keep(call)
-    return shell.elsewhere(ListAddress(q=call.read(NewView).filter).href())
+    view = call.arguments(NewView)
+    await perform(call, view)
+    return shell.elsewhere(ListAddress(q=view.filter).href())
 
 
 async def drop(call: Call) -> CallResult:
     body = call.read(RemoveViewForm)
-    await call.house.db.write(task_filter.delete_view, body.name)
+    await perform(call, RemoveView(body.name))
     return shell.elsewhere(back(body.back))
 
 
@@ -40,22 +43,6 @@ def back(text: str) -> str:
 
 
 ROUTES: Final = (
-    Route(
-        method="POST",
-        path="/tasks/views",
-        does=keep,
-        says="Keep a view",
-        gives="Page",
-        body=NewView,
-        page=True,
-    ),
-    Route(
-        method="POST",
-        path="/tasks/views/delete",
-        does=drop,
-        says="Forget a view",
-        gives="Page",
-        body=RemoveViewForm,
-        page=True,
-    ),
+    form("/tasks/views", keep, "Keep a view", model_of(NewView), upkeep.SAVE_VIEW),
+    form("/tasks/views/delete", drop, "Forget a view", RemoveViewForm, upkeep.REMOVE_VIEW),
 )

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, timedelta, tzinfo
 from itertools import islice, takewhile
 from typing import Annotated, Final
 
-from msgspec import Struct
+from msgspec import Struct, convert
 from pydantic import Field
 
 from remit.errors import BadInput, NotFound
@@ -14,9 +14,11 @@ from remit.model.ids import SeriesId, TaskId, series_id
 from remit.model.series import Series, Slot, SlotFate
 from remit.model.status import Status
 from remit.model.task import SourceKind, Task
+from remit.operations import series as operations
+from remit.operations.operation import Operation
 from remit.server import refusals
 from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, QueryParameter, Route
+from remit.server.call import Call, CallResult, Does, QueryParameter, form, page
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import calendar, line, row, shell, words
 from remit.server.web.calendar import CalendarMark, CalendarSheet, CalendarSpan
@@ -115,35 +117,21 @@ async def slot(call: Call) -> CallResult:
     return await shell.page(call, "pages/slot.html", values)
 
 
-async def pause(call: Call) -> CallResult:
-    body = call.read(SeriesForm)
-    await call.house.owner.pause_series(_id(call))
-    return _done(body, "paused")
+def _orders(operation: Operation, kind: type[SeriesForm], done: str) -> Does:
+    """Do something to a series, and show the sheet again with a word of it."""
 
+    async def act(call: Call) -> CallResult:
+        body = call.read(kind)
+        told: dict[str, str] = {"id": _id(call)}
+        if isinstance(body, SlotForm):
+            told["slot"] = body.at
+        if isinstance(body, MoveSlotForm):
+            told["to"] = codec.stamp(wall(body.to, call.house.zone))
+        await operation.perform(call, convert(told, operation.arguments))
+        back = _back(body.back)
+        return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={done}")
 
-async def resume(call: Call) -> CallResult:
-    body = call.read(SeriesForm)
-    await call.house.owner.resume_series(_id(call))
-    return _done(body, "resumed")
-
-
-async def end(call: Call) -> CallResult:
-    body = call.read(SeriesForm)
-    await call.house.owner.end_series(_id(call))
-    return _done(body, "ended")
-
-
-async def skip(call: Call) -> CallResult:
-    body = call.read(SlotForm)
-    await call.house.owner.skip_slot(_id(call), codec.moment(body.at))
-    return _done(body, "skipped")
-
-
-async def move(call: Call) -> CallResult:
-    body = call.read(MoveSlotForm)
-    to = wall(body.to, call.house.zone)
-    await call.house.owner.move_slot(_id(call), codec.moment(body.at), to)
-    return _done(body, "moved")
+    return act
 
 
 # What stands where --------------------------------------------------------------------------------
@@ -300,11 +288,6 @@ def _back(text: str) -> str:
     return text if text == "/schedule" or text.startswith("/schedule?") else "/schedule"
 
 
-def _done(body: SeriesForm, what: str) -> CallResult:
-    back = _back(body.back)
-    return shell.elsewhere(f"{back}{'&' if '?' in back else '?'}done={what}")
-
-
 def _id(call: Call) -> SeriesId:
     try:
         return series_id(call.path["id"])
@@ -325,56 +308,32 @@ def _slot(tx: Tx, wanted: SeriesId, at: datetime, now: datetime) -> tuple[Series
     return found, one
 
 
-_SAID: Final = {
-    "paused": "The series is paused. Nothing of it runs until you resume it.",
-    "resumed": "The series goes on.",
-    "ended": "The series has ended. Its history stays.",
-    "skipped": "That one is left out.",
-    "moved": "That one is moved.",
-}
 _VERBS: Final = (
-    ("pause", pause, SeriesForm, "Pause a series"),
-    ("resume", resume, SeriesForm, "Let a series go on"),
-    ("end", end, SeriesForm, "End a series"),
-    ("skip", skip, SlotForm, "Leave one run out"),
-    ("move", move, MoveSlotForm, "Put one run elsewhere"),
+    ("pause", operations.PAUSE, SeriesForm, "paused", "Pause a series"),
+    ("resume", operations.RESUME, SeriesForm, "resumed", "Let a series go on"),
+    ("end", operations.END, SeriesForm, "ended", "End a series"),
+    ("skip", operations.SKIP, SlotForm, "skipped", "Leave one run out"),
+    ("move", operations.MOVE, MoveSlotForm, "moved", "Put one run elsewhere"),
 )
+_SAID: Final = {done: operation.sentence for _, operation, _, done, _ in _VERBS}
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/schedule",
-        does=show,
-        says="The calendar",
-        gives="Page",
-        query=(
-            QueryParameter("span", "A week or a month.", {"enum": [*CalendarSpan]}),
-            QueryParameter("on", "A day in it.", {"type": "string", "format": "date"}),
-            QueryParameter("done", "What was done just now.", {"type": "string"}),
-        ),
-        page=True,
+    page(
+        "/schedule",
+        show,
+        "The calendar",
+        QueryParameter("span", "A week or a month.", {"enum": [*CalendarSpan]}),
+        QueryParameter("on", "A day in it.", {"type": "string", "format": "date"}),
+        QueryParameter("done", "What was done just now.", {"type": "string"}),
     ),
-    Route(
-        method="GET",
-        path="/schedule/{id}",
-        does=slot,
-        says="One run of a series",
-        gives="Page",
-        query=(
-            QueryParameter("at", "Its time.", {"type": "string", "format": "date-time"}),
-            QueryParameter("back", "Where one came from.", {"type": "string"}),
-        ),
-        page=True,
+    page(
+        "/schedule/{id}",
+        slot,
+        "One run of a series",
+        QueryParameter("at", "Its time.", {"type": "string", "format": "date-time"}),
+        QueryParameter("back", "Where one came from.", {"type": "string"}),
     ),
     *(
-        Route(
-            method="POST",
-            path=f"/schedule/{{id}}/{verb}",
-            does=does,
-            says=says,
-            gives="Page",
-            body=body,
-            page=True,
-        )
-        for verb, does, body, says in _VERBS
+        form(f"/schedule/{{id}}/{verb}", _orders(operation, body, done), says, body, operation)
+        for verb, operation, body, done, says in _VERBS
     ),
 )

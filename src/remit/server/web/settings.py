@@ -8,7 +8,7 @@ from remit.errors import RemitError
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.reply import Policy
-from remit.server.call import Call, CallResult, QueryParameter, Route
+from remit.server.call import Call, CallResult, QueryParameter, page
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import (
     notices_section,
@@ -138,32 +138,13 @@ _SEEN: Final[Mapping[str, Callable[[Call], Awaitable[Values]]]] = {
     "about": _about,
 }
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/settings",
-        does=front,
-        says="The settings",
-        gives="Page",
-        page=True,
+    page("/settings", front, "The settings", scope=Scope.ADMIN),
+    page("/settings/channels/test/{task}", trial, "What came of a test", scope=Scope.ADMIN),
+    page(
+        "/settings/{section}",
+        look,
+        "One part of the settings",
+        QueryParameter("test", "A test that was begun.", {"type": "string"}),
         scope=Scope.ADMIN,
-    ),
-    Route(
-        method="GET",
-        path="/settings/channels/test/{task}",
-        does=trial,
-        says="What came of a test",
-        gives="Page",
-        page=True,
-        scope=Scope.ADMIN,
-    ),
-    Route(
-        method="GET",
-        path="/settings/{section}",
-        does=look,
-        says="One part of the settings",
-        gives="Page",
-        page=True,
-        scope=Scope.ADMIN,
-        query=(QueryParameter("test", "A test that was begun.", {"type": "string"}),),
     ),
 )

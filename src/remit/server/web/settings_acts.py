@@ -1,27 +1,30 @@
 """What the owner changes on the settings page: contacts, permissions, tokens, tried channels."""
 
-import asyncio
-from functools import partial
 from typing import Annotated, Final
 
+from msgspec.structs import replace
 from pydantic import BeforeValidator, Field
 
-from remit.contacts import edit
-from remit.contacts.book import FILE, ContactAddress, ContactEntry
-from remit.errors import BadInput, Conflict, NotFound
+from remit.contacts.book import FILE
+from remit.errors import BadInput, Conflict
 from remit.model.caller import Scope
 from remit.model.reply import Policy
-from remit.model.task import Priority
-from remit.server.bodies import EmptyBody, NewPermission, RequestBody
-from remit.server.call import Call, CallResult, Does, Route
+from remit.operations import contacts, entry, upkeep
+from remit.operations.operation import Operation
+from remit.operations.settings_arguments import (
+    ChangedContact,
+    ChannelTest,
+    NewContact,
+    NewPermission,
+    NewToken,
+    RemoveContact,
+)
+from remit.operations.table import perform
+from remit.server.bodies import EmptyBody, RequestBody, as_list, model_of
+from remit.server.call import Call, CallResult, Does, form
 from remit.server.web import settings, shell
-from remit.triggers import command
 
 _NAME: Final = 200
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
 
 
 class ContactForm(RequestBody):
@@ -45,41 +48,22 @@ class TokenForm(RequestBody):
     """A token, as the form has it."""
 
     name: Annotated[str, Field(max_length=_NAME)] = ""
-    scopes: Annotated[tuple[Scope, ...], BeforeValidator(_listed), Field(max_length=10)] = ()
+    scopes: Annotated[tuple[Scope, ...], BeforeValidator(as_list), Field(max_length=10)] = ()
     agent: bool = False
     days: Annotated[int, Field(ge=1, le=3660)] | None = None
 
 
 async def test(call: Call) -> CallResult:
     """Send a marked message the way every message goes."""
-    call.read(EmptyBody)
-    name, house = call.path["name"], call.house
-    if name not in house.settings.channels:
-        raise NotFound("channel", name[:60])
-    mark, agent = house.ids.ulid()[-4:].lower(), house.settings.agent
-    cue = command.cue(
-        f"Test the channel {name}",
-        ref=call.ref,
-        channel=name,
-        content=f"Test message {mark} from {agent} on {name}. Nothing needs doing.",
-        priority=Priority.HIGH,
-    )
-    task = await house.intake.admit(cue)
-    return shell.elsewhere(f"/settings/channels?test={task.id}#way-{name}")
-
-
-async def switch_on(call: Call) -> CallResult:
-    call.read(EmptyBody)
-    await call.house.permits.switch_on(call.path["name"])
-    return shell.elsewhere("/settings/channels")
+    made = (await perform(call, call.arguments(ChannelTest))).content
+    return shell.elsewhere(f"/settings/channels?test={made['id']}#way-{call.path['name']}")
 
 
 async def add_contact(call: Call) -> CallResult:
     """Put someone into the book; whoever is in it gets what is new."""
     said = call.read(ContactForm)
     try:
-        entry = _entry(said)
-        await asyncio.to_thread(edit.put, call.house.settings.home / FILE, entry)
+        await perform(call, _entry(said))
     except BadInput as bad:
         more = {"wrong": str(bad), "form": said.model_dump()}
         return await settings.section(call, "contacts", more, 422)
@@ -87,20 +71,17 @@ async def add_contact(call: Call) -> CallResult:
 
 
 async def drop_contact(call: Call) -> CallResult:
-    said, path = call.read(RemoveContactForm), call.house.settings.home / FILE
-    if said.channel:
-        less = partial(edit.without, ways=(said.channel,))
-        await asyncio.to_thread(edit.change, path, said.name, less)
-    else:
-        await asyncio.to_thread(edit.drop, path, said.name)
+    said = call.read(RemoveContactForm)
+    less = ChangedContact(contact=said.name, channels={said.channel: None})
+    await perform(call, less if said.channel else RemoveContact(said.name))
     return shell.elsewhere("/settings/contacts")
 
 
 async def permit(call: Call) -> CallResult:
     """Whether someone is written to on a channel without a question."""
-    said = call.read(NewPermission)
+    said = call.arguments(NewPermission)
     try:
-        told = await call.house.permits.permit(said.contact, said.channel, said.policy)
+        told = (await perform(call, said)).content
     except BadInput as bad:
         return await settings.section(call, "contacts", {"wrong": str(bad)}, 422)
     if told["holds"] != said.policy:
@@ -111,9 +92,9 @@ async def permit(call: Call) -> CallResult:
 
 async def forget(call: Call) -> CallResult:
     """Take a standing permission back: from now on it asks."""
-    said = call.read(NewPermission)
+    said = replace(call.arguments(NewPermission), policy=Policy.ASK)
     try:
-        await call.house.permits.permit(said.contact, said.channel, Policy.ASK)
+        await perform(call, said)
     except BadInput as bad:
         return await settings.section(call, "policies", {"wrong": str(bad)}, 422)
     return shell.elsewhere("/settings/policies")
@@ -122,30 +103,27 @@ async def forget(call: Call) -> CallResult:
 async def make_token(call: Call) -> CallResult:
     """A new token; its secret is on this page and nowhere else."""
     said = call.read(TokenForm)
+    wanted = NewToken(said.name.strip(), list(said.scopes), said.agent, said.days)
     try:
-        token, secret = await call.callers.make(
-            call.caller, said.name.strip(), frozenset(said.scopes), agent=said.agent, days=said.days
-        )
+        made = await perform(call, wanted)
     except (BadInput, Conflict) as bad:
         more = {"wrong": str(bad), "form": said.model_dump()}
         return await settings.section(call, "tokens", more, 422)
-    return await settings.section(call, "tokens", {"secret": secret, "made": token}, 201)
+    told = {"secret": made.content["secret"], "made": made.value}
+    return await settings.section(call, "tokens", told, 201)
 
 
-async def revoke_token(call: Call) -> CallResult:
-    call.read(EmptyBody)
-    await call.callers.revoke(call.path["id"])
-    return shell.elsewhere("/settings/tokens")
+def _then(operation: Operation, place: str) -> Does:
+    """Do it, and show that part of the settings again."""
+
+    async def act(call: Call) -> CallResult:
+        await operation.perform(call, call.arguments(operation.arguments))
+        return shell.elsewhere(f"/settings/{place}")
+
+    return act
 
 
-async def sign_out(call: Call) -> CallResult:
-    """End a browser's sign-in; its pages and sockets end at once."""
-    call.read(EmptyBody)
-    await call.callers.sign_out(call.path["id"])
-    return shell.elsewhere("/settings/tokens")
-
-
-def _entry(said: ContactForm) -> ContactEntry:
+def _entry(said: ContactForm) -> NewContact:
     name = said.name.strip()
     if not name or not name.isprintable():
         raise BadInput("Give the whole name, on one line.", field="name")
@@ -155,37 +133,55 @@ def _entry(said: ContactForm) -> ContactEntry:
         raise BadInput(f"Give an {missing}." if missing == "address" else "Choose a channel.")
     if not address.isprintable():
         raise BadInput("An address is on one line.", field="address")
-    aliases = tuple(word for each in said.aliases.split(",") if (word := each.strip()))
-    lines = {said.channel: ContactAddress(address)} if address else {}
-    return ContactEntry(name, aliases, said.role.strip() or None, lines)
+    aliases = [word for each in said.aliases.split(",") if (word := each.strip())]
+    channels = {said.channel: address} if address else {}
+    return NewContact(name, channels, aliases, said.role.strip() or None)
 
 
-def _post(
-    path: str, does: Does, says: str, body: type[RequestBody] = EmptyBody, *, kept: bool = True
-) -> Route:
-    return Route(
-        method="POST",
-        path=path,
-        does=does,
-        says=says,
-        gives="Page",
-        page=True,
-        body=body,
-        scope=Scope.ADMIN,
-        kept=kept,
-    )
-
-
+_PERMISSION: Final = model_of(NewPermission)
+_ON, _REVOKE, _SIGN_OUT = upkeep.SWITCH_CHANNEL_ON, entry.REVOKE_TOKEN, entry.END_SIGN_IN
 ROUTES: Final = (
-    _post("/settings/channels/{name}/test", test, "Try a channel out"),
-    _post("/settings/channels/{name}/on", switch_on, "Use a channel again"),
-    _post("/settings/contacts", add_contact, "Put someone into the book", ContactForm),
-    _post(
-        "/settings/contacts/drop", drop_contact, "Take someone out of the book", RemoveContactForm
+    form(
+        "/settings/channels/{name}/test", test, "Try a channel out", EmptyBody, upkeep.TEST_CHANNEL
     ),
-    _post("/settings/contacts/policy", permit, "Whether someone is written to", NewPermission),
-    _post("/settings/policies/forget", forget, "Take a permission back", NewPermission),
-    _post("/settings/tokens", make_token, "Make a token", TokenForm, kept=False),
-    _post("/settings/tokens/{id}/revoke", revoke_token, "Revoke a token"),
-    _post("/settings/sign-ins/{id}/end", sign_out, "Sign a browser out"),
+    form(
+        "/settings/channels/{name}/on",
+        _then(_ON, "channels"),
+        "Use a channel again",
+        EmptyBody,
+        _ON,
+    ),
+    form("/settings/contacts", add_contact, "Put someone into the book", ContactForm, contacts.ADD),
+    form(
+        "/settings/contacts/drop",
+        drop_contact,
+        "Take someone out of the book",
+        RemoveContactForm,
+        contacts.REMOVE,
+    ),
+    form(
+        "/settings/contacts/policy",
+        permit,
+        "Whether someone is written to",
+        _PERMISSION,
+        contacts.PERMIT,
+    ),
+    form(
+        "/settings/policies/forget", forget, "Take a permission back", _PERMISSION, contacts.PERMIT
+    ),
+    form("/settings/tokens", make_token, "Make a token", TokenForm, entry.MAKE_TOKEN),
+    form(
+        "/settings/tokens/{id}/revoke",
+        _then(_REVOKE, "tokens"),
+        "Revoke a token",
+        EmptyBody,
+        _REVOKE,
+    ),
+    form(
+        "/settings/sign-ins/{id}/end",
+        _then(_SIGN_OUT, "tokens"),
+        "Sign a browser out",
+        EmptyBody,
+        _SIGN_OUT,
+    ),
 )

@@ -12,13 +12,14 @@ from msgspec import Struct
 from remit import __version__
 from remit.brain import choose, local
 from remit.brain.choose import ModelChoice, ModelRole
-from remit.channels.health import ChannelHealth, channel_health
+from remit.channels.health import ChannelState
 from remit.errors import NotFound, RemitError
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.task import Task
 from remit.server.call import Call
+from remit.server.channels import states_of
 from remit.server.web import doors_section, task_sections
 from remit.settings import BudgetSettings, Settings
 from remit.settings.channels import ChannelSettings
@@ -26,8 +27,6 @@ from remit.store import events, home, permissions, read_only, reviews
 from remit.store import tasks as stored
 from remit.store.database import Tx
 from remit.system.background import Background
-from remit.wiring import WallClock
-from remit.wiring.keys import keys_of
 
 FILE: Final = "settings.toml"
 
@@ -117,7 +116,7 @@ async def ways(call: Call) -> tuple[ChannelSection, ...]:
     """The dashboard first, then those of the settings."""
     off = await call.house.db.read(permissions.channels_off)
     chosen = call.house.settings.channels
-    states = await asyncio.to_thread(_states, call.house.settings) if chosen else {}
+    states = await asyncio.to_thread(states_of, call.house, off)
     own = ChannelSection(
         name="dashboard",
         called="Dashboard",
@@ -125,43 +124,27 @@ async def ways(call: Call) -> tuple[ChannelSection, ...]:
         own=True,
     )
     called = task_sections.called(chosen)
-    return (
-        own,
-        *(_way(name, each, called[name], states[name], off) for name, each in chosen.items()),
-    )
+    found = (_way(each, called[name], states[name], off.get(name)) for name, each in chosen.items())
+    return own, *found
 
 
 def _way(
-    name: str, chosen: ChannelSettings, called: str, state: ChannelHealth, off: Mapping[str, str]
+    chosen: ChannelSettings, called: str, state: ChannelState, off: str | None
 ) -> ChannelSection:
-    kind, word, mark = _VERDICTS[state.verdict]
-    said = state.said if state.verdict == "fail" else f"It {state.said}."
-    if name in off:
-        kind, word, mark, said = "bad", "Switched off", "x", off[name]
+    kind, word, mark = _VERDICTS[state.verdict] if off is None else ("bad", "Switched off", "x")
+    said = off or (state.said if state.verdict == "fail" else f"It {state.said}.")
     return ChannelSection(
-        name=name,
+        name=state.name,
         called=called,
         promise=chosen.promise,
         kind=kind,
         word=word,
         mark=mark,
         said=said,
-        todo="" if name in off else state.todo,
-        aliases=chosen.aliases,
-        off=name in off,
+        todo="" if off else state.todo,
+        aliases=state.aliases,
+        off=off is not None,
     )
-
-
-def _states(settings: Settings) -> dict[str, ChannelHealth]:
-    """Whether each has what it needs; nothing is sent."""
-    from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
-
-    keys = keys_of(settings)
-    wrong = setup.complaints(keys, WallClock())
-    return {
-        name: channel_health(name, each, keys, wrong.get(name))
-        for name, each in settings.channels.items()
-    }
 
 
 def trial(tx: Tx, task: Task) -> ChannelTestView:

@@ -7,6 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.journal import event_words
 from remit.model import deferred
 from remit.model.codec import Json, JsonMap
 from remit.model.event import Event, EventKind
@@ -122,7 +123,7 @@ def _step(event: Event, said: str, calls: Calls, used: dict[str, int]) -> LogLin
     if name.startswith("execute_tool"):
         return _thought(event, text, said)
     plain = name.partition(":")[0]
-    sentence = _STEPS.get(plain, f"Did {name}.")
+    sentence = f"{event_words.STEPS.get(plain, f'Did {name}')}."
     return LogLine(event.n, event.at, _WORDS.get(plain, "step"), sentence)
 
 
@@ -175,7 +176,7 @@ def _moved(data: JsonMap, actor: Actor) -> Told:
 def _updated(data: JsonMap, _: Actor) -> Told:
     if "wish" in data:
         wish = str(data["wish"])
-        return "you", _WISHES.get(wish, "You took that back; it goes on."), ""
+        return "you", event_words.STOP_REQUESTS.get(wish, event_words.WITHDRAWN), ""
     if data.get("what") == "twin":
         return "alike", str(data.get("said")), ""
     if "task" in data:
@@ -183,7 +184,7 @@ def _updated(data: JsonMap, _: Actor) -> Told:
     what = str(data.get("what"))
     if late := deferred.deferred_sentence(data):
         return "task", late, "bad" if data.get("overall") == "fail" else ""
-    return "you", _CHANGES.get(what, f"You changed it: {what}."), ""
+    return "you", event_words.change(what), ""
 
 
 def _ended(data: JsonMap, _: Actor) -> Told:
@@ -209,7 +210,8 @@ def _said(data: JsonMap, _: Actor) -> Told:
 
 def _settled(data: JsonMap, _: Actor) -> Told:
     answer, note = str(data["answer"]), data.get("note")
-    said = f"{_ANSWERS.get(answer, answer)}: {note}" if note else f"{_ANSWERS.get(answer, answer)}."
+    said = event_words.SETTLED.get(answer, answer)
+    said = f"{said}: {note}" if note else f"{said}."
     kind = {"accepted": "ok", "retry": "you"}.get(answer, "bad")
     return ("error" if kind == "bad" else "send"), said, kind
 
@@ -224,7 +226,7 @@ def _decided(data: JsonMap, _: Actor) -> Told:
     if data.get("closed"):
         return "note", "The open question was closed: its task ended.", ""
     answer, text = str(data["answer"]), data.get("text")
-    said = f"You {_DECIDED.get(answer, answer)}"
+    said = event_words.decision(answer)
     return "you", f"{said}: {text}" if text else f"{said}.", "you"
 
 
@@ -238,25 +240,6 @@ def _other(data: JsonMap, _: Actor) -> Told:
     return "note", str(text) if text else "Something was written down.", ""
 
 
-_STEPS: Final = {
-    "plan_step": "Planned the work.",
-    "retrieve_context": "Looked at earlier work.",
-    "verify": "Checked the work against its contract.",
-    "agreed": "Wrote down how one will tell that it is done.",
-    "workspace": "Opened a folder for the work alone.",
-    "look": "Looked at what was changed.",
-    "contract": "Held the contract against what was really changed.",
-    "rest": "Leaves alone for a while who has reached a limit.",
-    "kept_at": "Noted when the work was kept.",
-    "keep_work": "Put the work on a branch of its own.",
-    "diff": "Drew what was changed.",
-    "publish": "Put the branch into your repository.",
-    "merge": "Went to bring it into your folder.",
-    "put_off": "Put off what is checked when its group ends.",
-    "owe": "Noted which files were taken unproven.",
-    "tidy": "Cleared the folder away.",
-    "lesson": "Wrote down what became of a lesson.",
-}
 _WORDS: Final = {"plan_step": "plan", "retrieve_context": "recall", "verify": "check"}
 _STANDS: Final = {
     Status.NEW: "New",
@@ -274,35 +257,6 @@ _COLOURS: Final = {
     Status.COMPLETED: "ok",
     Status.FAILED: "bad",
     Status.NEEDS_REVIEW: "you",
-}
-_WISHES: Final = {
-    "pause": "You asked for a pause; it stops at the next boundary.",
-    "cancel": "You cancelled it; it stops at the next boundary.",
-    "delete": "You deleted it; it stops at the next boundary.",
-}
-_CHANGES: Final = {
-    "run now": "You said: run it now.",
-    "edited": "You edited it.",
-    "read": "Your words were read.",
-    "followed": "Its event changed in the calendar.",
-    "deleted": "You deleted it; it is hidden.",
-    "vouched": "You vouched for what its session remembers.",
-}
-_ANSWERS: Final = {
-    "accepted": "Sent",
-    "retry": "Not sent yet",
-    "refused": "Refused by the channel",
-    "unknown": "Nobody knows whether it arrived",
-}
-_DECIDED: Final = {
-    "approve": "approved it",
-    "edit": "approved it in your own words",
-    "back": "sent it back",
-    "answer": "answered",
-    "arrived": "said that it arrived",
-    "resend": "said: send it again",
-    "drop": "left this out",
-    "decline": "declined",
 }
 _KNOWN: Final[Mapping[EventKind, Callable[[JsonMap, Actor], Told]]] = {
     EventKind.TASK_CREATED: _created,

@@ -23,7 +23,7 @@ from remit.model.specialist import PROJECT
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Source, SourceKind, Task
 from remit.model.task_state import standing_of
-from remit.server.call import Call, CallResult, QueryParameter, Route, numbers
+from remit.server.call import Call, CallResult, QueryParameter, numbers, page
 from remit.server.problem import Problem, RequestRefused
 from remit.server.web import attempts, log, markup, shell, specialist_tries, task_sections, timeline
 from remit.server.web.attempts import AttemptView
@@ -328,36 +328,23 @@ _SEEN: Final = (
     numbers("runs", "How many attempts are listed.", RUNS, 0, attempts.MOST),
 )
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/tasks/{id}",
-        does=look,
-        says="One task",
-        gives="Page",
-        page=True,
-        query=(*_SEEN, log.SHOW, log.FIND, numbers("before", "Older lines.", 0, 0, 10**15)),
+    page(
+        "/tasks/{id}",
+        look,
+        "One task",
+        *_SEEN,
+        log.SHOW,
+        log.FIND,
+        numbers("before", "Older lines.", 0, 0, 10**15),
     ),
-    Route(
-        method="GET",
-        path="/tasks/{id}/part/{part}",
-        does=part,
-        says="A piece of a task's page",
-        gives="Page",
-        page=True,
-        query=_SEEN,
-    ),
-    Route(
-        method="GET",
-        path="/tasks/{id}/compare",
-        does=compare,
-        says="Two attempts side by side",
-        gives="Page",
-        page=True,
-        query=(
-            numbers("a", "The earlier attempt.", 0, 0, 10**9),
-            numbers("b", "The later attempt.", 0, 0, 10**9),
-            QueryParameter("of", "The task that the earlier one is of.", {"type": "string"}),
-        ),
+    page("/tasks/{id}/part/{part}", part, "A piece of a task's page", *_SEEN),
+    page(
+        "/tasks/{id}/compare",
+        compare,
+        "Two attempts side by side",
+        numbers("a", "The earlier attempt.", 0, 0, 10**9),
+        numbers("b", "The later attempt.", 0, 0, 10**9),
+        QueryParameter("of", "The task that the earlier one is of.", {"type": "string"}),
     ),
     *log.ROUTES,
 )

@@ -1,22 +1,19 @@
 """What the owner may do to a task from its page: each is a plain form, and then the page again."""
 
-from collections.abc import Awaitable, Callable
-from typing import Annotated, Final, TypeAlias
+from typing import Annotated, Final
 
-from msgspec.structs import replace
 from pydantic import Field
 
 from remit.errors import Conflict
-from remit.model.caller import Scope
-from remit.model.ids import TaskId
-from remit.model.task import Task
-from remit.owner import Owner
+from remit.operations import messages, tasks
+from remit.operations.arguments import DeleteTask, RetryTask, TalkAboutTask
+from remit.operations.operation import Operation
+from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody
-from remit.server.call import Call, CallResult, Does, Route
+from remit.server.call import Call, CallResult, Does, form, page
 from remit.server.web import shell
 from remit.store import tasks as stored
 
-Verb: TypeAlias = Callable[[Owner, TaskId], Awaitable[Task]]
 _LONGEST: Final = 100_000
 
 
@@ -26,21 +23,17 @@ class RetryForm(RequestBody):
     instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
 
 
-def _does(verb: Verb) -> Does:
+def _does(operation: Operation) -> Does:
     async def act(call: Call) -> CallResult:
-        call.read(EmptyBody)
-        task = await verb(call.house.owner, call.task_id)
-        call.house.engine.heed(task)
-        return shell.elsewhere(f"/tasks/{task.id}")
+        answer = await operation.perform(call, call.arguments(operation.arguments))
+        return shell.elsewhere(f"/tasks/{answer.content['id']}")
 
     return act
 
 
 async def remove(call: Call) -> CallResult:
     """Hide it, and go where the others are."""
-    call.read(EmptyBody)
-    task = await call.house.owner.delete(call.task_id)
-    call.house.engine.heed(task)
+    await perform(call, call.arguments(DeleteTask))
     return shell.elsewhere("/tasks")
 
 
@@ -61,84 +54,35 @@ async def again(call: Call) -> CallResult:
 
 async def retry(call: Call) -> CallResult:
     """Try it again as a new task; the old one stays as it is."""
-    said = call.read(RetryForm).instructions.strip()
-    cue = await call.house.owner.retry(call.task_id, call.ref)
-    if said and said != (cue.instructions or "").strip():
-        cue = replace(cue, instructions=said)
-    task = await call.house.intake.admit(cue)
-    return shell.elsewhere(f"/tasks/{task.id}")
+    said = call.read(RetryForm).instructions
+    answer = await perform(call, RetryTask(call.task_id, said))
+    return shell.elsewhere(f"/tasks/{answer.content['id']}")
 
 
 async def ask(call: Call) -> CallResult:
     """Go to where it is talked about; if that is gone, somewhere new with a word of the task."""
-    call.read(EmptyBody)
-    place = await call.house.talk.resume(call.task_id)
-    return shell.elsewhere(f"/conversations/{place.id}")
+    answer = await perform(call, call.arguments(TalkAboutTask))
+    return shell.elsewhere(f"/conversations/{answer.content['id']}")
 
 
-_ACTS: Final[tuple[tuple[str, Verb, str], ...]] = (
-    ("pause", Owner.pause, "Stop at the next safe place"),
-    ("resume", Owner.resume, "Go on where it was"),
-    ("cancel", Owner.cancel, "End it"),
-    ("run", Owner.run_now, "Start at once what was planned for later"),
-    ("undo", Owner.undo, "Call back what was approved"),
-    ("restore", Owner.undelete, "Show it again"),
+_ACTS: Final = (
+    ("pause", tasks.PAUSE, "Stop at the next safe place"),
+    ("resume", tasks.RESUME, "Go on where it was"),
+    ("cancel", tasks.CANCEL, "End it"),
+    ("run", tasks.RUN, "Start at once what was planned for later"),
+    ("undo", tasks.UNDO, "Call back what was approved"),
+    ("restore", tasks.RESTORE, "Show it again"),
 )
 ROUTES: Final = (
     *(
-        Route(
-            method="POST",
-            path=f"/tasks/{{id}}/{name}",
-            does=_does(verb),
-            says=says,
-            gives="Page",
-            page=True,
-            body=EmptyBody,
-            scope=Scope.APPROVE if name == "undo" else None,
-        )
-        for name, verb, says in _ACTS
+        form(f"/tasks/{{id}}/{name}", _does(operation), says, EmptyBody, operation)
+        for name, operation, says in _ACTS
     ),
-    Route(
-        method="POST",
-        path="/tasks/{id}/delete",
-        does=remove,
-        says="Hide it; cancel it first if it runs",
-        gives="Page",
-        page=True,
-        body=EmptyBody,
+    form(
+        "/tasks/{id}/delete", remove, "Hide it; cancel it first if it runs", EmptyBody, tasks.DELETE
     ),
-    Route(
-        method="GET",
-        path="/tasks/{id}/delete",
-        does=confirm,
-        says="Whether it is to be deleted",
-        gives="Page",
-        page=True,
-    ),
-    Route(
-        method="GET",
-        path="/tasks/{id}/again",
-        does=again,
-        says="Other instructions for another try",
-        gives="Page",
-        page=True,
-    ),
-    Route(
-        method="POST",
-        path="/tasks/{id}/retry",
-        does=retry,
-        says="Try it again, as a new task",
-        gives="Page",
-        page=True,
-        body=RetryForm,
-    ),
-    Route(
-        method="POST",
-        path="/tasks/{id}/ask",
-        does=ask,
-        says="Talk about it",
-        gives="Page",
-        page=True,
-        body=EmptyBody,
-    ),
+    page("/tasks/{id}/delete", confirm, "Whether it is to be deleted"),
+    page("/tasks/{id}/again", again, "Other instructions for another try"),
+    form("/tasks/{id}/retry", retry, "Try it again, as a new task", RetryForm, tasks.RETRY),
+    form("/tasks/{id}/ask", ask, "Talk about it", EmptyBody, messages.TALK_ABOUT),
 )

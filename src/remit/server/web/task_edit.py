@@ -8,21 +8,19 @@ from pydantic import BeforeValidator, Field
 
 from remit.errors import BadInput, Conflict, OutOfDate
 from remit.model.delivery import Delivery
-from remit.model.edit import Edit
 from remit.model.ids import TaskId
 from remit.model.task import Priority, Task
-from remit.server.bodies import RequestBody
-from remit.server.call import Call, CallResult, Route
+from remit.operations import tasks as operations
+from remit.operations.arguments import EditTask, NewDelivery
+from remit.operations.table import perform
+from remit.server.bodies import RequestBody, as_list
+from remit.server.call import Call, CallResult, form, page
 from remit.server.web import shell, task_sections
 from remit.store import tasks as stored
 from remit.store.database import Tx
 
 _LONGEST: Final = 100_000
 _TITLE: Final = 500
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, str) else value
 
 
 class NewEdit(RequestBody):
@@ -32,11 +30,11 @@ class NewEdit(RequestBody):
     instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
     at: Annotated[str, Field(max_length=40)] = ""  # on the owner's clock
     priority: Priority
-    to: Annotated[tuple[str, ...], BeforeValidator(_listed), Field(max_length=50)] = ()
+    to: Annotated[tuple[str, ...], BeforeValidator(as_list), Field(max_length=50)] = ()
     version: Annotated[str, Field(max_length=100)]
 
 
-async def form(call: Call) -> CallResult:
+async def edit_page(call: Call) -> CallResult:
     """The task as it is now."""
     task, version = await call.house.db.read(_read, call.task_id)
     return await shell.page(call, "pages/task_edit.html", _values(call, task, version))
@@ -48,8 +46,8 @@ async def save(call: Call) -> CallResult:
     task, version = await call.house.db.read(_read, call.task_id)
     try:
         change = _change(call, task, said)
-        if not change.is_empty:
-            await call.house.intake.edit(task.id, change, said.version)
+        if change != EditTask(task.id):
+            await perform(replace(call, if_match=f'"{said.version}"'), change)
     except OutOfDate:
         told = "This task changed while you edited it. Below is what you wrote; on the right is"
         return await _again(call, task, version, said, f"{told} what it is now.", 412)
@@ -105,17 +103,18 @@ def _others(task: Task) -> list[Delivery]:
     return [each for each in task.delivery if each.recipient is not None]
 
 
-def _change(call: Call, task: Task, said: NewEdit) -> Edit:
+def _change(call: Call, task: Task, said: NewEdit) -> EditTask:
     """What differs from how it is; the rest is not touched."""
     title, words = said.title.strip(), said.instructions.strip()
     if not title or not words:
         missing = "title" if not title else "instructions"
         raise BadInput(f"The {missing} may not be empty.", field=missing)
     at = _moment(call, said.at)
-    return Edit(
+    return EditTask(
+        id=task.id,
         title=title if title != task.title else None,
         instructions=words if words != task.instructions.strip() else None,
-        scheduled_for=at if at and not _same(at, task.scheduled_for) else None,
+        scheduled_for=at.isoformat() if at and not _same(at, task.scheduled_for) else None,
         priority=said.priority if said.priority is not task.priority else None,
         delivery=_delivery(task, said),
     )
@@ -135,35 +134,20 @@ def _same(at: datetime, planned: datetime | None) -> bool:
     return planned is not None and abs((at - planned).total_seconds()) < 60  # noqa: PLR2004
 
 
-def _delivery(task: Task, said: NewEdit) -> tuple[Delivery, ...] | None:
+def _delivery(task: Task, said: NewEdit) -> list[NewDelivery] | None:
     names = iter(said.to)
-    changed = tuple(
+    changed = [
         each if each.recipient is None else replace(each, recipient=next(names, "").strip())
         for each in task.delivery
-    )
-    if not said.to or changed == task.delivery:
+    ]
+    if not said.to or changed == [*task.delivery]:
         return None
     if any(each.recipient == "" for each in changed):
         raise BadInput("Say to whom each of them goes.", field="to")
-    return changed
+    return [NewDelivery(each.channel, each.recipient, each.content) for each in changed]
 
 
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/tasks/{id}/edit",
-        does=form,
-        says="Change a task that has not begun",
-        gives="Page",
-        page=True,
-    ),
-    Route(
-        method="POST",
-        path="/tasks/{id}/edit",
-        does=save,
-        says="Change a task that has not begun",
-        gives="Page",
-        page=True,
-        body=NewEdit,
-    ),
+    page("/tasks/{id}/edit", edit_page, "Change a task that has not begun"),
+    form("/tasks/{id}/edit", save, "Change a task that has not begun", NewEdit, operations.EDIT),
 )

@@ -7,9 +7,8 @@ from msgspec.structs import replace
 from remit.errors import BadInput, NotFound
 from remit.model import ids
 from remit.model.task import SourceKind
-from remit.server import filters
-from remit.server.call import Call, CallResult, QueryParameter, Route
-from remit.server.listing import filter_context
+from remit.operations import filters
+from remit.server.call import Call, CallResult, QueryParameter, page
 from remit.server.web import line, listing, row, saved, shell, stats_bar, words
 from remit.server.web.bulk import VERBS
 from remit.server.web.listing import ListAddress, ListGrouping
@@ -71,7 +70,7 @@ async def rows(call: Call) -> CallResult:
 
 def wanted_of(call: Call, q: str) -> TaskFilter:
     """The filter that a line of words means; a bad one is refused with a sentence."""
-    return filters.typed(q, filter_context(call.house)) if q.strip() else TaskFilter()
+    return filters.typed(q, filters.context(call.house)) if q.strip() else TaskFilter()
 
 
 def _shown(call: Call) -> ListAddress:
@@ -139,39 +138,13 @@ _CHOSEN: Final = tuple(
 )
 _DONE: Final = (QueryParameter("done", "What a bulk action came to.", {"type": "string"}),)
 ROUTES: Final = (
-    Route(
-        method="GET",
-        path="/tasks",
-        does=show,
-        says="The list of tasks",
-        gives="Page",
-        query=(*_QUERY, *_CHOSEN, *_DONE),
-        page=True,
-    ),
-    Route(
-        method="GET",
-        path="/tasks/tabs",
-        does=tabs,
-        says="The states, with their numbers",
-        gives="Page",
-        query=_QUERY,
-        page=True,
-    ),
-    Route(
-        method="GET",
-        path="/tasks/stats",
-        does=stats,
-        says="The strip above the list",
-        gives="Page",
-        page=True,
-    ),
-    Route(
-        method="GET",
-        path="/tasks/rows",
-        does=rows,
-        says="Some rows of the list",
-        gives="Page",
-        query=(QueryParameter("ids", "Of which tasks, with commas between.", {"type": "string"}),),
-        page=True,
+    page("/tasks", show, "The list of tasks", *_QUERY, *_CHOSEN, *_DONE),
+    page("/tasks/tabs", tabs, "The states, with their numbers", *_QUERY),
+    page("/tasks/stats", stats, "The strip above the list"),
+    page(
+        "/tasks/rows",
+        rows,
+        "Some rows of the list",
+        QueryParameter("ids", "Of which tasks, with commas between.", {"type": "string"}),
     ),
 )

@@ -7,29 +7,19 @@ from typing import Final
 from msgspec import Struct
 
 from remit.gate import OPEN
+from remit.journal import event_words
 from remit.model.codec import Json
 from remit.model.event import Event, EventKind
-from remit.model.review import ReviewAnswer
 from remit.model.specialist import AttemptOutcome
 from remit.model.status import Status
 from remit.server.web import specialist_tries, words
 
 _MOST: Final = 60  # lines; the task's own page has them all
-_ANSWERED: Final = {
-    ReviewAnswer.APPROVE: "You approved",
-    ReviewAnswer.EDIT: "You approved, in your own words",
-    ReviewAnswer.BACK: "You sent it back",
-    ReviewAnswer.ANSWER: "You answered",
-    ReviewAnswer.ARRIVED: "You said that it arrived",
-    ReviewAnswer.RESEND: "You said: send it again",
-    ReviewAnswer.DROP: "You left it out",
-    ReviewAnswer.DECLINE: "You declined",
-}
 _SETTLED: Final = {
-    "accepted": ("ok", "send", "Sent"),
-    "retry": ("idle", "clock", "Not sent yet"),
-    "refused": ("bad", "fail", "Refused by the channel"),
-    "unknown": ("you", "alert", "Nobody knows whether it arrived"),
+    "accepted": ("ok", "send"),
+    "retry": ("idle", "clock"),
+    "refused": ("bad", "fail"),
+    "unknown": ("you", "alert"),
 }
 
 
@@ -62,10 +52,6 @@ def end(events: Sequence[Event]) -> str:
     return str(moved[-1].get("note") or moved[-1].get("summary") or "") if moved else ""
 
 
-def answered(answer: ReviewAnswer) -> str:
-    return _ANSWERED[answer]
-
-
 def _lines(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
     data = event.data
     match event.kind:
@@ -76,10 +62,11 @@ def _lines(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
             yield TrailLine("you", "you", f"Stopped and asked you: {question}", event.at)
         case EventKind.REVIEW_DECIDED if not data.get("closed"):
             text = words.first_line(str(data.get("text") or ""), 100)
-            said = _ANSWERED[ReviewAnswer(str(data["answer"]))]
+            said = event_words.decision(str(data["answer"]))
             yield TrailLine("ok", "user", f"{said}: {text}" if text else f"{said}.", event.at)
         case EventKind.DELIVERY_SETTLED:
-            kind, icon, said = _SETTLED.get(str(data["answer"]), ("idle", "send", "Tried to send"))
+            kind, icon = _SETTLED.get(str(data["answer"]), ("idle", "send"))
+            said = event_words.SETTLED.get(str(data["answer"]), "Tried to send")
             yield TrailLine(kind, icon, _because(said, data.get("note")), event.at)
         case EventKind.TASK_MOVED if data.get("to") == Status.FAILED:
             yield TrailLine("bad", "fail", _because("Failed", data.get("note")), event.at)
@@ -104,9 +91,9 @@ def _step(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
     elif name.startswith("execute_tool") and (said or letter):
         yield TrailLine("ok", "done", said or "Wrote the text", event.at)
     elif name.partition(":")[0] == "verify":
-        yield TrailLine("ok", "shield", "Checked the work against its contract", event.at)
+        yield TrailLine("ok", "shield", event_words.STEPS["verify"], event.at)
     elif name == "retrieve_context":
-        yield TrailLine("ok", "done", "Looked at earlier work", event.at)
+        yield TrailLine("ok", "done", event_words.STEPS["retrieve_context"], event.at)
 
 
 def _tools(steps: Mapping[str, Json]) -> Iterator[tuple[str, str]]:

@@ -123,11 +123,6 @@ def access(caller: Caller, key: str) -> CallerAccess:
     return CallerAccess(caller.name, key, opened, caller.agent)
 
 
-def as_agent(caller: Caller, key: str) -> CallerAccess:
-    """The same, taken for an agent: what only a person may do is left at the door."""
-    return CallerAccess(caller.name, key, caller.scopes - OWNERS, agent=True)
-
-
 def first_of(series_id: SeriesId) -> TaskId:
     """A series is called as its first run is."""
     return TaskId("task-" + series_id.removeprefix("ser-"))

@@ -18,6 +18,7 @@ from remit.model.contract import ContractType
 from remit.model.ids import series_id
 from remit.model.status import ACTIVE, Status
 from remit.model.task import Priority, SourceKind, Taint, TaskType
+from remit.operations.operation import OperationPorts
 from remit.store.task_filter import SortOrder, TaskFilter
 
 T = TypeVar("T")
@@ -60,6 +61,15 @@ class FilterContext(Struct, frozen=True):
         start = midnight(self.zone)
         noon = datetime.combine(self.now.astimezone(self.zone).date(), time(12)) + days * _DAY
         return start(noon.replace(tzinfo=self.zone) if self.zone else noon.astimezone())
+
+
+def context(house: OperationPorts) -> FilterContext:
+    """What today is, and what the channels are called, as things stand now."""
+    channels: dict[str, str] = {}
+    for way in house.outfit.ways:
+        for word in (way.name, *way.aliases, way.kind):
+            channels.setdefault(word.casefold(), way.name)
+    return FilterContext(house.clock.now(), house.zone, channels)
 
 
 Read: TypeAlias = Callable[[TaskFilter, str, FilterContext], TaskFilter]

@@ -1,0 +1,1 @@
+"""What may be asked of Remit: one table of writes, used by HTTP, pages, the CLI, MCP and A2A."""

@@ -1,0 +1,337 @@
+"""The arguments of every operation: one Struct each, and where HTTP takes it.
+
+A field that the address names in braces is part of the address; the others are the body. This
+module loads nothing else of Remit's work, so that a command can ask a running Remit quickly.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Final, Literal, TypeAlias
+from urllib.parse import quote
+
+from msgspec import Meta, Struct, to_builtins
+
+from remit.model.codec import JsonMap, moment, stamp
+from remit.model.contract import ContractType, GeneratedFrom, Timing
+from remit.model.conversation import MAX_TITLE, MAX_TURN
+from remit.model.review import ReviewAnswer
+from remit.model.series import OnMissed, Overlap, Repeats
+from remit.model.task import Priority
+
+_BRACES: Final = re.compile(r"\{(\w+)\}")
+_DATE_TIME: Final = Meta(extra_json_schema={"format": "date-time"})
+MaybeTime: TypeAlias = Annotated[str | None, _DATE_TIME]
+Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=200)]
+ChannelWord: TypeAlias = Annotated[str, Meta(min_length=1, max_length=100)]
+AddressText: TypeAlias = Annotated[str, Meta(min_length=1, max_length=500)]
+
+
+class ArgumentPart(
+    Struct, frozen=True, rename="camel", omit_defaults=True, forbid_unknown_fields=True
+):
+    """An object inside the arguments."""
+
+
+class Arguments(ArgumentPart, frozen=True):
+    """`internal` names the fields that no program may send: pages and protocols set them."""
+
+    address: ClassVar[str]
+    internal: ClassVar[frozenset[str]] = frozenset()
+    fills: ClassVar[Mapping[str, str]] = {}  # fields that the address calls otherwise
+    kept: ClassVar[bool] = True  # its answer may be kept, and told again to who has the same key
+
+    @classmethod
+    def http_method(cls) -> str:
+        return cls.address.partition(" ")[0]
+
+    @classmethod
+    def http_path(cls) -> str:
+        return cls.address.partition(" ")[2]
+
+    @classmethod
+    def in_path(cls) -> dict[str, str]:
+        """The names in the address, and the field that each of them fills."""
+        return {name: cls.fills.get(name, name) for name in _BRACES.findall(cls.address)}
+
+    def request(self) -> tuple[str, str, JsonMap]:
+        """How a running Remit is asked for it: the method, the address and the body."""
+        body, path = to_builtins(self), self.http_path()
+        for name, field in self.in_path().items():
+            path = path.replace(f"{{{name}}}", quote(body.pop(field), safe=""))
+        return self.http_method(), path, body
+
+
+class TaskArguments(Arguments, frozen=True):
+    id: str
+
+
+class SeriesArguments(Arguments, frozen=True):
+    id: str
+
+
+class ReviewArguments(Arguments, frozen=True):
+    id: str
+
+
+class NamedArguments(Arguments, frozen=True):
+    name: str
+
+
+# Tasks --------------------------------------------------------------------------------------------
+
+
+class NewItem(ArgumentPart, frozen=True):
+    description: str
+
+
+class NewDelivery(ArgumentPart, frozen=True):
+    channel: str
+    recipient: str | None = None
+    content: str | None = None
+
+
+class NewCriterion(ArgumentPart, frozen=True):
+    activity: str
+    description: str
+    pattern: str | None = None
+    timing: Timing = Timing.IMMEDIATE
+
+
+class NewContract(ArgumentPart, frozen=True):
+    type: ContractType
+    criteria: Annotated[list[NewCriterion], Meta(max_length=100)]
+    generated_from: GeneratedFrom = GeneratedFrom.USER
+    generated_at: str | None = None
+
+
+class NewRepeats(ArgumentPart, frozen=True):
+    """How often it comes back: an RRULE, the zone of its hours, the first time."""
+
+    rule: Annotated[str, Meta(max_length=500)]
+    zone: Annotated[str, Meta(max_length=100)]
+    first: Annotated[str, _DATE_TIME]
+
+    @classmethod
+    def from_series(cls, repeats: Repeats | None) -> "NewRepeats | None":
+        if repeats is None:
+            return None
+        return cls(repeats.rule, repeats.zone, stamp(repeats.first))
+
+    def to_series(self) -> Repeats:
+        return Repeats(self.rule, self.zone, moment(self.first))
+
+
+class NewTask(Arguments, frozen=True):
+    """Work to entrust: the owner's words as `text`, or a `title` and what belongs to it."""
+
+    address = "POST /api/tasks"
+    internal = frozenset({"session"})
+
+    text: str | None = None
+    title: str | None = None
+    instructions: str | None = None
+    work: Annotated[list[str | NewItem], Meta(max_length=200)] = []
+    delivery: Annotated[list[NewDelivery], Meta(max_length=50)] | None = None
+    scheduled_for: MaybeTime = None
+    repeats: NewRepeats | None = None
+    priority: Priority | None = None
+    context: dict[str, object] = {}
+    contract: NewContract | None = None
+    project: Annotated[str, Meta(max_length=100)] | None = None
+    files: Annotated[list[Annotated[str, Meta(max_length=500)]], Meta(max_length=1_000)] = []
+    prd: bool | Annotated[str, Meta(max_length=500)] = False  # the document, as prd.md#US-1
+    session: str | None = None  # the thread that an agent goes on with
+
+
+class NewMessage(Arguments, frozen=True):
+    """What the owner says. With `dryRun` it is only told what would become of it.
+
+    With `conversationId` it is a turn there, and may also answer, stop or change something. If a
+    model reads messages, the answer says `reading: true` at once; with `wait` it comes once they
+    are read.
+    """
+
+    address = "POST /api/messages"
+
+    text: Annotated[str, Meta(max_length=100_000)]
+    scheduled_for: MaybeTime = None
+    repeats: NewRepeats | None = None
+    priority: Priority | None = None
+    dry_run: bool = False
+    wait: bool = False
+    conversation_id: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+
+
+class TaskChange(TaskArguments, frozen=True):
+    """What is to be done with a task; or, before it begins, what is to be different."""
+
+    address = "PATCH /api/tasks/{id}"
+
+    action: Literal["pause", "resume", "cancel", "run"] | None = None
+    title: str | None = None
+    instructions: str | None = None
+    scheduled_for: MaybeTime = None
+    priority: Priority | None = None
+    delivery: Annotated[list[NewDelivery], Meta(max_length=50)] | None = None
+
+
+class PauseTask(TaskArguments, frozen=True, tag_field="action", tag="pause"):
+    address = TaskChange.address
+
+
+class ResumeTask(TaskArguments, frozen=True, tag_field="action", tag="resume"):
+    address = TaskChange.address
+
+
+class CancelTask(TaskArguments, frozen=True, tag_field="action", tag="cancel"):
+    address = TaskChange.address
+
+
+class RunTask(TaskArguments, frozen=True, tag_field="action", tag="run"):
+    address = TaskChange.address
+
+
+class EditTask(TaskArguments, frozen=True):
+    address = TaskChange.address
+
+    title: str | None = None
+    instructions: str | None = None
+    scheduled_for: MaybeTime = None
+    priority: Priority | None = None
+    delivery: list[NewDelivery] | None = None
+
+
+class DeleteTask(TaskArguments, frozen=True):
+    address = "DELETE /api/tasks/{id}"
+
+
+class UndoTask(TaskArguments, frozen=True):
+    address = "POST /api/tasks/{id}/undo"
+
+
+class SeeTask(TaskArguments, frozen=True):
+    address = "POST /api/tasks/{id}/seen"
+
+
+class VouchTask(TaskArguments, frozen=True):
+    address = "POST /api/tasks/{id}/vouch"
+
+
+class RestoreTask(TaskArguments, frozen=True):
+    address = "POST /tasks/{id}/restore"
+
+
+class RetryTask(TaskArguments, frozen=True):
+    address = "POST /api/tasks/{id}/retry"
+    internal = frozenset({"instructions"})
+
+    instructions: str = ""
+
+
+class Bulk(Arguments, frozen=True):
+    """What is done with many tasks: those that are named, or all that match a filter line."""
+
+    address = "POST /api/tasks/bulk"
+
+    action: Literal["run", "pause", "resume", "cancel", "retry", "delete"]
+    ids: Annotated[list[Annotated[str, Meta(max_length=60)]], Meta(max_length=10_000)] | None = None
+    filter: Annotated[str, Meta(max_length=2_000)] | None = None
+    dry_run: bool = False
+
+
+# Questions and conversations ----------------------------------------------------------------------
+
+
+class NewDecision(ReviewArguments, frozen=True):
+    address = "POST /api/reviews/{id}/decision"
+
+    answer: ReviewAnswer
+    text: Annotated[str, Meta(max_length=100_000)] | None = None
+    always: bool = False
+
+
+class Postponement(ReviewArguments, frozen=True):
+    """Till when a question is put off: a time, or a number of hours from now."""
+
+    address = "POST /api/reviews/{id}/later"
+
+    until: MaybeTime = None
+    hours: Annotated[int, Meta(ge=1, le=2160)] | None = None
+
+
+class NewConversation(Arguments, frozen=True):
+    """Without a title it is named after the first thing that is said."""
+
+    address = "POST /api/conversations"
+
+    title: Annotated[str, Meta(max_length=MAX_TITLE)] = ""
+
+
+class NewTitle(Arguments, frozen=True):
+    address = "PATCH /api/conversations/{id}"
+
+    id: str
+    title: Annotated[str, Meta(min_length=1, max_length=MAX_TITLE)]
+
+
+class RemoveConversation(Arguments, frozen=True):
+    address = "DELETE /api/conversations/{id}"
+
+    id: str
+
+
+class NewTurn(Arguments, frozen=True):
+    """What the owner says; `about` is the task that he points at."""
+
+    address = "POST /api/conversations/{id}/turns"
+    internal = frozenset({"patience"})
+
+    id: str
+    text: Annotated[str, Meta(min_length=1, max_length=MAX_TURN)]
+    about: Annotated[str, Meta(max_length=200)] | None = None
+    patience: float = 3.0  # seconds that an answer is waited for; one by a model may take longer
+
+
+class TalkAboutTask(TaskArguments, frozen=True):
+    address = "POST /api/tasks/{id}/conversation"
+
+
+# Series -------------------------------------------------------------------------------------------
+
+
+class PauseSeries(SeriesArguments, frozen=True):
+    address = "POST /api/series/{id}/pause"
+
+
+class ResumeSeries(SeriesArguments, frozen=True):
+    address = "POST /api/series/{id}/resume"
+
+
+class EndSeries(SeriesArguments, frozen=True):
+    address = "POST /api/series/{id}/end"
+
+
+class SkipSlot(SeriesArguments, frozen=True):
+    """Which slot is left out; the next one, if none is named."""
+
+    address = "POST /api/series/{id}/skip"
+
+    slot: MaybeTime = None
+
+
+class MoveSlot(SeriesArguments, frozen=True):
+    """Which occurrence is run at another time; the next one, if none is named."""
+
+    address = "POST /api/series/{id}/move"
+
+    to: Annotated[str, _DATE_TIME]
+    slot: MaybeTime = None
+
+
+class SeriesRules(SeriesArguments, frozen=True):
+    """What becomes of slots that are missed, or due while one is open; what is left out stays."""
+
+    address = "POST /api/series/{id}/rules"
+
+    missed: OnMissed | None = None
+    overlap: Overlap | None = None

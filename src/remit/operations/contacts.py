@@ -1,0 +1,187 @@
+"""Operations on people: whom the owner knows, and who is written to unasked."""
+
+import asyncio
+import hashlib
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from msgspec import UNSET
+from msgspec.structs import replace
+
+from remit.contacts import edit
+from remit.contacts.book import FILE, ContactAddress, ContactEntry
+from remit.errors import BadInput, NotFound, OutOfDate
+from remit.model.caller import Scope
+from remit.model.codec import Json, JsonMap, stamp, text_of
+from remit.model.permit import Permission
+from remit.model.reply import Policy
+from remit.operations import settings_arguments as args
+from remit.operations.operation import Answer, Operation, OperationRequest
+from remit.store import permissions
+
+
+async def look(request: OperationRequest) -> Answer:
+    """Everyone in the book, with what holds for each way."""
+    told = await request.house.permits.listed()
+    return Answer(told, etag=_tag(told))
+
+
+async def add(request: OperationRequest, said: args.NewContact) -> Answer:
+    lines = {_text(way): ContactAddress(_text(address)) for way, address in said.channels.items()}
+    role = None if said.role is None else _text(said.role)
+    entry = ContactEntry(_text(said.name), tuple(map(_text, said.aliases)), role, lines)
+    await asyncio.to_thread(edit.put, _book(request), entry)
+    return await look(request)
+
+
+async def change(request: OperationRequest, said: args.ChangedContact) -> Answer:
+    only_if, new = await _expected(request), partial(_changed, said)
+    await asyncio.to_thread(edit.change, _book(request), said.contact, new, only_if=only_if)
+    return await look(request)
+
+
+async def drop(request: OperationRequest, said: args.RemoveContact) -> Answer:
+    only_if = await _expected(request)
+    await asyncio.to_thread(edit.drop, _book(request), said.name, only_if=only_if)
+    return await look(request)
+
+
+async def permit(request: OperationRequest, said: args.NewPermission) -> Answer:
+    return Answer(await request.house.permits.permit(said.contact, said.channel, said.policy))
+
+
+async def list_rules(request: OperationRequest) -> Answer:
+    """All that holds; to ask is no rule, it is what holds without one."""
+    rules: list[Json] = [_rule(each) for each in await _standing(request)]
+    return Answer({"rules": rules})
+
+
+async def add_rule(request: OperationRequest, said: args.NewRule) -> Answer:
+    await request.house.permits.permit(said.contact, said.channel, said.policy)
+    return await list_rules(request)
+
+
+async def drop_rule(request: OperationRequest, said: args.RemoveRule) -> Answer:
+    found = [each for each in await _standing(request) if _rule_id(each) == said.id]
+    if not found:
+        raise NotFound("rule", said.id[:60])
+    asks = Permission(found[0].contact, found[0].channel, found[0].address, Policy.ASK)
+    await request.house.db.write(permissions.put, asks, request.house.clock.now())
+    return await list_rules(request)
+
+
+def _book(request: OperationRequest) -> Path:
+    return request.house.settings.home / FILE
+
+
+async def _expected(request: OperationRequest) -> str | None:
+    """The version of the file that the caller saw; None if any will do."""
+    if request.version is None:
+        return None
+    now = await asyncio.to_thread(edit.version, _book(request))
+    if request.version != _tag(await request.house.permits.listed()):
+        raise OutOfDate("The contact book has changed since you looked at it; look again.")
+    return now
+
+
+def _tag(told: JsonMap) -> str:
+    return hashlib.sha256(text_of(told).encode()).hexdigest()[:32]
+
+
+def _changed(said: args.ChangedContact, old: ContactEntry) -> ContactEntry:
+    gone = [way for way, address in said.channels.items() if address is None]
+    kept = edit.without(old, gone)
+    lines = {way: _line(old, way, each) for way, each in said.channels.items() if each is not None}
+    aliases, role = said.aliases, said.role
+    if aliases is not UNSET:
+        kept = replace(kept, aliases=tuple(dict.fromkeys(map(_text, aliases or ()))))
+    if role is not UNSET:
+        kept = replace(kept, role=None if role is None else _text(role))
+    name = _text(said.name) if said.name is not None else kept.name
+    return replace(kept, name=name, lines={**kept.lines, **lines})
+
+
+def _line(old: ContactEntry, way: str, address: str) -> ContactAddress:
+    """What their messages come in as holds as long as the address does."""
+    before, text = old.lines.get(way), _text(address)
+    return before if before is not None and before.address == text else ContactAddress(text)
+
+
+def _text(text: str) -> str:
+    text = text.strip()
+    if not text or not text.isprintable():
+        raise BadInput(f"{text!r:.60} must be text on one line that can be read.", field="name")
+    return text
+
+
+async def _standing(request: OperationRequest) -> list[Permission]:
+    found = await request.house.db.read(permissions.list_permissions)
+    return [each for each in found if each.policy is not Policy.ASK]
+
+
+def _rule(said: Permission) -> JsonMap:
+    return {
+        "id": _rule_id(said),
+        "kind": "permission",
+        "contact": said.contact,
+        "channel": said.channel,
+        "address": said.address,
+        "policy": said.policy.value,
+        "givenAt": stamp(said.given_at) if said.given_at else None,
+    }
+
+
+def _rule_id(said: Permission) -> str:
+    whose = f"{said.contact}\x1f{said.channel}"
+    return "rule-" + hashlib.sha256(whose.encode()).hexdigest()[:26]
+
+
+ADD: Final = Operation(
+    name="add_contact",
+    arguments=args.NewContact,
+    scope=Scope.ADMIN,
+    effect=add,
+    summary="Put someone into the contact book, or add to what it says of them",
+    result="Contacts",
+    sentence="The contact book is changed.",
+)
+PERMIT: Final = replace(
+    ADD,
+    name="permit_contact",
+    arguments=args.NewPermission,
+    effect=permit,
+    summary="Say once and for all whether someone is written to on a channel",
+    result="Permission",
+    sentence="The permission holds from now on.",
+)
+CHANGE: Final = replace(
+    ADD,
+    name="change_contact",
+    arguments=args.ChangedContact,
+    effect=change,
+    summary="Change what the contact book says of someone; null takes something out",
+    tagged=True,
+)
+REMOVE: Final = replace(
+    ADD,
+    name="remove_contact",
+    arguments=args.RemoveContact,
+    effect=drop,
+    summary="Take someone out of the contact book; what is meant for them then asks you",
+    tagged=True,
+)
+ADD_RULE: Final = replace(
+    PERMIT, name="add_rule", arguments=args.NewRule, effect=add_rule, result="Rules"
+)
+REMOVE_RULE: Final = replace(
+    PERMIT,
+    name="remove_rule",
+    arguments=args.RemoveRule,
+    effect=drop_rule,
+    summary="Take a word back; from then on you are asked",
+    result="Rules",
+    sentence="From now on you are asked.",
+)
+# Those with a name in their address come last: what is wrong is told by the first that fits.
+OPERATIONS: Final = (ADD, PERMIT, CHANGE, REMOVE, ADD_RULE, REMOVE_RULE)

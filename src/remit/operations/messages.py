@@ -1,0 +1,178 @@
+"""Operations by words: a message is read, a conversation begun, gone on with or put away."""
+
+from typing import Final
+
+from remit.converse.talk import checked_title
+from remit.errors import BadInput
+from remit.intake.heard import OwnerMessage, message_result_to_json, rehearsed
+from remit.model import ids
+from remit.model.caller import Scope
+from remit.model.codec import JsonMap
+from remit.model.conversation import Conversation
+from remit.model.ids import ConversationId, TaskId
+from remit.model.task import Source, SourceKind
+from remit.operations import arguments as args
+from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
+from remit.operations.talk_json import conversation, turn
+from remit.operations.tasks import moment, repeats_of
+from remit.store import conversations
+
+READ_SECONDS: Final = 60.0  # that a message in a conversation is waited for: a model may read along
+_MOST_ID: Final = 200
+_LISTS: Final = ("tasks", "clauses", "questions", "alike", "veto", "conditions")
+
+
+async def hear(request: OperationRequest, said: args.NewMessage) -> Answer:
+    at = moment(said.scheduled_for, "scheduledFor")
+    message = OwnerMessage(
+        text=said.text,
+        source=Source(SourceKind.MANUAL, request.ref),
+        scheduled_for=at,
+        priority=said.priority,
+        repeats=repeats_of(said.repeats, at),
+    )
+    if said.dry_run:
+        return Answer(rehearsed(await request.house.intake.read(message)), 200)
+    if said.conversation_id is not None:
+        return await _in_talk(request, said, ConversationId(said.conversation_id))
+    heard = await request.house.intake.receive(message, wait=said.wait)
+    answer = message_result_to_json(heard, request.view)
+    if not request.access.reads:
+        answer["alike"] = []  # it names tasks of others
+    if not heard.tasks:
+        return Answer(answer, 200, value=heard)
+    return Answer(answer, location=f"/api/tasks/{heard.tasks[0].id}", value=heard)
+
+
+async def _in_talk(
+    request: OperationRequest, said: args.NewMessage, talk: ConversationId
+) -> Answer:
+    """The same words as a turn of a conversation, which may be more than something to be done."""
+    SAY.allow(request.access)
+    if said.scheduled_for is not None or said.priority is not None or said.repeats is not None:
+        sentence = "In a conversation, say the time and how urgent it is in your words."
+        field = "priority" if said.priority else "scheduledFor"
+        raise BadInput(sentence, field=field)
+    talking = request.house.talk
+    spoken = await talking.say(talk, said.text, channel=request.channel, key=request.ref)
+    answer = await talking.answered(spoken, READ_SECONDS, from_model=said.wait)
+    where = f"/api/conversations/{talk}"
+    receipt = answer.receipt if answer else {}
+    if not receipt:
+        nothing: JsonMap = {name: [] for name in _LISTS}
+        sort = "control" if answer else None
+        lacks: JsonMap = {"answer": sort, "reading": answer is None, "card": None}
+        return Answer(nothing | lacks, 200, where)
+    # What a turn of an earlier version lacks.
+    told: JsonMap = {"veto": [], "conditions": [], "reading": False, "card": None}
+    return Answer(told | receipt, 201 if receipt["tasks"] else 200, where)
+
+
+async def begin(request: OperationRequest, said: args.NewConversation) -> Answer:
+    return _shown(await request.house.talk.begin(said.title, request.channel))
+
+
+async def rename(request: OperationRequest, said: args.NewTitle) -> Answer:
+    title, ident = checked_title(said.title), conversation_id(said.id)
+    return Answer(conversation(await request.house.db.write(conversations.rename, ident, title)))
+
+
+async def remove(request: OperationRequest, said: args.RemoveConversation) -> Answer:
+    talk = await request.house.db.read(conversations.get, conversation_id(said.id))
+    await request.house.db.write(conversations.remove, talk.id, request.house.clock.now())
+    return Answer(conversation(talk))
+
+
+async def say(request: OperationRequest, said: args.NewTurn) -> Answer:
+    """Keep what is said; the answer comes along if it is quick."""
+    about = ids.task_id(said.about) if said.about else None
+    talk, ident = request.house.talk, conversation_id(said.id)
+    spoken = await talk.say(ident, said.text, about=about, channel=request.channel, key=request.ref)
+    answer = await talk.answered(spoken, said.patience) if said.patience else None
+    shown = turn(answer) if answer else None
+    where = f"/api/conversations/{spoken.conversation_id}"
+    return Answer({"turn": turn(spoken), "answer": shown}, location=where, value=spoken)
+
+
+async def talk_about(request: OperationRequest, said: args.TalkAboutTask) -> Answer:
+    return _shown(await request.house.talk.resume(TaskId(said.id)))
+
+
+def conversation_id(text: str) -> ConversationId:
+    return ConversationId(text[:_MOST_ID])
+
+
+def _shown(talk: Conversation) -> Answer:
+    return Answer(conversation(talk), location=f"/api/conversations/{talk.id}")
+
+
+HEAR: Final = Operation(
+    name="hear_message",
+    arguments=args.NewMessage,
+    scope=Scope.WRITE,
+    # What is read here counts as the owner's own words: whom to write to is taken from them.
+    people="these would be its owner's words. POST /api/tasks is for it",
+    effect=hear,
+    summary="Say what is to be done, in your own words; it may become several tasks, or none",
+    result="Heard",
+    sentence="Your words are read.",
+    status=201,
+    also=200,
+    view=True,
+)
+BEGIN: Final = Operation(
+    name="begin_conversation",
+    arguments=args.NewConversation,
+    scope=Scope.WRITE,
+    agents=AgentRule.SCOPE,
+    effect=begin,
+    summary="Begin a conversation",
+    result="Conversation",
+    sentence="The conversation is begun.",
+    status=201,
+)
+# To speak in one is to speak as the owner: it may answer a question or stop a task. So it takes
+# what deciding takes, and no agent may do it; nor may one put the owner's talk away.
+RENAME: Final = Operation(
+    name="rename_conversation",
+    arguments=args.NewTitle,
+    scope=Scope.APPROVE,
+    effect=rename,
+    summary="Give a conversation another title",
+    result="Conversation",
+    sentence="The conversation has another title.",
+    reveals=True,
+)
+REMOVE: Final = Operation(
+    name="remove_conversation",
+    arguments=args.RemoveConversation,
+    scope=Scope.APPROVE,
+    effect=remove,
+    summary="Put a conversation away for good",
+    result="Conversation",
+    sentence="The conversation is put away.",
+    reveals=True,
+)
+SAY: Final = Operation(
+    name="say",
+    arguments=args.NewTurn,
+    scope=Scope.APPROVE,
+    effect=say,
+    summary="Say something; it is answered once, now or soon",
+    result="Spoken",
+    sentence="It is said.",
+    status=201,
+    reveals=True,
+)
+TALK_ABOUT: Final = Operation(
+    name="talk_about_task",
+    arguments=args.TalkAboutTask,
+    scope=Scope.WRITE,
+    agents=AgentRule.KNOWN,
+    effect=talk_about,
+    summary="The conversation about a task; a new one if it was put away",
+    result="Conversation",
+    sentence="Here the task is talked about.",
+    reveals=True,
+)
+OPERATIONS: Final = (HEAR, BEGIN, RENAME, REMOVE, SAY, TALK_ABOUT)

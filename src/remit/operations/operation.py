@@ -1,0 +1,233 @@
+"""A row of the table of operations, who asks for one, and the one place that says who may."""
+
+import re
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import Final, Protocol
+from zoneinfo import ZoneInfo
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from remit.channels.push.sending import PushNotifier
+from remit.channels.registry import ChannelRegistry
+from remit.contacts.permits import Permits
+from remit.converse.talk import ConversationLoop
+from remit.delivery.notice_sender import NoticeSender
+from remit.engine.local import LocalEngine
+from remit.errors import BadInput
+from remit.intake.admit import Intake
+from remit.model.caller import OWNER, Caller, Scope
+from remit.model.codec import JsonMap
+from remit.model.ids import Ids, SeriesId, TaskId
+from remit.model.lesson import FileVersion
+from remit.model.task import Task
+from remit.model.view import JsonView, show
+from remit.operations.arguments import Arguments, SeriesArguments, TaskArguments
+from remit.operations.callers import CallerRegistry
+from remit.operations.permission import CallerAccess, access
+from remit.owner import Owner
+from remit.ports import Clock
+from remit.recall.finder import TaskFinder
+from remit.review.inbox import Inbox
+from remit.settings import NoticeSettings, Settings
+from remit.store import tasks
+from remit.store.cues import StoredCue
+from remit.store.database import Database, Tx
+
+_TAG: Final = re.compile(r'"([\x21\x23-\x7e]{1,200})"')
+
+
+class AgentRule(StrEnum):
+    """What an agent may do with an operation, once its token has the scope for it."""
+
+    NEVER = "never"  # it is for people
+    SCOPE = "scope"  # what its scopes allow; no task is named
+    KNOWN = "known"  # on tasks and series that it may know of: its own, with `read` all
+    OWN_WORDS = "own words"  # as KNOWN, and only on a task that is in its own words
+    NOT_HELD = "not held"  # as KNOWN, and not on what was held back before it was sent
+    UNTRUSTED = "untrusted"  # as KNOWN; the task it makes counts as read from someone else
+
+
+class Answer(Struct, frozen=True):
+    """What came of an operation, as every caller is told."""
+
+    content: JsonMap
+    status: int | None = None  # if it is not the one of the row
+    location: str | None = None
+    etag: str | None = None
+    value: object = None  # what was made, for a page that shows more of it
+
+
+class Operation(Struct, frozen=True, kw_only=True):
+    name: str
+    arguments: type[Arguments]
+    scope: Scope
+    agents: AgentRule = AgentRule.NEVER
+    effect: Callable[..., Awaitable[Answer]]  # of an `OperationRequest` and the arguments
+    summary: str  # what it does
+    result: str  # the schema of its answer
+    sentence: str  # what a person is told when it is done
+    reveals: bool = False  # its answer tells what only `read` opens, whatever it does
+    people: str = ""  # why it is for people alone, if its scope does not say so
+    status: int = 200
+    also: int | None = None  # another way to succeed, with the same answer
+    view: bool = False  # the answer can be had in two forms
+    tagged: bool = False  # gives an ETag, and heeds If-Match
+    bodiless: bool = False  # takes no body at all
+    page: bool = False  # has no address for programs: a form of a page asks for it
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """All that a caller must be allowed: for what it does, and for what its answer tells."""
+        return (self.scope, Scope.READ) if self.reveals else (self.scope,)
+
+    def allow(self, caller: CallerAccess) -> None:
+        """Refuse who may not ask for this at all, before anything of the request is read."""
+        caller.check(*self.scopes)
+
+    async def perform(self, request: "OperationRequest", arguments: Arguments) -> Answer:
+        """Do it, if the caller may."""
+        self.allow(request.access)
+        if self.people:
+            request.access.check_person(self.people)
+        request = await request.house.db.read(checked, self.agents, request, arguments)
+        return await self.effect(request, arguments)
+
+
+class OperationRequest(Struct, frozen=True, kw_only=True):
+    """Who asks, by what, and under which name."""
+
+    house: "OperationPorts"
+    ref: str  # names this request: what is done under it once is not done again
+    callers: CallerRegistry
+    caller: Caller = OWNER
+    key: str = "owner"  # what it came in with: the id of a token or a sign-in, or this
+    view: JsonView = JsonView.S3
+    if_match: str | None = None  # only if it is still this version
+    channel: str = "api"  # where something is said
+
+    @property
+    def access(self) -> CallerAccess:
+        """What the caller may do and know."""
+        return access(self.caller, self.key)
+
+    @property
+    def owner(self) -> Owner:
+        """What the owner may order: in person, or through the program that calls."""
+        return self.house.owner.through(self.program)
+
+    @property
+    def program(self) -> str | None:
+        """The agent that asks, if one does."""
+        return self.caller.name if self.caller.agent else None
+
+    @property
+    def version(self) -> str | None:
+        """The version that must still be there; None if any will do."""
+        given = (self.if_match or "*").strip()
+        if given == "*":
+            return None
+        found = _TAG.fullmatch(given)
+        if found is None:
+            raise BadInput("If-Match must be one ETag as we gave it, or *.", field="If-Match")
+        return found[1]
+
+    async def told(self, task: Task) -> JsonMap:
+        """A task as far as the caller may know it."""
+        if self.access.reads:
+            return show(task, self.view)
+        return show(await self.house.db.read(self.access.as_told, task), self.view)
+
+
+def checked(
+    tx: Tx, rule: AgentRule, request: OperationRequest, arguments: Arguments
+) -> OperationRequest:
+    """Refuse what this caller may not do to this task or series."""
+    caller = request.access
+    if rule in (AgentRule.NEVER, AgentRule.SCOPE):
+        return request
+    if isinstance(arguments, SeriesArguments):
+        caller.check_finds_series(tx, SeriesId(arguments.id))
+    if not isinstance(arguments, TaskArguments):
+        return request
+    task_id = TaskId(arguments.id)
+    caller.check_finds(tx, task_id)
+    if not caller.agent:
+        return request
+    if rule is AgentRule.OWN_WORDS:
+        # Neither of both ever becomes the owner's again: what holds now holds at the write.
+        caller.check_edit(tx, tasks.get(tx, task_id))
+    if rule is AgentRule.NOT_HELD:
+        caller.check_resume(tasks.get(tx, task_id))
+        return replace(request, if_match=request.if_match or f'"{tasks.version(tx, task_id)}"')
+    return request
+
+
+# What the effects need of the whole; the wiring's App is one --------------------------------------
+
+
+class CalendarPort(Protocol):
+    async def look(self) -> dict[str, str | None]: ...
+
+
+class CuePort(Protocol):
+    async def begin(self, name: str) -> StoredCue: ...
+
+
+class RecallPort(Protocol):
+    finder: TaskFinder
+
+    async def rebuild(self) -> None: ...
+    async def turn_off(self) -> None: ...
+    async def state(self) -> JsonMap: ...
+
+
+class ReflectionPort(Protocol):
+    async def now(self) -> Task: ...
+    async def revert(self, no: int | None = None, *, force: bool = False) -> FileVersion: ...
+
+
+class NoticeWishes(Protocol):
+    notices: NoticeSettings
+
+
+class OperationPorts(Protocol):
+    @property
+    def settings(self) -> Settings: ...
+    @property
+    def db(self) -> Database: ...
+    @property
+    def clock(self) -> Clock: ...
+    @property
+    def zone(self) -> ZoneInfo: ...
+    @property
+    def ids(self) -> Ids: ...
+    @property
+    def intake(self) -> Intake: ...
+    @property
+    def inbox(self) -> Inbox: ...
+    @property
+    def owner(self) -> Owner: ...
+    @property
+    def permits(self) -> Permits: ...
+    @property
+    def engine(self) -> LocalEngine: ...
+    @property
+    def talk(self) -> ConversationLoop: ...
+    @property
+    def outfit(self) -> ChannelRegistry: ...
+    @property
+    def push(self) -> PushNotifier: ...
+    @property
+    def herald(self) -> NoticeSender: ...
+    @property
+    def calendars(self) -> CalendarPort: ...
+    @property
+    def doors(self) -> CuePort: ...
+    @property
+    def recollection(self) -> RecallPort: ...
+    @property
+    def reflection(self) -> ReflectionPort: ...
+    @property
+    def wishes(self) -> NoticeWishes: ...

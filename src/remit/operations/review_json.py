@@ -1,0 +1,61 @@
+"""A question to the owner as JSON: one form for HTTP, pages, the terminal and files."""
+
+from datetime import datetime
+
+from remit.model.approval_rule import place_of, rule_of
+from remit.model.codec import JsonMap, stamp, to_json
+from remit.model.group import group_of
+from remit.model.review import Decision
+from remit.model.view import s3_results
+from remit.store.inbox import WaitingReview
+
+
+def review_to_json(waiting: WaitingReview, undo: int) -> JsonMap:
+    """A question with all that is needed to decide it; `undo` is for how long that can be undone.
+
+    What would be approved is `evidence`, to the letter, and `digest` seals it.
+    """
+    review, task = waiting.review, waiting.task
+    rule, place = rule_of(review), place_of(review, task)
+    return {
+        "id": review.id,
+        "taskId": review.task_id,
+        "taskTitle": task.title,
+        "group": group_of(review).value,
+        "reason": review.reason.value,
+        "rule": {"name": rule.name, "says": rule.says},
+        "askedBy": task.assigned_agent,
+        "question": review.question,
+        "evidence": review.evidence,
+        "about": review.about,
+        "digest": review.digest,
+        "sendsTo": to_json(place),
+        "verified": s3_results(task.verdict) if task.verdict else None,
+        "cost": {"cents": waiting.used.cents, "tokens": waiting.used.tokens},
+        "options": [option.value for option in review.options],
+        "undoSeconds": undo,
+        "resumeTo": review.resume_to.value,
+        "openedAt": _at(review.opened_at),
+        "laterUntil": _at(review.later_until),
+        "decision": _decision(review.decision) if review.decision else None,
+    }
+
+
+def review_receipt(told: JsonMap) -> JsonMap:
+    """A question for who may decide and not read: how it stands, without a word of it."""
+    words = dict.fromkeys(("taskTitle", "question", "evidence"), "")
+    gone = dict.fromkeys(("askedBy", "about", "digest", "sendsTo", "verified", "decision"))
+    return {**told, **words, **gone, "rule": {"name": "", "says": ""}}
+
+
+def _decision(decision: Decision) -> JsonMap:
+    return {
+        "answer": decision.answer.value,
+        "text": decision.text,
+        "by": decision.by,
+        "decidedAt": _at(decision.decided_at),
+    }
+
+
+def _at(moment: datetime | None) -> str | None:
+    return stamp(moment) if moment else None

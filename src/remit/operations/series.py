@@ -1,0 +1,127 @@
+"""Operations on series: paused, resumed, ended, and one slot of one skipped or moved."""
+
+import hashlib
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Final
+
+from msgspec.structs import replace
+
+from remit.errors import OutOfDate
+from remit.model.caller import Scope
+from remit.model.codec import JsonMap, text_of
+from remit.model.ids import SeriesId
+from remit.model.series import Series
+from remit.operations import arguments as args
+from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
+from remit.operations.series_json import NEXT, whole
+from remit.operations.tasks import moment
+from remit.owner import Owner
+
+_Verb = Callable[[Owner, SeriesId], Awaitable[Series]]
+
+
+async def _order(verb: _Verb, request: OperationRequest, said: args.SeriesArguments) -> Answer:
+    series = await _unchanged(request, said)
+    await verb(request.owner, series)
+    request.house.engine.nudge()
+    return await look(request, series)
+
+
+async def skip(request: OperationRequest, said: args.SkipSlot) -> Answer:
+    slot, series = moment(said.slot, "slot"), await _unchanged(request, said)
+    await request.owner.skip_slot(series, slot)
+    return await look(request, series)
+
+
+async def move(request: OperationRequest, said: args.MoveSlot) -> Answer:
+    to, series = moment(said.to, "to"), await _unchanged(request, said)
+    assert to is not None  # noqa: S101 - a text is a moment, or refused
+    task = await request.owner.move_slot(series, moment(said.slot, "slot"), to)
+    request.house.engine.nudge()
+    return Answer(await request.told(task))
+
+
+async def set_rules(request: OperationRequest, said: args.SeriesRules) -> Answer:
+    series = await _unchanged(request, said)
+    await request.owner.rule_series(series, said.missed, said.overlap)
+    return await look(request, series)
+
+
+async def look(request: OperationRequest, series: SeriesId, coming: int = NEXT) -> Answer:
+    told = await _read(request, series, coming)
+    # How many of the next slots are shown is no part of how the series stands.
+    usual = told if coming == NEXT else await _read(request, series, NEXT)
+    return Answer(told, etag=_tag(usual))
+
+
+async def _unchanged(request: OperationRequest, said: args.SeriesArguments) -> SeriesId:
+    """The series, if it is as the caller saw it."""
+    series = SeriesId(said.id)
+    if request.version not in (None, _tag(await _read(request, series, NEXT))):
+        raise OutOfDate(f"Series {series} has changed since you looked at it; look again.")
+    return series
+
+
+async def _read(request: OperationRequest, series: SeriesId, coming: int) -> JsonMap:
+    return await request.house.db.read(whole, series, request.house.clock.now(), coming)
+
+
+def _tag(told: JsonMap) -> str:
+    return hashlib.sha256(text_of(told).encode()).hexdigest()[:32]
+
+
+PAUSE: Final = Operation(
+    name="pause_series",
+    arguments=args.PauseSeries,
+    scope=Scope.WRITE,
+    agents=AgentRule.KNOWN,
+    effect=partial(_order, Owner.pause_series),
+    summary="Put in nothing more, and hold what waits for its time",
+    result="Series",
+    sentence="The series is paused. Nothing of it runs until you resume it.",
+    tagged=True,
+)
+RESUME: Final = replace(
+    PAUSE,
+    name="resume_series",
+    arguments=args.ResumeSeries,
+    effect=partial(_order, Owner.resume_series),
+    summary="Go on with the next slot; those that came meanwhile are skipped",
+    sentence="The series goes on.",
+)
+END: Final = replace(
+    PAUSE,
+    name="end_series",
+    arguments=args.EndSeries,
+    effect=partial(_order, Owner.end_series),
+    summary="Put in nothing more, and cancel what waits for its time",
+    sentence="The series has ended. Its history stays.",
+)
+SKIP: Final = replace(
+    PAUSE,
+    name="skip_slot",
+    arguments=args.SkipSlot,
+    effect=skip,
+    summary="Leave one slot out: the next one, if none is named",
+    sentence="That one is left out.",
+)
+MOVE: Final = replace(
+    PAUSE,
+    name="move_slot",
+    arguments=args.MoveSlot,
+    effect=move,
+    summary="Run the next occurrence at another time",
+    result="Task",
+    sentence="That one is moved.",
+    view=True,
+)
+RULES: Final = replace(
+    PAUSE,
+    name="set_series_rules",
+    arguments=args.SeriesRules,
+    effect=set_rules,
+    summary="Say what becomes of its slots that are missed, or due while one is open",
+    sentence="The rules of the series are set.",
+)
+OPERATIONS: Final = (PAUSE, RESUME, END, SKIP, MOVE, RULES)

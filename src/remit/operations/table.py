@@ -1,0 +1,27 @@
+"""Every operation there is: a write that is not here cannot be asked for."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from remit.operations import bulk, contacts, entry, messages, reviews, series, tasks, upkeep
+from remit.operations.arguments import Arguments
+from remit.operations.operation import Answer, Operation, OperationRequest
+
+OPERATIONS: Final = (
+    *messages.OPERATIONS,
+    *bulk.OPERATIONS,
+    *tasks.OPERATIONS,
+    *reviews.OPERATIONS,
+    *contacts.OPERATIONS,
+    *series.OPERATIONS,
+    *entry.OPERATIONS,
+    *upkeep.OPERATIONS,
+)
+BY_ARGUMENTS: Final[Mapping[type[Arguments], Operation]] = {
+    each.arguments: each for each in OPERATIONS
+}
+
+
+async def perform(request: OperationRequest, arguments: Arguments) -> Answer:
+    """Do what the arguments are for, if the caller may."""
+    return await BY_ARGUMENTS[type(arguments)].perform(request, arguments)

@@ -1,0 +1,335 @@
+"""Operations on tasks: entrust one, change it, stop it, start it, try it again."""
+
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from functools import partial
+from typing import Final, cast
+
+from msgspec.structs import replace
+
+from remit.errors import BadInput, Conflict
+from remit.model import codec, rrule
+from remit.model.caller import Scope
+from remit.model.codec import Json
+from remit.model.contract import Contract, Criterion
+from remit.model.delivery import Delivery
+from remit.model.edit import Edit
+from remit.model.ids import SessionId, TaskId
+from remit.model.plan import WorkItem
+from remit.model.series import Repeats
+from remit.model.specialist import PROJECT
+from remit.model.status import TERMINAL, Status
+from remit.model.task import Creator, Cue, Source, SourceKind, Taint, Task
+from remit.operations import arguments as args
+from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
+from remit.owner import Owner
+from remit.store import agent_tasks, tasks
+from remit.store.agent_tasks import AgentTaskFilter
+from remit.triggers import command
+
+MOST_OPEN: Final = 500  # tasks of one agent
+_OPEN: Final = tuple(status for status in Status if status not in TERMINAL)
+_BELIEVED: Final = ("parent", "depth")
+_ON_PROJECT: Final = "only a person has work done on a project"
+_Verb = Callable[[Owner, TaskId, str | None], Awaitable[Task]]
+
+
+async def create(request: OperationRequest, said: args.NewTask) -> Answer:
+    cue = _on_project(request, _cue(request, said), said)
+    if request.caller.agent:
+        await _check_room(request)
+        cue = replace(_from_agent(request, cue), created_by=Creator.AGENT)
+    return await created(request, await request.house.intake.admit(cue))
+
+
+async def edit(request: OperationRequest, said: args.EditTask) -> Answer:
+    parts = said.delivery
+    change = Edit(
+        title=said.title,
+        instructions=said.instructions,
+        scheduled_for=moment(said.scheduled_for, "scheduledFor"),
+        priority=said.priority,
+        delivery=None if parts is None else tuple(_delivery(each) for each in parts),
+    )
+    task_id = TaskId(said.id)
+    task = await request.house.intake.edit(task_id, change, request.version, request.program)
+    request.house.engine.nudge()
+    return await _tagged(request, task)
+
+
+async def _to_task(verb: _Verb, request: OperationRequest, said: args.TaskArguments) -> Answer:
+    """Do one thing to a task that may be at work right now."""
+    return await _tagged(request, await act(verb, request, TaskId(said.id)))
+
+
+async def _end(verb: _Verb, request: OperationRequest, said: args.TaskArguments) -> Answer:
+    """The same, where nobody goes on from the version that it has then."""
+    return Answer(await request.told(await act(verb, request, TaskId(said.id))))
+
+
+async def act(verb: _Verb, request: OperationRequest, task_id: TaskId) -> Task:
+    task = await verb(request.owner, task_id, request.version)
+    request.house.engine.heed(task)
+    return task
+
+
+async def restore(request: OperationRequest, said: args.RestoreTask) -> Answer:
+    return Answer(await request.told(await request.owner.undelete(TaskId(said.id))))
+
+
+async def mark_seen(request: OperationRequest, said: args.SeeTask) -> Answer:
+    return Answer(await request.told(await request.owner.seen(TaskId(said.id))))
+
+
+async def vouch(request: OperationRequest, said: args.VouchTask) -> Answer:
+    return Answer(await request.told(await request.owner.vouch(TaskId(said.id))))
+
+
+async def retry(request: OperationRequest, said: args.RetryTask) -> Answer:
+    task = await try_again(request, TaskId(said.id), request.ref, said.instructions.strip())
+    return await created(request, task)
+
+
+async def try_again(
+    request: OperationRequest, task_id: TaskId, ref: str, instructions: str = ""
+) -> Task:
+    """A new task like an ended one; whose words they are stays as it was."""
+    cue = await request.owner.retry(task_id, ref)
+    if instructions:
+        cue = replace(cue, instructions=instructions)
+    if request.caller.agent:
+        if (cue.assigned_agent or "").startswith(PROJECT):
+            request.access.check_person(_ON_PROJECT)
+        cue = _from_agent(request, cue)
+    return await request.house.intake.admit(cue)
+
+
+async def created(request: OperationRequest, task: Task) -> Answer:
+    return Answer(await request.told(task), location=f"/api/tasks/{task.id}", value=task)
+
+
+async def _tagged(request: OperationRequest, task: Task) -> Answer:
+    """A task with the name of its version, as far as anybody changed it since."""
+    version = await request.house.db.read(tasks.version, task.id)
+    return Answer(await request.told(task), etag=version)
+
+
+# What is entrusted --------------------------------------------------------------------------------
+
+
+def moment(text: str | None, field: str) -> datetime | None:
+    """A time as it was sent; what is wrong with it is said with the name of its field."""
+    try:
+        return None if text is None else codec.moment(text)
+    except BadInput as bad:
+        raise BadInput(f"{field}: {bad}", field=field) from None
+
+
+def repeats_of(said: args.NewRepeats | None, at: datetime | None) -> Repeats | None:
+    """How often it comes back; a rule that cannot be kept is refused before anything is stored."""
+    if said is None:
+        return None
+    if at is not None:
+        sentence = "Say the first time in repeats.first, or one time in scheduledFor; not both."
+        raise BadInput(sentence, field="scheduledFor")
+    first = moment(said.first, "repeats.first")
+    assert first is not None  # noqa: S101 - a text is a moment, or refused
+    repeats = Repeats(said.rule, said.zone, first)
+    rrule.slots(repeats, first)  # for what it refuses
+    return repeats
+
+
+def _cue(request: OperationRequest, said: args.NewTask) -> Cue:
+    text = said.text if said.text is not None else said.title
+    if text is None:
+        raise BadInput("Give text (what you would say) or title.", field="text")
+    at = moment(said.scheduled_for, "scheduledFor")
+    often = repeats_of(said.repeats, at)
+    when = often.first if often else at
+    cue = command.cue(text, ref=request.ref, scheduled_for=when, priority=said.priority)
+    parts = said.delivery
+    return replace(
+        cue,
+        title=cue.title if said.title is None else said.title,
+        instructions=said.instructions,
+        work=tuple(map(_work_item, said.work)),
+        delivery=cue.delivery if parts is None else tuple(map(_delivery, parts)),
+        context=cast("dict[str, Json]", dict(said.context)),
+        repeats=often,
+        contract=_contract(said.contract) if said.contract else None,
+        session_id=SessionId(said.session) if said.session else None,
+    )
+
+
+def _work_item(said: str | args.NewItem) -> WorkItem:
+    return WorkItem(said if isinstance(said, str) else said.description)
+
+
+def _delivery(said: args.NewDelivery) -> Delivery:
+    return Delivery(said.channel, said.recipient, said.content)
+
+
+def _contract(said: args.NewContract) -> Contract:
+    return Contract(
+        said.type,
+        tuple(
+            Criterion(each.activity, each.description, each.pattern, each.timing)
+            for each in said.criteria
+        ),
+        said.generated_from,
+        moment(said.generated_at, "contract.generatedAt"),
+    )
+
+
+def _on_project(request: OperationRequest, cue: Cue, said: args.NewTask) -> Cue:
+    if said.project is None:
+        if said.files or said.prd is not False:
+            name = "files" if said.files else "prd"
+            raise BadInput(f"{name} is about a project; say which one as project.", field=name)
+        return cue
+    request.access.check_person(_ON_PROJECT)
+    known = request.house.settings.projects
+    return command.on_project(cue, said.project, known, said.files, prd=said.prd)
+
+
+# An agent's words are never the owner's -----------------------------------------------------------
+
+
+def _from_agent(request: OperationRequest, cue: Cue) -> Cue:
+    """Named after who asked; whoever else is to be written to is asked about."""
+    ref, prefix = cue.source.ref, request.access.prefix
+    source = Source(SourceKind.AGENT, ref if ref.startswith(prefix) else prefix + ref)
+    context = cue.context
+    if cue.source.kind is not SourceKind.AGENT:
+        # Of an agent's task these are believed: which task it was made by, and how deep.
+        context = {name: value for name, value in context.items() if name not in _BELIEVED}
+    return replace(cue, source=source, context=context, taint=cue.taint.joined(Taint.CONTACT))
+
+
+async def _check_room(request: OperationRequest) -> None:
+    """Refuse one more, if so many of an agent's tasks are open; by whatever door they came."""
+    still = AgentTaskFilter(statuses=_OPEN, limit=MOST_OPEN)
+    count = await request.house.db.read(agent_tasks.count, request.access.prefix, still)
+    if count >= MOST_OPEN:
+        name = request.access.name
+        raise Conflict(f"{name} has {MOST_OPEN} open tasks here; let some of them end first.")
+
+
+# The rows -----------------------------------------------------------------------------------------
+
+CREATE: Final = Operation(
+    name="create_task",
+    arguments=args.NewTask,
+    scope=Scope.WRITE,
+    agents=AgentRule.UNTRUSTED,
+    effect=create,
+    summary="Entrust a task; without `delivery` the result goes to the dashboard",
+    result="Task",
+    sentence="The task is taken on.",
+    status=201,
+    view=True,
+)
+_CHANGE: Final = "Pause, resume, cancel or run now; or change what has not begun"
+
+
+def _change(
+    name: str, kind: type[args.Arguments], verb: _Verb, rule: AgentRule, sentence: str
+) -> Operation:
+    return Operation(
+        name=f"{name}_task",
+        arguments=kind,
+        scope=Scope.WRITE,
+        agents=rule,
+        effect=partial(_to_task, verb),
+        summary=_CHANGE,
+        result="Task",
+        sentence=sentence,
+        view=True,
+        tagged=True,
+    )
+
+
+PAUSE: Final = _change("pause", args.PauseTask, Owner.pause, AgentRule.KNOWN, "The task is paused.")
+RESUME: Final = _change(
+    "resume", args.ResumeTask, Owner.resume, AgentRule.NOT_HELD, "The task goes on."
+)
+CANCEL: Final = _change(
+    "cancel", args.CancelTask, Owner.cancel, AgentRule.KNOWN, "The task is cancelled."
+)
+RUN: Final = _change("run", args.RunTask, Owner.run_now, AgentRule.KNOWN, "The task starts now.")
+EDIT: Final = replace(
+    _change("edit", args.EditTask, Owner.pause, AgentRule.OWN_WORDS, "The task is changed."),
+    effect=edit,
+)
+DELETE: Final = replace(
+    _change("delete", args.DeleteTask, Owner.delete, AgentRule.KNOWN, "The task is deleted."),
+    effect=partial(_end, Owner.delete),
+    summary="Hide an ended task; cancel a live one, then hide it",
+)
+UNDO: Final = Operation(
+    name="undo_task",
+    arguments=args.UndoTask,
+    scope=Scope.APPROVE,
+    effect=partial(_end, Owner.undo),
+    summary="Call back what was approved: the task is paused before anything of it is claimed",
+    result="Task",
+    sentence="It is called back; nothing was sent.",
+    view=True,
+)
+SEE: Final = Operation(
+    name="see_task",
+    arguments=args.SeeTask,
+    scope=Scope.APPROVE,
+    effect=mark_seen,
+    summary="You have looked at how it ended; it waits for you no longer",
+    result="Task",
+    sentence="The task waits for you no longer.",
+    view=True,
+)
+VOUCH: Final = Operation(
+    name="vouch_task",
+    arguments=args.VouchTask,
+    scope=Scope.APPROVE,
+    effect=vouch,
+    summary="You have looked at what its session remembers; the next run may count it as yours",
+    result="Task",
+    sentence="What its session remembers counts as yours.",
+    view=True,
+)
+RESTORE: Final = Operation(
+    name="restore_task",
+    arguments=args.RestoreTask,
+    scope=Scope.WRITE,
+    agents=AgentRule.KNOWN,
+    effect=restore,
+    summary="Show it again",
+    result="Task",
+    sentence="The task is shown again.",
+    page=True,
+)
+RETRY: Final = Operation(
+    name="retry_task",
+    arguments=args.RetryTask,
+    scope=Scope.WRITE,
+    agents=AgentRule.UNTRUSTED,
+    effect=retry,
+    summary="Try an ended task again, as a new task in the same session",
+    result="Task",
+    sentence="The task is tried again, as a new one.",
+    status=201,
+    view=True,
+)
+OPERATIONS: Final = (
+    CREATE,
+    PAUSE,
+    RESUME,
+    CANCEL,
+    RUN,
+    EDIT,
+    DELETE,
+    UNDO,
+    SEE,
+    VOUCH,
+    RESTORE,
+    RETRY,
+)

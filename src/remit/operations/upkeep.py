@@ -1,0 +1,281 @@
+"""Operations on how Remit runs: channels, notices, calendars, saved filters, recall, lessons."""
+
+import asyncio
+import os
+from typing import Final
+
+from msgspec.structs import asdict, replace
+
+from remit.errors import BadInput, NotFound
+from remit.model.caller import Scope
+from remit.model.codec import JsonMap, stamp
+from remit.model.delivery import Delivery
+from remit.model.task import Cue, Priority, Source, SourceKind
+from remit.operations import filters
+from remit.operations import settings_arguments as args
+from remit.operations.lesson_json import changed
+from remit.operations.notice_json import notice
+from remit.operations.operation import Answer, Operation, OperationRequest
+from remit.operations.tasks import created
+from remit.settings import DEFAULT_FILE, load
+from remit.settings import edit as settings_edit
+from remit.settings.notices import check, check_hour
+from remit.store import calendars, task_filter
+from remit.store.cues import StoredCue
+from remit.store.task_filter import SavedView
+
+DASHBOARD: Final = "dashboard"
+_SETTINGS_FILE: Final = "settings.toml"
+
+
+# Channels and notices -----------------------------------------------------------------------------
+
+
+async def test_channel(request: OperationRequest, said: args.ChannelTest) -> Answer:
+    """Send a marked message the way every message goes; the task says what came of it."""
+    name, house = said.name, request.house
+    if name == DASHBOARD:
+        raise BadInput("The dashboard is Remit's own; there is nothing to test.", field="name")
+    if name not in house.outfit.channels:
+        raise NotFound("channel", f"{name!r:.60}")
+    mark = house.ids.ulid()[-4:]
+    text = f"Test message {mark} from {house.settings.agent} on {name}. Nothing needs doing."
+    title = f"Test the channel {name}"
+    cue = Cue(
+        source=Source(SourceKind.MANUAL, request.ref),
+        title=title,
+        text=title,
+        delivery=(Delivery(name, said.to, text),),
+        priority=Priority.HIGH,
+    )
+    return await created(request, await house.intake.admit(cue))
+
+
+async def switch_channel_on(request: OperationRequest, said: args.SwitchChannelOn) -> Answer:
+    return Answer(await request.house.permits.switch_on(said.name))
+
+
+async def test_notice(request: OperationRequest, said: args.TriedWay) -> Answer:
+    sent = await request.house.herald.test(said.way)
+    return Answer(notice(sent), value=sent)
+
+
+async def save_notices(request: OperationRequest, said: args.NoticesForm) -> Answer:
+    """Write the wishes into settings.toml; they hold from now on, unless the environment says."""
+    house, told = request.house, asdict(said)
+    wanted, home = replace(house.wishes.notices, **told), house.settings.home
+    check_hour(wanted.digest_at, "the form")
+    check(wanted, house.settings.channels)
+    path = home / _SETTINGS_FILE
+    await asyncio.to_thread(settings_edit.put, path, "notices", told, DEFAULT_FILE)
+    environ = {**os.environ, "REMIT_HOME": str(home)}
+    house.wishes.notices = (await asyncio.to_thread(load, environ)).notices
+    return Answer({"holds": house.wishes.notices == wanted})
+
+
+# Calendars, cues, recall, lessons -----------------------------------------------------------------
+
+
+async def sync_calendars(request: OperationRequest, _: args.SyncCalendars) -> Answer:
+    found = await request.house.calendars.look()
+    return Answer({"noted": sum(why is None for why in found.values())})
+
+
+async def see_refusal(request: OperationRequest, said: args.RefusalForm) -> Answer:
+    """The owner knows of an event that starts nothing; if it changes, it is told anew."""
+    where = said.account, said.calendar, said.path
+    return Answer({"seen": await request.house.db.write(calendars.see, *where)})
+
+
+async def start_cue(request: OperationRequest, said: args.StartCue) -> Answer:
+    return Answer(cue_to_json(await request.house.doors.begin(said.id)))
+
+
+def cue_to_json(kept: StoredCue) -> JsonMap:
+    return {"cue": kept.name, "fate": kept.fate.value, "taskId": kept.task_id, "why": kept.why}
+
+
+async def rebuild_recall(request: OperationRequest, _: args.RebuildRecall) -> Answer:
+    """Forget the index; it is made anew beside the work, and `GET /api/recall` says how far."""
+    await request.house.recollection.rebuild()
+    return Answer(await request.house.recollection.state())
+
+
+async def turn_recall_off(request: OperationRequest, _: args.TurnRecallOff) -> Answer:
+    await request.house.recollection.turn_off()
+    return Answer(await request.house.recollection.state())
+
+
+async def look_back(request: OperationRequest, _: args.LookBack) -> Answer:
+    return await created(request, await request.house.reflection.now())
+
+
+async def revert(request: OperationRequest, said: args.Revert) -> Answer:
+    return Answer(changed(await request.house.reflection.revert(said.change, force=said.force)))
+
+
+# Saved filters ------------------------------------------------------------------------------------
+
+
+async def list_views(request: OperationRequest) -> Answer:
+    found = await request.house.db.read(task_filter.saved_views)
+    return Answer({"views": [_view(each) for each in found]})
+
+
+async def save_view(request: OperationRequest, said: args.NewView) -> Answer:
+    name = said.name.strip()
+    if not name or "/" in name or not name.isprintable():
+        raise BadInput("name must be one line that can be read, without a slash.", field="name")
+    filters.typed(said.filter, filters.context(request.house))  # for what it refuses
+    now = request.house.clock.now()
+    await request.house.db.write(task_filter.save_view, name, said.filter, now)
+    found = await request.house.db.read(task_filter.saved_views)
+    return Answer(_view(next(each for each in found if each.name == name)))
+
+
+async def remove_view(request: OperationRequest, said: args.RemoveView) -> Answer:
+    await request.house.db.write(task_filter.delete_view, said.name)
+    return await list_views(request)
+
+
+def _view(view: SavedView) -> JsonMap:
+    return {"name": view.name, "filter": view.filter, "createdAt": stamp(view.created_at)}
+
+
+TEST_CHANNEL: Final = Operation(
+    name="test_channel",
+    arguments=args.ChannelTest,
+    scope=Scope.ADMIN,
+    effect=test_channel,
+    summary="Send a marked test message; the task says what came of it",
+    result="Task",
+    sentence="A test message is on its way.",
+    status=201,
+    view=True,
+)
+SWITCH_CHANNEL_ON: Final = Operation(
+    name="switch_channel_on",
+    arguments=args.SwitchChannelOn,
+    scope=Scope.ADMIN,
+    effect=switch_channel_on,
+    summary="Use a channel again that was switched off; what waited for that goes on",
+    result="SwitchedOn",
+    sentence="The channel is used again.",
+    bodiless=True,
+)
+SYNC_CALENDARS: Final = replace(
+    SWITCH_CHANNEL_ON,
+    name="sync_calendars",
+    arguments=args.SyncCalendars,
+    effect=sync_calendars,
+    summary="Look at every calendar now",
+    result="Noted",
+    sentence="Every calendar was asked.",
+)
+START_CUE: Final = replace(
+    SWITCH_CHANNEL_ON,
+    name="start_cue",
+    arguments=args.StartCue,
+    effect=start_cue,
+    summary="Start what came in and was kept without starting anything",
+    result="Cue",
+    sentence="What came in is started.",
+)
+REBUILD_RECALL: Final = replace(
+    SWITCH_CHANNEL_ON,
+    name="rebuild_recall",
+    arguments=args.RebuildRecall,
+    effect=rebuild_recall,
+    summary="Make the index of tasks anew",
+    result="Recall",
+    sentence="The index of tasks is made anew.",
+)
+TURN_RECALL_OFF: Final = replace(
+    REBUILD_RECALL,
+    name="turn_recall_off",
+    arguments=args.TurnRecallOff,
+    effect=turn_recall_off,
+    summary="Delete the index of tasks, and keep none until the settings are read again",
+    sentence="The index of tasks is deleted.",
+)
+TEST_NOTICE: Final = Operation(
+    name="test_notice",
+    arguments=args.TriedWay,
+    scope=Scope.ADMIN,
+    effect=test_notice,
+    summary="Send a test notice over one way; the answer says what came of it",
+    result="Notice",
+    sentence="A test notice was sent.",
+)
+SAVE_NOTICES: Final = replace(
+    TEST_NOTICE,
+    name="save_notices",
+    arguments=args.NoticesForm,
+    effect=save_notices,
+    summary="What is told where",
+    result="Page",
+    sentence="Kept in settings.toml; it holds from now on.",
+    page=True,
+)
+LOOK_BACK: Final = replace(
+    TEST_CHANNEL,
+    name="look_back",
+    arguments=args.LookBack,
+    effect=look_back,
+    summary="Look back on what ended, now; each lesson is a question to you",
+    sentence="A task looks back on what ended.",
+)
+REVERT: Final = replace(
+    TEST_NOTICE,
+    name="revert_lesson",
+    arguments=args.Revert,
+    effect=revert,
+    summary="Take a change of the rules or guidelines back",
+    result="RuleChange",
+    sentence="The change is taken back.",
+    reveals=True,
+)
+SEE_REFUSAL: Final = replace(
+    SAVE_NOTICES,
+    name="see_calendar_refusal",
+    arguments=args.RefusalForm,
+    scope=Scope.APPROVE,
+    effect=see_refusal,
+    summary="An event that starts nothing was seen",
+    sentence="You know of that event.",
+)
+SAVE_VIEW: Final = Operation(
+    name="save_view",
+    arguments=args.NewView,
+    scope=Scope.WRITE,
+    people="saved filters are for people",
+    effect=save_view,
+    summary="Keep a filter under a name; the same name again replaces it",
+    result="View",
+    sentence="The filter is saved.",
+)
+REMOVE_VIEW: Final = replace(
+    SAVE_VIEW,
+    name="remove_view",
+    arguments=args.RemoveView,
+    effect=remove_view,
+    summary="Forget a view; the tasks stay",
+    result="Views",
+    sentence="The filter is forgotten.",
+    reveals=True,
+)
+OPERATIONS: Final = (
+    TEST_CHANNEL,
+    SWITCH_CHANNEL_ON,
+    SYNC_CALENDARS,
+    START_CUE,
+    REBUILD_RECALL,
+    TURN_RECALL_OFF,
+    TEST_NOTICE,
+    SAVE_NOTICES,
+    LOOK_BACK,
+    REVERT,
+    SEE_REFUSAL,
+    SAVE_VIEW,
+    REMOVE_VIEW,
+)

@@ -1,0 +1,177 @@
+"""The table of operations: each row is asked for over HTTP, and nothing writes beside it."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, cast
+
+import httpx2
+import pytest
+from msgspec import structs
+
+import remit
+from remit.model.caller import Scope
+from remit.model.codec import JsonMap
+from remit.operations.arguments import SeriesArguments, TaskArguments, TaskChange
+from remit.operations.operation import AgentRule, Operation
+from remit.operations.table import OPERATIONS
+from remit.server import app, openapi
+from remit.server.call import Route
+from tests.peer.peers import Peers
+from tests.server.besieged import bearer, rows
+
+SECRET: Final = "marmalade"  # stands in all that is the owner's
+LATER: Final = "2031-01-01T09:00:00Z"
+OFTEN: Final[JsonMap] = {"rule": "FREQ=DAILY", "zone": "UTC", "first": LATER}
+# These take more than a scope: a browser that is signed in, or every scope there is.
+TAKE_MORE: Final = ("subscribe_push", "unsubscribe_push", "invite_browser")
+DOORS: Final = ("a2a", "cli", "mcp", "peer", "server")
+# What a door keeps for itself: which requests were answered, that a person was there. A provider's
+# call has no caller: it is believed by its signature.
+OWN_WRITES: Final = ("server/app.py", "server/hooks.py", "server/idempotency.py")
+WRITES: Final[dict[str, set[str]]] = {
+    "db": {"write"},
+    "_db": {"write"},
+    "owner": set(),
+    "inbox": set(),
+    "intake": {"admit", "edit", "receive"},
+    "permits": {"permit", "switch_on"},
+    "talk": {"begin", "say", "resume"},
+    "push": {"subscribe", "unsubscribe"},
+    "herald": {"test"},
+    "reflection": {"now", "revert"},
+    "recollection": {"rebuild", "turn_off"},
+    "calendars": {"look"},
+    "doors": {"begin"},
+}
+
+
+@pytest.fixture
+def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Peers]:
+    with Peers(tmp_path_factory.mktemp("operations")) as opened:
+        opened.furnish()
+        yield opened
+
+
+def _route(operation: Operation) -> Route:
+    kind = operation.arguments
+    address = kind.http_method(), kind.http_path()
+    return next(each for each in rows() if (each.method, each.path) == address)
+
+
+def _send(house: Peers, operation: Operation, secret: str) -> httpx2.Response:
+    route, action = _route(operation), operation.arguments.__struct_config__.tag
+    if action is None:
+        return house.send(route, bearer(secret))
+    return house.ask("PATCH", house.place(route), {"action": action}, headers=bearer(secret))
+
+
+def test_every_row_is_reached_with_its_scopes_and_refused_without_one_of_them(house: Peers) -> None:
+    lacking = {
+        scope: house.secret(f"no {scope}", *(each for each in Scope if each is not scope))
+        for scope in Scope
+    }
+    holding: dict[tuple[Scope, ...], str] = {}
+    cookie = {"Cookie": house.cookie(), "Origin": house.pages, "Accept": "text/html"}
+    for operation in OPERATIONS:
+        if operation.page:
+            house.url, before = house.pages, house.url
+            answer = house.send(_route(operation), cookie)
+            house.url = before
+            assert answer.status_code not in (401, 403, 405), (operation.name, answer.text[:300])
+            continue
+        for scope in operation.scopes:
+            refused = _send(house, operation, lacking[scope])
+            assert refused.status_code == 403, operation.name
+            assert f"it needs the scope `{scope}`." in refused.json()["detail"], operation.name
+        if operation.scopes not in holding:
+            holding[operation.scopes] = house.secret(f"{len(holding)}", *operation.scopes)
+        answer = _send(house, operation, holding[operation.scopes])
+        assert (answer.status_code == 403) is (operation.name in TAKE_MORE), answer.text
+        assert answer.status_code < 500, (operation.name, answer.text)
+
+
+def test_an_agent_that_only_writes_reaches_its_own_tasks_and_reads_nothing(house: Peers) -> None:
+    agent = house.secret("nina", "write", agent=True)
+    foreign = house.add(f"My {SECRET}", repeats=OFTEN)
+    made = house.ask(
+        "POST", "/api/tasks", {"text": "Bread", "repeats": OFTEN}, headers=bearer(agent)
+    )
+    own = str(made.json()["id"])
+    house.settle()
+    reached = set[str]()
+    for operation in OPERATIONS:
+        if operation.page:
+            continue
+        of_one = issubclass(operation.arguments, TaskArguments | SeriesArguments)
+        for task in (foreign, own):
+            house.ids |= {"task": task, "series": "ser-" + task.removeprefix("task-")}
+            answer = _send(house, operation, agent)
+            said = (operation.name, task == own, answer.status_code, answer.text[:300])
+            assert SECRET not in answer.text, said
+            assert answer.status_code < 500, said
+            if operation.scopes != (Scope.WRITE,) or operation.agents is AgentRule.NEVER:
+                assert answer.status_code == 403, said
+            elif of_one and task == foreign:
+                assert answer.status_code == 404, said
+            elif answer.is_success:
+                reached.add(operation.name)
+
+    assert {"create_task", "pause_task", "resume_task", "end_series"} <= reached
+    assert house.stored(foreign).status.value == "ready"
+
+
+def test_the_description_of_the_api_says_what_the_row_says() -> None:
+    paths = cast("dict[str, JsonMap]", openapi.document(app.table(1, debug=False), 1)["paths"])
+    for operation in (each for each in OPERATIONS if not each.page):
+        kind = operation.arguments
+        told = cast("JsonMap", paths[kind.http_path()][kind.http_method().lower()])
+        given = cast("dict[str, JsonMap]", told["responses"])[str(operation.status)]
+        body = str(told.get("requestBody", ""))
+        elsewhere = {*kind.in_path().values(), *kind.internal}
+        takes = {each.name for each in structs.fields(kind)} - elsewhere
+        name = TaskChange.__name__ if kind.address == TaskChange.address else kind.__name__
+
+        assert told["x-scopes"] == [scope.value for scope in operation.scopes], operation.name
+        assert told["summary"] == operation.summary
+        assert f"schemas/{operation.result}'" in str(given) or operation.result == "Task"
+        assert (f"schemas/{name}'" in body) is (bool(takes) or name == "TaskChange"), operation.name
+        assert bool(body) is not operation.bodiless
+
+
+def test_each_row_has_a_name_a_sentence_and_arguments_of_its_own() -> None:
+    names = [operation.name for operation in OPERATIONS]
+    kinds = [operation.arguments for operation in OPERATIONS]
+
+    assert len({*names}) == len({*kinds}) == len(names)
+    for operation in OPERATIONS:
+        assert operation.sentence.endswith("."), operation.name
+        never = operation.scope in (Scope.APPROVE, Scope.ADMIN) or bool(operation.people)
+        assert (operation.agents is AgentRule.NEVER) is never, operation.name
+
+
+def test_no_door_writes_beside_the_table() -> None:
+    root = Path(remit.__file__).parent
+    found = [
+        f"{path.relative_to(root)}:{line} {what}"
+        for door in DOORS
+        for path in sorted((root / door).rglob("*.py"))
+        if str(path.relative_to(root)) not in OWN_WRITES
+        for line, what in _writes(ast.parse(path.read_text("utf-8")))
+    ]
+
+    assert found == []
+
+
+def _writes(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Attribute) or not isinstance(node.value, ast.Attribute):
+            continue
+        room, verb = node.value, node.attr
+        of_house = isinstance(room.value, ast.Name | ast.Attribute)
+        verbs = WRITES.get(room.attr)
+        if of_house and verbs is not None and (verb in verbs or not verbs):
+            owner = room.value
+            name = owner.attr if isinstance(owner, ast.Attribute) else cast("ast.Name", owner).id
+            if name in ("house", "_house", "self", "call") or room.attr in ("db", "_db"):
+                yield node.lineno, f"{room.attr}.{verb}"
