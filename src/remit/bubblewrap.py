@@ -1,4 +1,4 @@
-"""What every sandbox of ours is made of: where its tools lie, and the system that is seen in it."""
+"""Shared by all bubblewrap sandboxes: where the program is, and which system folders are shown."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A place where a test may pull the plug.
+"""A place where a test can kill the process.
 
 `REMIT_FAILPOINT=name:nth` kills this process with SIGKILL when the failpoint `name` is passed for
 the nth time. Without the variable a failpoint costs one comparison. Every durable write passes

@@ -1,4 +1,4 @@
-"""What the owner may do to a task at any time: pause, resume, cancel, run now, delete, retry."""
+"""The owner's actions on a task: pause, resume, cancel, run now, delete, retry."""
 
 from collections.abc import Callable
 from datetime import datetime

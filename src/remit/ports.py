@@ -1,4 +1,4 @@
-"""Every plug of the system, on one page."""
+"""Every port of the system, on one page."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from datetime import datetime

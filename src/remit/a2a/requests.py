@@ -1,4 +1,7 @@
-"""What another agent says, read strictly where it matters; what is not known is passed over."""
+"""Parse the parameters of A2A methods.
+
+Required fields are checked strictly; unknown fields are ignored.
+"""
 
 from datetime import datetime
 from typing import Final

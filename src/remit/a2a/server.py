@@ -1,7 +1,8 @@
-"""One message of another agent, answered; a task can be followed until it rests.
+"""Answer one A2A message, or stream the changes of one task until it rests.
 
-An agent sees what it entrusted and nothing else. What waits for the owner is shown by its address:
-no message decides it. Nobody is called back, so no address of theirs is ever visited.
+An agent sees only the tasks it created. A question to the owner is shown by its address; no A2A
+message can decide it. Push notifications are not supported, so Remit never calls an address that an
+agent names.
 """
 
 import asyncio

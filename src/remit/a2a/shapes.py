@@ -1,4 +1,4 @@
-"""What other agents are told: the card, and a task with its deliverable as its one artifact."""
+"""A2A JSON: the agent card, and a task with its deliverable as its only artifact."""
 
 from collections.abc import Collection
 from typing import Final

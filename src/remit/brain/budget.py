@@ -1,9 +1,9 @@
-"""Pays for thoughts: what one may cost is set aside first, and only what fits is thought.
+"""Reserves the possible cost of each model request, and refuses a request that does not fit.
 
-Three limits: a run (one task, all its rounds), a series in 30 days, and the owner's day, of all
-tasks together. What is set aside counts as spent, so tasks that think beside each other cannot go
-over a limit together. A request that was interrupted stays counted as reckoned: nobody can say
-what its vendor charges. Over a limit the owner is asked; the task keeps all that it has.
+There are three limits: one task with all its rounds, one series over 30 days, and all tasks of one
+day. A reservation counts as spent, so tasks that run at the same time cannot exceed a limit
+together. An interrupted request stays counted at its estimate, because the vendor may charge for
+it. Over a limit the owner is asked; the task keeps its results so far.
 """
 
 from collections.abc import Awaitable, Callable, Iterator

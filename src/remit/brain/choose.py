@@ -1,4 +1,4 @@
-"""Which models think: named in the settings, or found in the environment.
+"""Chooses the models: named in the settings, or found through the environment.
 
 A model is named `vendor:name`, once for everything or for one role:
 

@@ -1,9 +1,9 @@
-"""Work that needs no brain: a command from the settings, run once, and what it said.
+"""Runs a command from the settings instead of asking a brain, and reports its output.
 
-A task names its command as its agent, `command:backup`. The thinker's first turn asks for that
-tool and no other; the spine begins it on record, so that it is not run twice after a crash unless
-the settings allow it; the second turn makes a reply of what came of it. The tool is allowed for
-the tasks that were made for it and denied to all others, so no model can call it.
+A task names its command as its agent, `command:backup`. The first turn asks for that one tool. The
+run records the start of the tool, so a crash does not run it twice unless the settings allow that.
+The second turn makes a reply from the result. The tool is allowed only in tasks made for it, so no
+model can call it.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""Whatever a vendor or its SDK throws, sorted by who must act.
+"""Sorts the errors of vendors and their SDKs by who must act.
 
-The engine, later: Transient. Nobody, for it would be the same again: Permanent. The owner: an Ask.
-Loads the vendors' library; import it only where a model is about to be asked.
+Transient: the engine tries again later. Permanent: a retry would fail the same way. Ask: the owner
+must act. This module loads the vendors' library; import it only before asking a model.
 """
 
 from enum import Enum, auto

@@ -1,4 +1,4 @@
-"""What a model is asked beside the work on a task: paid for from the day's budget, or not asked."""
+"""Structured requests to a model outside the work on a task, paid from the day's budget."""
 
 import hashlib
 from collections.abc import Awaitable, Callable

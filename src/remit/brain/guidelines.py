@@ -1,4 +1,4 @@
-"""The owner's standing words to the brain, from a file that he may change at any time."""
+"""The owner's guidelines for the brain, read from a file that may change at any time."""
 
 from pathlib import Path
 from typing import Final

@@ -1,6 +1,7 @@
-"""What was said, as JSON that an upgrade can still read. Loads the vendors' library.
+"""The messages of one model run as JSON that later versions can still read.
 
-One state is one run: its messages, what it used, and the calls it waits on, if any.
+A state holds one run: its messages, its usage, and the tool calls it waits for. This module loads
+the vendors' library.
 """
 
 import json

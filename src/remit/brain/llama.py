@@ -1,8 +1,8 @@
-"""The process that holds a local model's weights and answers on loopback.
+"""The process that holds the weights of a local model and answers on loopback.
 
-It is a process of its own, for loading freezes the one it happens in for seconds, and what is
-native may crash. It is told once, on stdin, what to load, says on stdout where it answers, and ends
-when stdin does: it cannot outlive whoever started it, however that one dies.
+It is a separate process because loading blocks for seconds and native code may crash. It reads once
+from stdin what to load, prints its address on stdout, and ends when stdin closes, so it cannot
+outlive its parent.
 """
 
 import hashlib

@@ -1,8 +1,7 @@
-"""A model on this machine, for who has no key: small, slow, and trusted with nothing.
+"""A local model for an owner without an API key: small, slow, and not trusted.
 
-It is spoken to as any vendor is, over HTTP, on loopback. Its process is started with the first
-thought and stopped with the last. What it says is marked: none of it goes out before the owner has
-looked.
+Remit talks to it over HTTP on loopback. Its process starts with the first request and stops with
+the last one. Its replies are marked, so nothing is sent before the owner has approved it.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""An answer that is kept and shown, and that no gate lets out.
+"""Makes a reply that was cut off or refused impossible to send.
 
-What was cut off, or refused, is no deliverable even if it holds one between whole tags. So its
-tags are defused here, and its first line says why. Without tags, every gate holds it.
+Such a reply is no deliverable, even if it has complete tags. Its tags are broken and its first line
+says why. It is stored and shown; without tags every gate holds it.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""A brain that is a language model, any vendor's.
+"""A brain backed by a language model of any vendor.
 
-The vendors' libraries take seconds to load. They are loaded with the first thought, beside the
-event loop, so that nobody pays for them who does not think.
+The vendors' libraries take seconds to load. They are loaded with the first request, in a thread, so
+that only a process that asks a model pays for them.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
-"""Text from outside, marked: what a mail, a page, a tool or a memory says is never an order.
+"""Marks text from outside (mail, pages, tools, memory) as data, never as instructions.
 
-Every line of it is set off, so that nothing inside can pretend to be its end; tags and chat
-markers in it are broken, and what a reader cannot see is left out. The brain is told so in words,
-but nothing rests on its obeying: what was read raises the taint, and code asks the owner.
+Every line is prefixed, so no text can fake the end of its block. Tags and chat markers are broken
+and invisible characters removed. The brain is told that this is data, but safety does not depend on
+it: reading raises the taint, and code asks the owner.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a request may cost at most, reckoned before it is made."""
+"""Estimates the highest cost of a model request before it is made."""
 
 import math
 from typing import Final

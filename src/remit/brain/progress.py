@@ -1,4 +1,4 @@
-"""What is heard of a brain while it thinks: whole lines for its owner, and ticks at once.
+"""Reads a reply while it streams: whole lines for the owner, and ticked work items.
 
     ✓ STEP 2: compared the prices          ticks work item 2
 

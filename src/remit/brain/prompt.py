@@ -1,8 +1,7 @@
-"""What the brain is told, in the order that lets a provider's cache hit.
+"""Renders the prompt, in an order that lets a provider's cache hit.
 
-First what holds for every task with these channels, to the byte the same in each run of a series;
-then the task; then what changes from run to run; and last the time. What an outsider wrote stands
-between marks, line by line, wherever it stands.
+First comes what is the same for every task with these channels, byte for byte; then the task; then
+what changes between runs; last the time. Text from others is always marked line by line.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""How urgent a task is, from 0 to 1, as a model sees it. The rules decide what that means.
+"""Asks a model how urgent a task is, from 0 to 1. The priority rules decide what that means.
 
-A score is a hint: it is bounded in time and number, kept so that the same text is scored once, and
-whatever goes wrong gives none.
+A score is only a hint: it is limited in time and number, stored so that the same text is scored
+once, and any failure gives no score.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""A text that nobody sees by accident: not in a repr, not in an error, not in a log."""
+"""A string that never appears by accident in a repr, an error or a log."""
 
 from typing import Final
 

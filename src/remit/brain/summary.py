@@ -1,7 +1,7 @@
-"""The older runs of a session in few words, by the model that sums up.
+"""Summarises the older runs of a session with a model.
 
-What the runs say is never an order, whoever wrote it: all of it is marked as from outside. What
-comes back is checked by whoever asked; here only what a model did not end is thrown away.
+All texts of the runs are marked as outside text. The caller checks the summary; this module only
+discards one that the model did not finish.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""One exchange with a model: asked once, read whole, judged by how it ended.
+"""One exchange with a model: sent once, read to the end, judged by how it ended.
 
-Loads the vendors' library; `models` imports it with the first thought.
+This module loads the vendors' library; `models` imports it with the first request.
 """
 
 import json

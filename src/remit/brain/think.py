@@ -1,4 +1,4 @@
-"""One turn of a thought: the prompt is made, the brain is asked, its reply is kept whole."""
+"""One turn of work: render the prompt, ask the brain, keep the whole reply."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence

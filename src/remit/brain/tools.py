@@ -1,4 +1,4 @@
-"""What the brain may have done for it; nothing is done before code, or the owner, has decided."""
+"""The tools offered to the brain; each call is ruled on by code or by the owner before it runs."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What an exchange with a model comes to."""
+"""The results of one exchange with a model."""
 
 from typing import Generic, Protocol, TypeVar
 

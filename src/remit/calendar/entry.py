@@ -1,4 +1,4 @@
-"""One event or to-do as it is written: its start, its length, its rules, and what it changes."""
+"""Parses one event or to-do: its start, duration, rules, and the occurrence it overrides."""
 
 from datetime import datetime, timedelta, tzinfo
 from typing import Final

@@ -1,6 +1,6 @@
-"""A resource read for its starts: beside the event loop, one at a time, and not for ever.
+"""Expands calendar resources in a thread, one at a time, with a time limit.
 
-Whatever breaks is a sentence about that one resource; the others go on.
+A failure concerns one resource only; the others continue.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What expansion speaks of: a window, slots and their flags, refusals, and the limits kept."""
+"""The types of recurrence expansion: window, slots, flags, refusals and limits."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,4 +1,4 @@
-"""What a rule would cost, estimated before anything is expanded."""
+"""Estimates the cost of a recurrence rule before it is expanded."""
 
 from datetime import datetime, timedelta
 from typing import Final

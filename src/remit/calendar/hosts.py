@@ -1,7 +1,7 @@
-"""Whether two host names surely belong to one registered domain.
+"""Decides whether two host names surely belong to one registered domain.
 
-There is no list of public suffixes here, so the answer is no wherever a name could be somebody
-else's: only the endings below are known well enough. A no costs the owner a line in the settings.
+There is no public suffix list here, so the answer is no wherever a name could belong to somebody
+else. After a no, the owner can name the host in the settings.
 """
 
 import re

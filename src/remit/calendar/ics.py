@@ -1,4 +1,4 @@
-"""Calendars that we write: to-dos and events, folded and escaped as every reader wants them."""
+"""Writes iCalendar to-dos and events, folded and escaped."""
 
 import re
 from collections.abc import Iterable, Sequence

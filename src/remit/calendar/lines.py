@@ -1,8 +1,8 @@
-"""From bytes to components: a calendar's lines are unfolded, counted and put into their frames.
+"""Parses iCalendar bytes into components and their properties.
 
-Only the frames and the lines of events, to-dos and zones are kept. What is nested in them, alarms
-with their commands above all, is passed over and never looked at. A file that is cut short or whose
-frames do not close is refused whole: the line that is missing may be the one that takes a day out.
+Only events, to-dos and zones are kept. Nested parts, such as alarms with commands, are skipped. A
+truncated file or one with unclosed components is refused whole, because the missing line may
+exclude a day.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Which calendars start work: those that the settings name, and what the owner said since.
+"""Which calendars start work: those named in the settings, and the owner's later changes.
 
-`remit calendar mark` and `unmark` are kept in a file of names; what stands there has the last word.
-It is read at each look, so a running Remit needs no word about it.
+`remit calendar mark` and `unmark` store their choice in a file that overrides the settings. The
+file is read at every look, so a running Remit needs no notification.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""When a calendar would start something: its bytes, a window and the owner's zone give the slots.
+"""Expands a calendar's bytes into slots, within a window and in the owner's zone.
 
-Nothing here asks a clock or a server. An event is taken whole or not at all: if one of its lines
-cannot be kept to the letter, all of its UID is refused with a sentence, for half of it would start
-at times nobody wrote. Everything else in the calendar goes on.
+Nothing here uses a clock or a server. An event is accepted whole or refused whole with a sentence:
+if one of its lines cannot be honoured, a partial reading would start work at times nobody wrote.
+The other events of the calendar are not affected.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
-"""Who organises a calendar resource. Whatever is not written cleanly counts as a stranger's.
+"""Finds who organises a calendar resource. Anything ambiguous counts as a stranger's.
 
-A resource is believed to be one address's only if each of its events says so, once, with nothing
-left to guess: quotes closed, a bare `mailto:` of ASCII letters, nobody who acts for another.
+An address is accepted only if every event of the resource names it exactly once, in a clean form:
+closed quotes, a bare `mailto:` with ASCII letters, and no SENT-BY.
 """
 
 import re

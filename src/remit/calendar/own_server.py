@@ -1,8 +1,8 @@
-"""Remit's own calendar: a Radicale on loopback, as a process of its own, for as long as Remit runs.
+"""Remit's own calendar server: Radicale on loopback, as a child process.
 
-It is never loaded into our own process: one hostile event can keep it busy for ever, and then it
-does not even heed a request to end. So it is watched, and ended the hard way if need be. It cannot
-outlive us: a shell beside it holds a pipe from us, and kills it when the pipe closes.
+It never runs inside our process: one hostile event can keep it busy for ever, and then it ignores
+requests to stop. So it is watched and killed if necessary. It cannot outlive Remit: a shell beside
+it holds a pipe from us and kills it when the pipe closes.
 """
 
 import asyncio

@@ -1,12 +1,9 @@
-"""When a rule falls: on walls for days and longer, by the clock's ticking for minutes and hours.
+"""Computes when a recurrence rule falls: wall times for days and longer, elapsed time for less.
 
-A rule by the day, week, month or year names times on the wall; which instants they are is decided
-by who knows the zone. A rule by the hour or minute counts what passes: over the night when the
-clocks go back it runs in both of the hours that look the same, and when they go forward it does
-not run twice at once.
-
-Each day and each tick that is looked at is a step of the budget. Without a COUNT a rule is entered
-where the window begins, so what started long ago costs no more than what starts today.
+Rules by day, week, month or year give wall times; the caller converts them with the zone. Rules by
+hour or minute count elapsed time, so both of the repeated hours run when clocks go back, and none
+runs twice when they go forward. Each day or tick looked at is a step of the budget. A rule without
+COUNT is entered at the start of the window, so an old start costs nothing extra.
 """
 
 from calendar import monthrange

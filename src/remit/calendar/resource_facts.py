@@ -1,6 +1,6 @@
-"""What a trigger must know of a resource beside its starts: its name, and whether it is ours.
+"""What the calendar trigger needs besides the starts: a resource's UID, and whether Remit wrote it.
 
-Read line by line and forgivingly: what is broken is refused by who expands it.
+The lines are read leniently; the expansion refuses what is broken.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""RRULE as RFC 5545 writes it, read to the letter: what cannot be kept is refused by name."""
+"""Parses RRULE strictly after RFC 5545; a part that is not supported is refused by name."""
 
 import re
 from collections.abc import Callable, Mapping

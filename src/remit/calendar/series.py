@@ -1,7 +1,7 @@
-"""The occurrences of one UID: its rules and dates, less those taken out, with those changed.
+"""The occurrences of one UID: its rules and dates, minus exclusions, with overrides.
 
-The key of an occurrence is the start its rule gave it. So it stays the same when it is moved alone,
-and when it and all that follow are moved.
+The key of an occurrence is the start its rule gave it. So the key stays the same when one
+occurrence is moved, or when it and all later ones are moved.
 """
 
 from collections.abc import Iterator, Sequence

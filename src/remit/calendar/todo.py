@@ -1,8 +1,7 @@
-"""Our tasks in the list that phones see: written as they move, never read back as work.
+"""Writes tasks into the to-do list that phones show. The list is never read back as work.
 
-What somebody ticks there is noted in the task's log and means nothing else: a task is done when it
-is proven, not when a box is ticked. The box is then set back to how the task stands. What somebody
-deletes there stays away.
+If somebody ticks an item, the task's log notes it and the box is set back: a task is done when its
+contract is met. An item that somebody deletes is not written again.
 """
 
 import hashlib

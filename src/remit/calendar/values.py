@@ -1,4 +1,4 @@
-"""The values of a calendar's lines: dates and times, spans, periods and texts."""
+"""Parses iCalendar values: dates and times, durations, periods and texts."""
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo

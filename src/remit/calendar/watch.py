@@ -1,9 +1,9 @@
-"""The calendars, watched: what changed is read anew, what falls due becomes a task, once.
+"""Watches calendars: rereads what changed and creates one task for each due start.
 
-Each account is asked every so often what has changed since the last look. A start has its task a
-day before, so that it can be seen and moved; the task follows its event until it begins. What was
-missed is not run in a burst: by default the latest start of each event is run, and those before it
-are written down as skipped. What is to happen instead, the settings say.
+Each account is polled for changes. A start gets its task a day ahead, so that the owner can see and
+move it; the task follows its event until it begins. After a downtime only the latest missed start
+of each event runs by default, and the earlier ones are recorded as skipped. The settings can choose
+otherwise.
 """
 
 import asyncio

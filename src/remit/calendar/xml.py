@@ -1,4 +1,4 @@
-"""What CalDAV servers say in XML, read as hostile: no entities, no more of it than we can hold."""
+"""Parses the XML of CalDAV servers as hostile input: no entities, limited size."""
 
 from typing import Final, TypeAlias
 from urllib.parse import quote, unquote_to_bytes, urlsplit

@@ -1,11 +1,10 @@
-"""Zones: what a TZID means, and the instant a time on the wall is.
+"""Time zones: what a TZID means, and which instant a wall time is.
 
-A name of the IANA database is that zone, whatever the file says about it; names that Windows and
-some programs give it are mapped to one. Anything else must be described in the file. A zone nobody
-knows is refused: to take it for another one starts work at a wrong hour.
-
-A wall time that does not exist is read with the offset before the clocks jumped, as RFC 5545 3.3.5
-says: 02:30 is 03:30 that day. One that comes twice is its first.
+An IANA name is that zone, whatever the file says about it; names used by Windows and some programs
+are mapped to IANA names. Any other zone must be defined in the file, or the event is refused,
+because a guess would start work at a wrong hour. A wall time that does not exist uses the offset
+before the change (RFC 5545, 3.3.5): 02:30 becomes 03:30. Of a repeated wall time the first one
+counts.
 """
 
 from bisect import bisect_right

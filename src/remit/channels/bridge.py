@@ -1,4 +1,4 @@
-"""WhatsApp by a bridge: a program of the operator's that holds a linked device, over HTTP.
+"""WhatsApp through a bridge: a program of the operator with a linked device, over HTTP.
 
     POST {url}/messages  {"to": "41433650172129@lid", "text": "…", "id": "dlv-…"}
     2xx {"id": "3EB0…"}                          it was sent

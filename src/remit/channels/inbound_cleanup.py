@@ -1,4 +1,4 @@
-"""What came in by a channel is forgotten after a while: looked at once a day."""
+"""Deletes old inbound messages once a day."""
 
 from datetime import timedelta
 from typing import Final

@@ -1,9 +1,9 @@
-"""A long text in parts that each fit into a message.
+"""Splits a long text into parts that each fit into one message.
 
-Cut where a reader would pause: between paragraphs, lines, sentences, words, in this order. Never
-inside what is seen as one character, an address, or a pair of marks, unless that alone is longer
-than a message; then marks are closed before the cut and opened again after it, so that each part
-reads by itself. No word is lost: the parts hold the whole, but for blanks at the cuts.
+It cuts between paragraphs, lines, sentences or words, in this order. It never cuts inside a visible
+character, an address or a pair of marks, unless that alone is longer than a message; then the marks
+are closed before the cut and reopened after it. No word is lost: the parts hold the whole text
+except blanks at the cuts.
 """
 
 import re

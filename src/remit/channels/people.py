@@ -1,7 +1,8 @@
-"""People who write: who they are by the owner's book, and what may come of it.
+"""Who wrote an inbound message, by the owner's contacts, and what it may start.
 
-The owner speaks. A contact may start work, if the owner's settings say so for that door, and then
-with the owner's words: what he wrote himself is material. Of strangers nothing starts.
+The owner's messages are read as requests. A contact may start work if the settings allow it for
+that channel; the request is then the owner's text from the settings, and the contact's words are
+material. Strangers start nothing.
 """
 
 import hashlib

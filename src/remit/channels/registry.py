@@ -1,7 +1,7 @@
-"""The channels of a house as others know them, and what names of secrets stand for.
+"""The registry of channels by name, and the lookup of their secrets.
 
-Made in `setup`, which loads what each kind needs; who only asks which channels there are
-does not.
+`setup` builds it and loads what each kind needs; code that only asks which channels exist does not
+load that.
 """
 
 from collections.abc import Callable, Iterable, Mapping

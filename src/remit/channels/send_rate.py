@@ -1,4 +1,4 @@
-"""How fast a channel may be used, said before a byte leaves and without waiting."""
+"""Limits how fast a channel may send; it answers at once, before any byte leaves."""
 
 from collections import deque
 from datetime import datetime

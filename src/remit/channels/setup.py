@@ -1,7 +1,7 @@
-"""From settings and secrets to the channels of a house, by name.
+"""Builds the channels from settings and secrets.
 
-A secret is asked for at each use, so a renewed one needs no restart. One that is missing keeps
-nothing from starting: its channel answers that it is locked, and the owner is asked.
+A secret is looked up at each use, so a renewed one needs no restart. A missing secret does not stop
+the start: its channel answers that it is locked, and the owner is asked.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The terminal's door: one file a noun, each loaded only when it is called for."""
+"""The command line: one module per noun, loaded only when its command is called."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""`remit add`: entrust something in your own words, and get a receipt of what was understood."""
+"""`remit add`: create tasks from a message, and print a receipt of what was understood."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`remit audit`: does the store still say what was written into it, and do the logs?"""
+"""`remit audit`: check the store and the logs for changes made outside Remit."""
 
 import os
 from collections.abc import Iterator

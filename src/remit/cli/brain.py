@@ -1,4 +1,4 @@
-"""`remit brain`: what thinks now, and `remit brain use` to have something else think."""
+"""`remit brain`: show which model is used, and choose another with `remit brain use`."""
 
 import os
 import re

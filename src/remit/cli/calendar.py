@@ -1,4 +1,4 @@
-"""`remit calendar`: which calendars start work, how they stand, and how a phone reaches them."""
+"""`remit calendar`: which calendars start work, their state, and how a phone connects."""
 
 import asyncio
 import json as notation

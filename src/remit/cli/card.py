@@ -1,4 +1,4 @@
-"""A task as a card: what is worked on, where it goes, how it stands."""
+"""Renders a task as a card: its work, its deliveries and its status."""
 
 from collections.abc import Iterator
 from typing import Final

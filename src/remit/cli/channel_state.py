@@ -1,4 +1,4 @@
-"""How the channels of the settings stand, as far as can be seen without sending anything."""
+"""The state of the configured channels, as far as it can be known without sending."""
 
 import os
 from typing import Final

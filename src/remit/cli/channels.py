@@ -1,4 +1,4 @@
-"""`remit channels`: the ways out, whether each has what it needs, and a real message as a test."""
+"""`remit channels`: list channels and what each lacks, and send a real test message."""
 
 import json as notation
 import os

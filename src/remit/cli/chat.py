@@ -1,4 +1,4 @@
-"""`remit chat`: talk in the terminal, line by line; what becomes of tasks comes in between."""
+"""`remit chat`: a conversation in the terminal, with news about tasks in between."""
 
 import queue
 import sys

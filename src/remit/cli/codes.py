@@ -1,4 +1,4 @@
-"""What the program's exit says: one function for errors, one for where a task stands."""
+"""Exit codes: one function for errors, one for the status of a task."""
 
 from typing import Final
 

@@ -1,8 +1,8 @@
-"""A command's connection to the running Remit: reopened if it breaks, patient while Remit works.
+"""A command's connection to the running Remit: reconnects, and waits while Remit is alive.
 
-The server closes an idle connection after some seconds, and may be restarted. So a request that
-got no answer is sent again over a new connection, under the same Idempotency-Key: the server does
-it once. While no answer comes, /healthz says whether it is still worth waiting.
+The server closes idle connections and may be restarted. A request without an answer is sent again
+on a new connection with the same Idempotency-Key, so the server does it once. While no answer
+comes, /healthz tells whether waiting makes sense.
 """
 
 import http.client

@@ -1,4 +1,4 @@
-"""The contact book of this home, as a command reads it."""
+"""Loads the contact book of this home for a command."""
 
 from remit.intake.book import FILE, Contacts
 from remit.intake.recipients import ChannelName

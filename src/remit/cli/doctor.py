@@ -1,4 +1,4 @@
-"""`remit doctor`: every part looked at, each in a line, with what to do."""
+"""`remit doctor`: check every part, one line each, with what to do."""
 
 import os
 import platform

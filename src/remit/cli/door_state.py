@@ -1,4 +1,4 @@
-"""How the doors in stand, as far as can be seen without opening them."""
+"""The state of inbound rules, hooks and folders, without opening any of them."""
 
 import os
 from collections.abc import Iterator, Sequence

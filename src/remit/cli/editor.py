@@ -1,4 +1,4 @@
-"""The owner's own editor, on a text that is to be sent."""
+"""Opens the owner's editor on a text that is to be sent."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""An entry of the journal as a sentence: who did what to a task, and why."""
+"""Renders a journal event as a sentence: who did what to a task, and why."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

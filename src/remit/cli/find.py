@@ -1,4 +1,4 @@
-"""From what a person types to the one thing that is meant: ids, prefixes, `-` for stdin."""
+"""Resolves what a person types to one task: ids, prefixes, `-` for stdin."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""How often: words as a person says them, a span of time, or a line of cron."""
+"""Parses how often something repeats: words, a duration, or a cron line."""
 
 import os
 from datetime import datetime

@@ -1,7 +1,7 @@
-"""Through the wall: no Remit runs here, so this process holds the directory for a moment.
+"""The client used when no Remit runs here: this process locks the directory for a moment.
 
-The engine is not started, unless the caller waits for a task: then it works here until that task
-rests, and stops in good order.
+The engine starts only if the caller waits for a task; then it runs here until that task rests, and
+stops in good order.
 """
 
 import asyncio

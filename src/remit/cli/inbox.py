@@ -1,4 +1,4 @@
-"""`remit inbox`: what waits for the owner, one question at a time."""
+"""`remit inbox`: answer what waits for the owner, one question at a time."""
 
 from datetime import datetime
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""`remit log`: what happened to a task, line by line, and what is happening."""
+"""`remit log`: what happened to a task, line by line, and what is happening now."""
 
 import os
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`remit ls`: the newest tasks, one line each."""
+"""`remit ls`: list the newest tasks, one line each."""
 
 import os
 from collections.abc import Iterator

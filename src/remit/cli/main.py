@@ -1,4 +1,4 @@
-"""`remit`: the commands, and what becomes of an error.
+"""`remit`: registers the commands and handles their errors.
 
 Each command is named here and loaded only when it is called, so that none pays for another.
 """

@@ -1,7 +1,7 @@
-"""`remit mcp`: the Remit that runs here, as an MCP server on stdin and stdout.
+"""`remit mcp`: the running Remit as an MCP server on stdin and stdout.
 
-Each line is handed to it as it is, and what it answers comes back as a line. Whoever speaks this
-way is an agent: it entrusts, looks and stops, and decides nothing.
+Each line is passed on to it unchanged, and its answer is printed as a line. A caller here counts as
+an agent: it may create, read and stop tasks, but decide nothing.
 """
 
 import http.client

@@ -1,4 +1,4 @@
-"""How the ways stand by which the owner is told, and the calendars, seen without sending."""
+"""The state of notice channels and calendars, without sending anything."""
 
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,4 +1,4 @@
-"""`remit open`: the dashboard in your browser, signed in."""
+"""`remit open`: open the dashboard in the browser, signed in."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""The flags that several commands share, and how a flag is written."""
+"""Flags that several commands share, and helpers to declare one."""
 
 from typing import Annotated, TypeAlias
 

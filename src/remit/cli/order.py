@@ -1,4 +1,4 @@
-"""What `remit add` was told, before it is anybody's task."""
+"""The arguments of `remit add`, before a task exists."""
 
 from datetime import datetime
 

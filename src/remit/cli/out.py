@@ -1,7 +1,7 @@
-"""The only way out to the terminal: data on stdout, words on stderr, nothing unclean on either.
+"""All terminal output: data on stdout, messages on stderr, cleaned of control characters.
 
-Whatever is printed is cleaned here, piece by piece, before our own colours are put around it. So
-no title, reply or question that came from outside can move the cursor or paint over a line.
+Every piece is cleaned before colours are added, so no title, reply or question from outside can
+move the cursor or overwrite a line.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""What goes on meanwhile, on stderr: a live line on a terminal, plain lines elsewhere."""
+"""Progress on stderr: a live line on a terminal, plain lines elsewhere."""
 
 import sys
 from collections.abc import Callable, Iterator

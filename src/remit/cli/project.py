@@ -1,4 +1,4 @@
-"""`remit project`: set a project up, with what its own files say, and list those there are."""
+"""`remit project`: set up a project from what its own files say, and list projects."""
 
 import json as notation
 import os

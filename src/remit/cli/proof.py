@@ -1,4 +1,4 @@
-"""How a task is proven, for a terminal: its contract, what the checks found, and who tried."""
+"""Renders the proof of a task: its contract, the checks' findings, and the attempts."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""Which question is meant: by its own id, or by the task that asks it."""
+"""Finds the review that is meant: by its own id, or by its task."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""How well your model reads messages, beside the closed patterns: the exam, and the whole score."""
+"""Compares how well a model reads messages with the closed patterns: the exam and its score."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""`remit recall`: tasks like others, how their index stands, to be made anew, or switched off."""
+"""`remit recall`: find similar tasks; show, rebuild or switch off the index."""
 
 from typing import Annotated, Final, cast
 

@@ -1,4 +1,4 @@
-"""What was understood: when it runs, to whom it goes, and what became of every clause."""
+"""Renders what was understood of a message: when, to whom, and what became of every clause."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`remit reflect`: what is written down of ended tasks, when it is looked at, and a look now."""
+"""`remit reflect`: the state of reflection, and a reflection run now."""
 
 from datetime import datetime
 from pathlib import Path

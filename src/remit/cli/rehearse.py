@@ -1,4 +1,4 @@
-"""`remit rehearse`: what would happen, and nothing is stored."""
+"""`remit rehearse`: show what would happen, without storing anything."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`remit rehearse calendar`: when the events of a file would start, and what would be refused."""
+"""`remit rehearse calendar`: when a file's events would start, and which would be refused."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`remit rehearse contract`: how one would tell that a task is done, before anybody works on it."""
+"""`remit rehearse contract`: which contract a task would get."""
 
 import sys
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`remit rehearse priority`: how urgent a task would be, and by which rule; nothing is stored."""
+"""`remit rehearse priority`: which priority a task would get, and by which rule."""
 
 import json as text_json
 import os

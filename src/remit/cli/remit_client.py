@@ -1,4 +1,4 @@
-"""One door for everything that writes: to the Remit that runs here, or straight into the file."""
+"""One client for everything that writes: through the running Remit, or directly into the file."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress

@@ -1,4 +1,4 @@
-"""Over HTTP: a Remit runs in this directory, so it is asked to do it."""
+"""The client over HTTP, used when a Remit runs in this directory."""
 
 import json
 from collections.abc import Callable

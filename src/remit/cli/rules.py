@@ -1,4 +1,4 @@
-"""`remit rules`: what ranks tasks, whether the file is right, and what a change would do."""
+"""`remit rules`: list the priority rules, check the file, and try out a change."""
 
 import os
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""`remit schedule`: what comes back, when it comes next, and a word on one slot or on all."""
+"""`remit schedule`: list series and their next runs; change one slot or a whole series."""
 
 import os
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""`remit secrets`: set, list and delete what settings know by name alone.
+"""`remit secrets`: set, list and delete the secrets that settings refer to by name.
 
-A value comes from the standard input or is asked for, and is never typed into a command: there it
-would stand in the list of processes and in the shell's history. None is ever shown.
+A value comes from stdin or a prompt, never from the command line, where it would show in the
+process list and the shell history. No value is ever printed.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""`remit show`: the card of a task, then its times, what it sent, its runs, its questions."""
+"""`remit show`: a task's card, then its times, deliveries, runs and questions."""
 
 import os
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Several ids, one command: what became of each, and the code that says so."""
+"""Counts the results of a command over several ids, and gives the exit code."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar

@@ -1,4 +1,4 @@
-"""What the owner does to tasks: run, retry, pause, undo, resume, cancel, delete, vouch."""
+"""Commands on tasks: run, retry, pause, undo, resume, cancel, delete, vouch."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,7 @@
-"""Keys of requests that were sent and never answered.
+"""Stores the keys of requests that got no answer.
 
-Nobody knows whether such a request was done. So its key is kept for an hour, and the same command
-uses it again: the server then tells what came of it instead of doing it a second time.
+Nobody knows whether such a request was done. So its key is kept for an hour and the same command
+uses it again: the server then returns the first result instead of repeating the work.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""`remit up`: the house opened, the engine at work, the door listening, until told to stop."""
+"""`remit up`: start the app, the engine and the HTTP server, and run until stopped."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""`remit verify`: does the work in this folder meet its contract? It changes nothing."""
+"""`remit verify`: check whether the work in this folder meets its contract. Changes nothing."""
 
 import asyncio
 import json as jsons

@@ -1,4 +1,4 @@
-"""Waiting for a task: its steps as they end on stderr, what came of it on stdout."""
+"""Waits for a task: its steps on stderr, its result on stdout."""
 
 from remit.cli import event_text, find, out, progress, words
 from remit.cli.out import StyledText

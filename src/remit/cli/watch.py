@@ -1,4 +1,4 @@
-"""Looks at one task through the file until it rests, whoever works on it."""
+"""Watches one task through the database file until it rests, whichever process runs it."""
 
 from collections.abc import Callable
 from typing import Final

@@ -1,4 +1,4 @@
-"""`remit why`: which rule set a task's priority, and how it came to stand where it stands."""
+"""`remit why`: which rule set a task's priority, and how it got its status."""
 
 import os
 from datetime import datetime

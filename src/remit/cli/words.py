@@ -1,4 +1,4 @@
-"""How things are called in the terminal: states, times, people."""
+"""Words for the terminal: statuses, times, people."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -1,7 +1,7 @@
-"""A question that is no task, answered by a model that may look and may not touch.
+"""Answers a question that is no task, with a model that can read but not act.
 
-It is told the talk, the tasks that were spoken of and how they stand; it may search for tasks and
-read their logs. Whatever it claims was done is held against the records (`promise.py`).
+The model gets the conversation and the status of the tasks mentioned; it may search tasks and read
+their logs. Anything it claims to have done is checked against the records (`promise.py`).
 """
 
 from collections.abc import Iterator, Sequence

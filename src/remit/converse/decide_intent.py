@@ -1,7 +1,7 @@
-"""What a turn is taken for, decided once: written down before anything is done, and done after.
+"""Decides once what a turn means, and stores that before acting on it.
 
-Nothing is guessed. Where two tasks may be meant, where words may be an answer or something new, the
-owner is asked, and his next words settle it.
+Nothing is guessed: if two tasks could be meant, or a turn could be an answer or a new request, the
+owner is asked and the next turn settles it.
 """
 
 from collections.abc import Sequence

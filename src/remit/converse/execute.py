@@ -1,4 +1,4 @@
-"""What was meant is done, and put into words. To do it again after a cut changes nothing."""
+"""Executes a decided intent and writes the answer. Repeating it after a crash changes nothing."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta

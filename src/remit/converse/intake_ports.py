@@ -1,4 +1,4 @@
-"""What talk needs of other rooms, which it does not know: ears, hands, perhaps a mind."""
+"""Ports for what conversations need from other packages: intake, task operations, a brain."""
 
 from collections.abc import Sequence
 from datetime import datetime

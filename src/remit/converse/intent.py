@@ -1,4 +1,4 @@
-"""What a turn may be taken for, and what a time makes of a task."""
+"""The intents a turn may have, and how a new time changes a task."""
 
 from datetime import datetime
 from enum import StrEnum

@@ -1,7 +1,7 @@
-"""What a sentence of the owner asks about tasks that are there: an act, a look, a correction.
+"""Parses the owner's sentences about existing tasks: commands, queries, corrections.
 
-Only sentences of a known form are read here. Everything else is for intake, which reads what is to
-be done, or for a model, which answers questions and does nothing.
+Only closed sentence forms are read here. Everything else goes to intake, which reads new work, or
+to a model, which answers questions and cannot act.
 """
 
 import re

@@ -1,8 +1,7 @@
-"""What happens, told the owner: in conversations at once, over other ways soon; each thing once.
+"""Follows the journal and notifies the owner: in conversations at once, elsewhere as notices.
 
-The journal is followed from where it was told last. The turns, the notices and the place reached
-are one write, and each of them is named after what it tells, so that nothing is told twice and
-nothing is left out, whatever is cut in between.
+It continues from its last stored place. Turns, notices and the new place are one write, and each
+has a key derived from its event, so nothing is sent twice or left out after a crash.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence

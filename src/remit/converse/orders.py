@@ -1,7 +1,7 @@
-"""An order about what is there, in words of a known form or found by a model.
+"""Reads a command about existing tasks, by closed forms or through a model.
 
-Where two tasks may be meant, the owner is asked. What a model finds is followed only as far as it
-can be taken back; anything else it may only propose.
+If two tasks could be meant, the owner is asked. A model's reading is carried out only if it can be
+undone; anything else it may only propose.
 """
 
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Set phrases of every language, and how a sentence is held against them.
+"""Matches sentences against the set phrases of every language.
 
-The words are data: the table `[talk]` of the language files. A sentence is a phrase only as a
-whole. A star stands for one word or several; so does a tilde, whose words do not matter.
+The phrases are data: the `[talk]` table of the language files. Only a whole sentence can match. A
+star stands for one or more words; so does a tilde, whose words are ignored.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Where the owner is told what became of a task."""
+"""Where the owner is told the result of a task."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -1,8 +1,8 @@
-"""An answer that claims an act is held against the records before it is shown.
+"""Checks an answer that claims an action against the records before it is shown.
 
-A model that answers can do nothing: it has no hands. So whatever it says it did must have been done
-by a task, and be on record. The claims are found by code, sentence by sentence, in three languages;
-who finds too many costs the owner a second look, who finds too few lets a lie pass.
+The answering model cannot act, so whatever it claims must have been done by a task that is on
+record. Code finds the claims sentence by sentence, in three languages. A false match costs the
+owner a second look; a missed one lets a false claim pass.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What is said of a message: the card of what was understood, or a word to talk."""
+"""The answer to a message: the card of what was understood, or a reply to small talk."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What the records say, in sentences: how tasks stand, what was done when, what was understood."""
+"""Sentences about what is stored: the status of tasks, what was done when."""
 
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta

@@ -1,4 +1,4 @@
-"""What talk sees when it looks up: the turn, what was said before it, the tasks, the questions."""
+"""Loads what a turn is read against: earlier turns, tasks and open questions."""
 
 import re
 from collections.abc import Iterable, Mapping

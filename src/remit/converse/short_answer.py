@@ -1,4 +1,4 @@
-"""What the owner decides with a few words in answer to one question, such as by mail."""
+"""Reads a short decision on one question, such as a reply by mail."""
 
 from typing import Final
 

@@ -1,8 +1,8 @@
-"""Talk: what the owner says is kept before it is answered, and answered once.
+"""The conversation loop: a turn is stored before it is answered, and answered once.
 
-A turn is stored, then understood, then acted on, then answered; each of these is written before the
-next begins. Whatever is cut in between is taken up again at the next start. Turns of one
-conversation are understood in their order; a model that takes its time keeps nobody waiting.
+A turn is stored, understood, acted on and answered; each step is stored before the next begins, so
+an interrupted turn continues at the next start. Turns of one conversation are handled in order; a
+slow model delays no other conversation.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Which task is meant: by what was spoken of last, or by words of its title."""
+"""Finds which task is meant: the one mentioned last, or by words of its title."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -1,12 +1,10 @@
-"""Claim, send, write down: at most one accepted send per delivery and human decision.
+"""The courier claims, sends and records: at most one accepted send per delivery and decision.
 
-The claim is on the disk before the first byte leaves. If the process dies between the claim and
-the record, nobody can know whether the message arrived; then it is not sent again, it is asked.
-
-One kind of channel is given a doubtful message again without a question: one that knows it by its
-key and takes it once (`SendGuarantee.KEY`: webhooks, some bridges). Its `find` is that giving. A
-yes
-settles the doubt; a no is about this giving alone, and the doubt stays.
+The claim is committed before the first byte leaves. If the process dies between claim and record,
+nobody knows whether the message arrived; then the owner is asked and it is not sent again. One kind
+of channel gets an unknown message again without asking: one that recognises it by its key and
+accepts it once (`SendGuarantee.KEY`: webhooks, some bridges). Its `find` repeats the send. A yes
+settles the delivery; a no concerns only this attempt, and the delivery stays unknown.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""One message with notices in it: sent once, settled by its answer, looked into if nobody knows.
+"""One message with notices: sent once, settled by the answer, looked up if unknown.
 
-Only a channel that knows a message by its key, or can look it up, clears a doubt. What never left
-may go again, as the channel asks for; what may have arrived does not.
+Only a channel that recognises a message by its key, or can look it up, resolves an unknown send. A
+message that never left may be sent again; one that may have arrived is not.
 """
 
 import asyncio

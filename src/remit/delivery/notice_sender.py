@@ -1,9 +1,8 @@
-"""Tells the owner what was decided to be told, over browsers and channels: each thing once.
+"""Sends decided notices to the owner's browsers and channels, each once.
 
-A notice is claimed, on the disk, before the first byte leaves; then comes the answer, and then the
-record. If Remit dies in between, nobody knows, and it is not told again: only a channel that knows
-a message by its key, or can look it up, clears that doubt. A notice is no task and no event, so
-nothing is ever told about one.
+A notice is claimed on disk before the first byte leaves; then comes the answer, then the record. If
+Remit dies in between, the notice is not sent again, unless the channel recognises a message by its
+key or can look it up. A notice is neither a task nor an event, so no notice is ever about a notice.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""The words of a notice: a title, one line, a link; whatever a title holds, it is only words.
+"""The text of a notice: a title, one line and a link.
 
-A title may come from a stranger's mail or calendar. So nothing of it marks up a letter, leads
-anywhere, or begins a line: the one link in a notice is the dashboard's.
+A title may come from a stranger's mail or calendar. So it cannot format the message, link anywhere,
+or start a line: the only link is to the dashboard.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What the courier keeps to: whom it may write to, when, and how often."""
+"""The courier's limits: whom it may write to, when, and how often."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, tzinfo

@@ -1,4 +1,4 @@
-"""How long to wait before the next try, by what went wrong."""
+"""How long to wait before the next try, by kind of error."""
 
 from random import Random
 from typing import Final

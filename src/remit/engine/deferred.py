@@ -1,7 +1,7 @@
-"""What happens when a group ends: what its tasks put off is checked, once, and each is told.
+"""Runs the deferred checks of a group when it ends, once, and records the result on each task.
 
-Who waits is in the store, so a process that dies in the middle costs a second look and nothing
-else: what was found is written in one transaction, with the question to the owner if it is bad.
+Who waits is in the store, so a crash costs only a second check. The findings are written in one
+transaction, with a question to the owner if a check failed.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""From what a run came to, to what is written down."""
+"""Turns a run's outcome or error into what is stored."""
 
 from datetime import datetime, timedelta
 from random import Random

@@ -1,4 +1,4 @@
-"""What code work leaves behind when its task is over: its worktree is put away, its branch kept."""
+"""Removes the worktree of a finished task and keeps its branch."""
 
 from collections.abc import Collection
 from contextlib import suppress

@@ -1,7 +1,7 @@
-"""The engine for one machine: claims what is due, runs it, and sleeps when nothing is.
+"""The engine for one machine: claims due tasks, runs them, and sleeps when none is due.
 
-What waits is a row, never a coroutine: a task that is scheduled, paused, retried or asked about
-costs no memory. The engine wakes when something was written, or when the next row falls due.
+A waiting task is a row, never a coroutine: scheduled, paused, retried or asking tasks cost no
+memory. The engine wakes on a write, or when the next row is due.
 """
 
 import asyncio

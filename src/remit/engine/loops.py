@@ -1,4 +1,4 @@
-"""What runs beside the tasks: the logs that are written from the journal."""
+"""Background loops of the engine: task logs written from the journal."""
 
 from pathlib import Path
 

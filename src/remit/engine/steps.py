@@ -1,4 +1,4 @@
-"""A leg's memory on the store: every step, move and send is written down under the lease."""
+"""The steps of a leg on the store: every step, move and send is written under the lease."""
 
 import asyncio
 import contextlib

@@ -1,7 +1,7 @@
-"""YAML, read strictly and within bounds: each part knows its line, and no alias is followed.
+"""A strict YAML reader with limits: each node knows its line, and aliases are refused.
 
-The text is read once, event by event, and the tree is built without recursion. So a hostile file
-is refused at the first line that breaks a rule, whatever follows it.
+The text is read once, event by event, and the tree is built without recursion, so a hostile file is
+refused at the first line that breaks a rule.
 """
 
 from collections.abc import Collection, Iterable

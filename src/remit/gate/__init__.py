@@ -1,4 +1,4 @@
-"""Nothing leaves the house but what the brain put between the tags.
+"""The gate: finds the one deliverable of a reply, or says why there is none.
 
 The gate finds the one deliverable of a reply, or says why there is none. When it is not sure, it
 holds the task for its owner; it never guesses, never cuts, and never mends. It reads each

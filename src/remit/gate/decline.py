@@ -1,7 +1,7 @@
-"""Nothing to say, in whatever spelling: empty to the eye, or the brain's word that it declines.
+"""Detects a reply that declines: visually empty, or the word NONE in any spelling.
 
-The word is NONE. It may come in other letters, in other cases, in marks and quotes, with its reason
-behind it; only a sentence that goes on from it ("None of the flights …") is a message.
+NONE may come in other scripts, cases, marks and quotes, and with a reason after it. Only a sentence
+that continues from it ("None of the flights …") is a message.
 """
 
 import re

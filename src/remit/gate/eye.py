@@ -1,8 +1,8 @@
-"""A text as the eye reads it: one form of each letter, and nothing that cannot be seen.
+"""Folds a text to how it looks: one form of each letter, nothing invisible.
 
-Folding is for looking only; what is sent is never folded. Each character is folded by itself, so
-that the time is linear: to normalise a whole text is not, for a long run of accents is sorted.
-Line ends stay, so that a line of the folded text is a line of the text.
+Folding is for comparison only; the text that is sent is never folded. Each character is folded
+alone, so the time is linear (normalising a whole text sorts long runs of accents). Line ends stay,
+so line numbers match the original.
 """
 
 import re

@@ -1,9 +1,9 @@
-"""Characters that a reader cannot see, or that make a text look like another.
+"""Finds characters that a reader cannot see, or that disguise a text.
 
-Some of them belong to good writing, in their place: joiners in Persian, in Hindi and in emoji,
-direction marks in Hebrew and Arabic, variation selectors after what they vary, soft hyphens within
-words, the tag characters of three flags. Out of their place they are held; and so is a text with
-more of them than writing needs, for a choice that nobody sees can carry a message.
+Some belong to correct writing: joiners in Persian, Hindi and emoji, direction marks in Hebrew and
+Arabic, variation selectors, soft hyphens within words, the tag characters of three flags. In any
+other place they are held, and so is a text with more of them than writing needs, because they could
+carry a hidden message.
 """
 
 import re

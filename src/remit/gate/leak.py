@@ -1,4 +1,4 @@
-"""What belongs to the work and not to the message: our words, our names, a model's markup."""
+"""Finds internal material in a message: our instructions, our names and ids, a model's markup."""
 
 import re
 from collections.abc import Callable, Collection, Iterable

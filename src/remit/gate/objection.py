@@ -1,4 +1,4 @@
-"""Why a text is held: a class for the code, and a sentence for the person who is asked."""
+"""Why a text is held: a reason for code, and a sentence for the owner."""
 
 from enum import StrEnum
 from typing import Final

@@ -1,7 +1,7 @@
-"""The one pair of tags in a reply, where it stands for itself and is no example.
+"""Finds the one pair of tags in a reply that is no quotation or example.
 
-Tags are looked for twice: to the letter, and as the eye reads them. If the two looks do not agree,
-something was meant as a tag that is none, or is none that was meant as one: nobody guesses which.
+Tags are searched twice: exactly, and in the folded text. If the two results differ, something looks
+like a tag and is none; the reply is held.
 """
 
 import re

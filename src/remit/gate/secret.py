@@ -1,6 +1,6 @@
-"""Keys and passwords: by the shapes vendors gave them, and those of this house by what they are.
+"""Finds keys and passwords: by the formats of vendors, and Remit's own secrets by value.
 
-The sentence that says a secret was found never repeats it.
+The sentence that reports a secret never repeats it.
 """
 
 import base64

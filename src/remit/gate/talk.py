@@ -1,7 +1,7 @@
-"""What models say about their work, in several languages. The phrases are data: machine_talk.toml.
+"""Finds phrases with which models talk about their work, in several languages.
 
-A text is read word by word: each word leads to the few phrases that begin with it, so the time
-grows with the text and not with the number of phrases.
+The phrases are data: machine_talk.toml. Each word of a text leads to the few phrases that begin
+with it, so the time grows with the text and not with the number of phrases.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

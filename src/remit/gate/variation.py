@@ -1,9 +1,9 @@
-"""Variation selectors: invisible characters that choose between two forms of the one before them.
+"""Checks variation selectors: invisible characters that choose a form of the one before them.
 
-There are 260 of them, so one behind each character of a text could carry a hidden byte. One is
-taken only where Unicode defines it: behind an emoji, behind signs and letters that have a second
-form, and behind an ideograph, as Japanese names have it. For ideographs there are tens of thousands
-of registered forms, so there the number in one text is limited as well.
+There are 260 of them, so one after each character could carry a hidden byte. A selector is accepted
+only where Unicode defines it: after an emoji, after signs and letters with a second form, and after
+an ideograph. For ideographs tens of thousands of forms are registered, so their number in one text
+is limited as well.
 """
 
 import re

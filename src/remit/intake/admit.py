@@ -1,4 +1,4 @@
-"""A cue becomes a task; what cannot be read is refused with a sentence, and nothing is stored."""
+"""Turns a cue into a stored task. Bad input is refused with a sentence, and nothing is stored."""
 
 import re
 from collections.abc import Callable, Collection

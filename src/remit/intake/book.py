@@ -1,4 +1,4 @@
-"""The contact book: `contacts.yaml` read strictly, and read again when it has changed.
+"""The contact book: `contacts.yaml`, parsed strictly and reloaded when it changes.
 
 - name: Anna Weber
   aliases: [Anna, my sister]

@@ -1,7 +1,7 @@
-"""What the owner wrote into a calendar of his, read like a message: what goes out, and to whom.
+"""Reads an event of the owner's calendar like a message: what is sent, and to whom.
 
-The event says when, so a time in its words decides nothing. Words that send nothing are taken as
-they stand. An event is one task: what its words ask for beside it is asked about.
+The event sets the time, so a time in its words is ignored. Words that send nothing become the task
+as they are. One event is one task: whatever else its words ask for becomes a question.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence

@@ -1,7 +1,7 @@
-"""Whether the owner says no more than: run this command of mine.
+"""Detects a message that only says: run this command.
 
-It is a comparison with what the owner wrote into his settings, not a reading of what he may mean:
-a verb of running, the command's exact name, and nothing else that matters.
+It compares the message with the settings: a verb of running, the exact name of a command, and
+nothing else that matters.
 """
 
 import unicodedata

@@ -1,7 +1,7 @@
-"""A message of the owner becomes tasks, with one card for all that it leaves open.
+"""Turns a message of the owner into tasks, with one card for everything open.
 
-All tasks of a message and the card about them are stored in one transaction, then
-acknowledged. The same message twice, told by its source, is the same tasks.
+All tasks of a message and its card are stored in one transaction, then acknowledged. The same
+source twice gives the same tasks.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the owner said, and what was understood of it, as it is told to whoever asked."""
+"""A message of the owner and what was understood of it, as JSON for the caller."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime

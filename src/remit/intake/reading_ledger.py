@@ -1,4 +1,4 @@
-"""Every word of a message is given to a task, or kept in its instructions, or was only talk."""
+"""Accounts for every word of a message: used by a task, kept in instructions, or small talk."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol

@@ -1,6 +1,7 @@
-"""An answer of the owner is worked into his task. Pure: it runs where the decision is written.
+"""Applies the owner's answer to a task. Pure: it runs where the decision is written.
 
-What cannot be read is asked again, with what was not understood. Nothing is guessed, nothing lost.
+An answer that cannot be read is asked again, with what was not understood. Nothing is guessed or
+lost.
 """
 
 from collections.abc import Callable, Mapping, Sequence

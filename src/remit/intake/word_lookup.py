@@ -1,4 +1,4 @@
-"""What begins at each word of a message: somebody's name, a verb, a channel, a time."""
+"""What begins at each word of a message: a name, a verb, a channel, a time."""
 
 from functools import cache, cached_property
 

@@ -1,4 +1,4 @@
-"""Where spans and numbers go: over OTLP, to the address that the environment names."""
+"""Exports spans and metrics over OTLP to the address in the environment."""
 
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

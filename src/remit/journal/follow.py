@@ -1,4 +1,4 @@
-"""The journal as a stream: everything since a place, then everything to come."""
+"""The journal as a stream: everything since a place, then new events."""
 
 import asyncio
 from collections.abc import AsyncIterator

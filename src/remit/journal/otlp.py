@@ -1,4 +1,4 @@
-"""Whether somebody collects spans and numbers, as the environment says it."""
+"""Whether the environment asks for OTLP export."""
 
 import os
 from typing import Final

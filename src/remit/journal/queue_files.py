@@ -1,8 +1,7 @@
-"""Writes each open question as `hitl_queue/{review-id}.json`; the rows are the truth.
+"""Writes each open question as `hitl_queue/{review-id}.json`; the database is authoritative.
 
-The files are for reading alone: what is decided is decided through a door, and the file goes away.
-They follow the journal. Whatever a crash left behind is put right at the next start, for then the
-folder is held against the store, whole.
+The files are only for reading: a decision goes through the API, and then the file is removed. They
+follow the journal; at each start the folder is compared with the store and repaired.
 """
 
 from collections.abc import Iterable, Sequence

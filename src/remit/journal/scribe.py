@@ -1,7 +1,7 @@
-"""Writes `tasks/logs/{id}.jsonl` from the journal; the rows are the truth, the files a copy.
+"""Writes `tasks/logs/{id}.jsonl` from the journal; the database is authoritative.
 
-Each line carries its place in the journal, so a file that was cut mid-line, or is missing, is
-mended by writing on from the last whole line.
+Each line has its place in the journal, so a missing or truncated file is repaired by writing on
+from the last complete line.
 """
 
 import json

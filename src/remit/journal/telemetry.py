@@ -1,8 +1,7 @@
-"""The journal as spans and numbers, for whoever collects them; an extra, and silent without it.
+"""Exports the journal as spans and metrics, if the extra is installed.
 
-They are made from what is written down, so nothing is told that did not happen, and nothing waits
-for a collector. No content goes along: names of steps, statuses and channels' answers, and the ids
-of tasks; never a title, a text, a person or an address.
+They are made from stored events, so nothing waits for a collector. No content is exported: only
+step names, statuses, channel answers and task ids; never a title, a text, a person or an address.
 """
 
 import asyncio

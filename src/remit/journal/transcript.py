@@ -1,4 +1,4 @@
-"""An event as a line of a task's log, in S3's transcript form."""
+"""Renders an event as a line of a task's log, in S3's transcript form."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""Who tried a task, how each try ended, and how often each criterion was checked.
+"""Who tried a task, how each attempt ended, and how often each criterion was checked.
 
-Steps are kept for good, so this is read from what was written down while it happened.
+It is computed from stored steps, which are kept for ever.
 """
 
 from collections import Counter

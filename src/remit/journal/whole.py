@@ -1,4 +1,4 @@
-"""Work in a thread that is never left behind: who is told to stop goes when it is done."""
+"""Runs work in a thread that is never abandoned: a cancelled caller waits until it is done."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,6 +1,6 @@
-"""The words of requests, of all languages together: people mix them in one sentence.
+"""The words of requests in all languages together, because people mix them in one sentence.
 
-They are data: the sections `[words]` and `[verbs]` of the languages' files.
+They are data: the sections `[words]` and `[verbs]` of the language files.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""Which revision a message speaks, and whether what it says about itself agrees.
+"""Reads the protocol revision of a message and checks it against its headers.
 
-The current revision has no handshake: each request carries its version and what the client can do,
-and over HTTP three headers repeat what the body says. An older client shakes hands first.
+In the current revision there is no handshake: each request carries its version and the client's
+capabilities, and over HTTP three headers repeat them. An older client sends a handshake first.
 """
 
 import base64

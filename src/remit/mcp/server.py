@@ -1,4 +1,4 @@
-"""One message of a client, answered: tools, resources, and tasks as the extension has them."""
+"""Answers one MCP message: tools, resources, and tasks as the extension defines them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias

@@ -1,4 +1,4 @@
-"""What an agent is told of a task: how it stands and what came of it, labelled, never how."""
+"""MCP JSON of a task: its status and its labelled result, not how it was done."""
 
 from typing import Final
 

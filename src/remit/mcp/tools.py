@@ -1,4 +1,4 @@
-"""The tools: what each takes, what it gives, and what it does. None of them decides anything."""
+"""The MCP tools: arguments, results and behaviour. None of them decides a review."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Final, TypeAlias, TypeVar, cast

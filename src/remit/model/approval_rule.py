@@ -1,4 +1,4 @@
-"""What a question is about, for who must decide: which rule asks, and what would go where."""
+"""What a review is about: which rule asks, and what would be sent where."""
 
 import json
 from collections.abc import Mapping

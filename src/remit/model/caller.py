@@ -1,4 +1,4 @@
-"""Who calls, and what for: a person with every right, or a program with some."""
+"""Who calls and with which scopes: the owner, or a program."""
 
 from enum import StrEnum
 from typing import Final

@@ -1,4 +1,4 @@
-"""Values to JSON and back, by their types. Unknown fields are refused, not dropped."""
+"""Values to JSON and back, by their types. Unknown fields are refused."""
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping

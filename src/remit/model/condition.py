@@ -1,4 +1,4 @@
-"""Limits that the owner set in words: kept with the task, shown, and enforced by code."""
+"""Limits that the owner set in words: stored with the task, shown, and enforced by code."""
 
 from collections.abc import Iterable
 from datetime import datetime, time, timedelta

@@ -1,4 +1,4 @@
-"""A rule about a contact that the owner's own words ask for: a proposal, until it is accepted."""
+"""A contact rule that the owner's words ask for: a proposal until it is accepted."""
 
 import hashlib
 from typing import Final, cast

@@ -1,4 +1,4 @@
-"""How one can tell that a task is done, written down before the work begins."""
+"""Contracts and verdicts: how to tell that a task is done, fixed before the work begins."""
 
 import hashlib
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Talk: conversations and their turns."""
+"""Conversations and their turns."""
 
 from datetime import datetime
 from enum import StrEnum

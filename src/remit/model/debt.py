@@ -1,4 +1,4 @@
-"""Files whose tests failed: for a while more is asked of a change that touches them.
+"""Test debt: files whose tests failed need extra checks for a while.
 
     book = failed(Book(), ("src/cart.py",), now)
     alive(book, now)                    # what still counts

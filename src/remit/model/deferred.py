@@ -1,8 +1,7 @@
-"""What is checked later: criteria that wait for their group, and what becomes of them.
+"""Deferred criteria: checks that wait for the end of a group.
 
-A group is whatever ends as one: the stories of a requirements document, the runs of a series that
-are at work, or a day. What waits for the same group, on the same branch of the same project, is
-one batch and is checked once.
+A group is what ends together: the stories of a requirements document, the running tasks of a
+series, or a day. Criteria of the same group, branch and project are one batch and are checked once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""One send to one recipient on one channel, and what a channel may answer."""
+"""A delivery: one send to one recipient on one channel, and what a channel may answer."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""How a delivery may move, and what an answer makes of it.
+"""The transitions of a delivery, and what each answer makes of it.
 
 This is the only definition. The store, the engine and the audit use it; a test compares the guards
 in the store's SQL with it.

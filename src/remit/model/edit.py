@@ -1,4 +1,4 @@
-"""What the owner changes about a task that has not begun."""
+"""The changes an owner may make to a task that has not begun."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""What happened, in the past tense, each entry bound to the one before by a hash."""
+"""Events: what happened, in the past tense, each linked to the one before by a hash."""
 
 import hashlib
 from datetime import datetime

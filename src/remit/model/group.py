@@ -1,4 +1,4 @@
-"""What the owner must do about something that waits for him: decide it, look at it, or fix it."""
+"""Inbox groups: what the owner must do about a waiting thing: decide, look or fix."""
 
 from collections.abc import Mapping
 from datetime import timedelta

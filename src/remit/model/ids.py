@@ -1,4 +1,4 @@
-"""Names of things: a prefix, and a ULID that sorts by time."""
+"""Ids: a prefix, and a ULID that sorts by time."""
 
 import re
 import threading

@@ -1,4 +1,4 @@
-"""What finished tasks taught: a proposal, until the owner accepts it."""
+"""Lessons from finished tasks: proposals until the owner accepts them."""
 
 import hashlib
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Tasks that are like one another: what an index of them holds, and what it finds."""
+"""Similar tasks: what the index holds and what it finds."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""What the limits of a task say, in words: shown wherever the task is."""
+"""The limits of a task in words, for every place where the task is shown."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Which moments can be planned, and which can be reckoned with at all."""
+"""Which moments can be planned, and which can be calculated with."""
 
 from datetime import UTC, datetime
 from typing import Final

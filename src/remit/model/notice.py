@@ -1,4 +1,4 @@
-"""A notice: one thing that the owner is told over one way, once."""
+"""A notice: one thing the owner is told once, on one channel."""
 
 from datetime import datetime
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""What a run came to."""
+"""The outcomes of a run."""
 
 from msgspec import Struct
 

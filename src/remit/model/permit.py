@@ -1,4 +1,4 @@
-"""Whom a message goes to and where, and what the owner has said about writing there."""
+"""Where a message goes, and what the owner has said about writing there."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime

@@ -1,7 +1,7 @@
-"""Telephone numbers that are written in two ways and belong to one person.
+"""Phone numbers that have two written forms for one person.
 
-Two countries changed how mobile numbers are written, and WhatsApp still names people by the old
-form: Mexico dropped a 1 after the country code, Brazil put a 9 before the subscriber's number.
+Mexico dropped a 1 after the country code, Brazil added a 9 before the subscriber's number; WhatsApp
+still uses the old forms.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What was asked for, what the brain shall work on, and where the result shall go."""
+"""The plan: what was asked, what the brain works on, and where the result goes."""
 
 from enum import StrEnum
 

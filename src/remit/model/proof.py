@@ -1,4 +1,4 @@
-"""How far a task is proven: what is said of it wherever its result is read."""
+"""The proof state of a task, shown wherever its result is read."""
 
 from enum import StrEnum
 from typing import Final

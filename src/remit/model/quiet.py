@@ -1,4 +1,4 @@
-"""Hours in which nobody wants to hear from us, on a clock with summer and winter time."""
+"""Quiet hours, on a clock with daylight saving time."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the brain is told, what it says, and what of that may leave the house."""
+"""The values between run and brain: prompt, tools, reply, deliverable, hold."""
 
 import hashlib
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""A question to the owner, and the decision."""
+"""A review: a question to the owner, and the decision."""
 
 from datetime import datetime
 from enum import StrEnum

@@ -1,4 +1,4 @@
-"""A rule of repetition in words: what an RRULE says, for a person."""
+"""An RRULE in words for a person."""
 
 import calendar
 from typing import Final

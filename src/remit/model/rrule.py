@@ -1,11 +1,10 @@
-"""When something comes back: an RRULE of iCalendar, and the instants it falls on.
+"""RRULE of iCalendar, and the instants it falls on.
 
-What the owner's sentences can say is read: FREQ from minutes to years, INTERVAL, BYMONTH,
-BYMONTHDAY, BYDAY, BYHOUR, BYMINUTE, COUNT and UNTIL. Anything else is refused by name, not ignored.
-
-Minutes and hours are counted; days, weeks, months and years keep the time on the wall. A time on
-the wall that does not exist, for the clocks go forward, is put off by as much as they go forward
-(02:30 runs when they show 03:30); one that comes twice is run the first time.
+Supported is what the owner's sentences can say: FREQ from minutes to years, INTERVAL, BYMONTH,
+BYMONTHDAY, BYDAY, BYHOUR, BYMINUTE, COUNT and UNTIL. Anything else is refused by name. Minutes and
+hours count elapsed time; days, weeks, months and years keep the wall time. A wall time that does
+not exist is moved forward by the length of the gap (02:30 runs at 03:30); one that comes twice runs
+the first time.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""One leg of a task's way: who holds it, what was done, how it ended."""
+"""A run is one leg of a task: who holds it, which steps it did, how it ended."""
 
 from datetime import datetime
 

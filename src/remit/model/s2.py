@@ -1,6 +1,6 @@
-"""S2's own JSON: contracts, results and the builder's state, with nothing in it that S2 forbids.
+"""S2's JSON of contracts, results and builder state, with no field that S2 forbids.
 
-S2 leaves a field out where the other views write null, so this is a view of its own.
+S2 omits a field where the other views write null, so it has a view of its own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

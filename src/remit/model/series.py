@@ -1,4 +1,4 @@
-"""Work that comes back: a series, its slots, and the session they share."""
+"""Repeating work: a series, its slots, and the session they share."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum

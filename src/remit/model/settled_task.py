@@ -1,4 +1,4 @@
-"""What an answer about the request itself makes of tasks that have not begun."""
+"""How an answer about the request changes tasks that have not begun."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Who does code work, what is asked of them, and what they say came of it."""
+"""Code work: the job given to a specialist, and what the specialist claims."""
 
 from datetime import datetime
 from enum import StrEnum

@@ -1,7 +1,7 @@
-"""Where a task stands, where it may go from there, and who may send it there.
+"""The statuses of a task, the moves between them, and who may make each move.
 
-The table below is the only definition of the lifecycle. The database trigger, the documentation
-and the two published views are compared with it by tests.
+The table below is the only definition of the lifecycle. Tests compare the database trigger, the
+documentation and the two published views with it.
 """
 
 from enum import StrEnum

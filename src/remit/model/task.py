@@ -1,4 +1,4 @@
-"""A task, what cued it, and how it moves."""
+"""A task, its source, and how it moves."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime

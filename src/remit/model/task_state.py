@@ -1,6 +1,6 @@
-"""How a task stands, and what may be done to it now: the same for pages, the API and many at once.
+"""The state of a task and which actions are possible now, for pages, API and bulk actions.
 
-The move itself has the last word; this says beforehand what it will say.
+The move itself decides in the end; this predicts its answer.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,7 @@
-"""Which files judge work: tests, and the settings of the programs that run them.
+"""Which files judge work: tests, and the settings of test runners.
 
-One list for everybody: what the owner is told of as a test is what the checks restore.
+There is one list for all: the files reported to the owner as tests are the files that checks
+restore.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The time in which an approved message can be called back: nothing is claimed in it."""
+"""The undo window: an approved message is not claimed before it ends."""
 
 from datetime import datetime, timedelta
 from typing import Final

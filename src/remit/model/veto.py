@@ -1,4 +1,4 @@
-"""Words of the owner that hold a message back from everybody else, until the owner confirms it."""
+"""Words of the owner that hold a message back from others until the owner confirms it."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum

@@ -1,6 +1,6 @@
-"""The published faces of a task: S3's camelCase record and S4's, both projections of one.
+"""The published JSON views of a task: S3's camelCase record and S4's.
 
-The two tables say what each of our statuses is called elsewhere.
+Two tables map our statuses to theirs.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,6 +1,6 @@
-"""Which tasks the work on another task may be told of: the one rule for recall and every tool.
+"""Which tasks the work on another task may see: the one rule for recall and every tool.
 
-Who can have work done here could otherwise ask for what was done for others. The table of who sees
+Otherwise somebody who may start work here could ask for the work of others. The table of who sees
 what is in docs/howto/recall.md.
 """
 

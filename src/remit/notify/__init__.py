@@ -1,4 +1,4 @@
-"""Which event tells the owner something, and in what words."""
+"""Which events notify the owner, and in what words."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence

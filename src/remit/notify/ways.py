@@ -1,8 +1,8 @@
-"""Where the owner is told something, and from when on.
+"""Where and when the owner is notified.
 
-Where he has just spoken he is told there, and nowhere beside it. In his quiet hours nobody disturbs
-him with what he did not call urgent; it waits for their end, and comes as one. A conversation
-disturbs nobody.
+An owner who has just written in a conversation is told there only. In quiet hours only urgent
+notices go out; the others wait for their end and come as one message. Conversations are not
+affected by quiet hours.
 """
 
 from collections.abc import Callable, Collection

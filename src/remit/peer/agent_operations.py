@@ -1,9 +1,9 @@
-"""What another agent may do here: entrust, look, stop. It never decides.
+"""What another agent may do: create, read and stop tasks. It never decides a review.
 
-Whoever comes this way is an agent, whatever it came in with: the owner's own token is worth no more
-here than an agent's with `read` and `write`. What it entrusts is in its own words, not the owner's;
-so whoever else is to be written to is asked about. With `write` alone it sees what it entrusted
-itself, and of everything else it is told that it is not there.
+Every caller here counts as an agent: even the owner's token gets only what an agent with `read` and
+`write` gets. An agent's words are not the owner's, so writing to other people needs the owner's
+approval. With `write` alone an agent sees only its own tasks; everything else is reported as not
+found.
 """
 
 import hashlib

@@ -1,7 +1,7 @@
-"""Who may do what, and who may be told what: the one place that decides it.
+"""The one place that decides what a caller may do and see.
 
-HTTP, pages, MCP and A2A all ask here. A caller without `read` knows of nothing but its own tasks:
-those that it created, and the runs of a series that it created. Everything else is not there.
+HTTP, pages, MCP and A2A all use it. A caller without `read` sees only its own tasks: those it
+created, and the runs of a series it created. Everything else is reported as not found.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0, as far as both protocols need it: one message in, one answer out, or none."""
+"""JSON-RPC 2.0 as MCP and A2A need it: one message in, one answer out, or none."""
 
 import json
 import logging

@@ -1,4 +1,4 @@
-"""The rules of what a change must prove, read from YAML: ours, and the project's on top of them."""
+"""The rules for what a change must prove, from YAML: built-in, and the project's on top."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,7 @@
-"""The contract of a task, drafted before the work begins and looked at again after it.
+"""Drafts the contract of a task before the work, and strengthens it after.
 
-Files decide over words, and words over nothing. Whatever a text says, nobody is let off: a contract
-only ever becomes stronger, and what an agent writes is no part of the reading.
+Changed files count more than words. A contract only ever becomes stronger, and text written by an
+agent is not considered.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,7 @@
-"""How many things a request asks to list: by where the number stands, not by what it counts.
+"""How many things a request asks to list, by where the number stands.
 
-Behind "list", "name" or "a table of", a number counts entries, whatever they are. Behind "find" it
-may be what one of them must have: "find 4 seats". What is measured is not listed: "three days".
+After "list", "name" or "a table of" a number counts entries. After "find" it may describe one of
+them: "find 4 seats". A measured quantity is not listed: "three days".
 """
 
 import re

@@ -1,4 +1,4 @@
-"""A unified diff: which files it touches, and which lines it adds or takes away."""
+"""Parses a unified diff: which files it touches, which lines it adds or removes."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

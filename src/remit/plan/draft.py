@@ -1,4 +1,4 @@
-"""What to work on, where to send it, how to tell it is done; and how urgent it is."""
+"""Drafts the plan of a task: work, deliveries and contract; and ranks its priority."""
 
 from collections.abc import Callable
 from datetime import UTC, tzinfo

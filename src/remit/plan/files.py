@@ -1,4 +1,4 @@
-"""Names of files: globs that never go back, files that a text mentions, the tests of a file."""
+"""File names: globs without backtracking, files mentioned in a text, the tests of a file."""
 
 import re
 from collections.abc import Iterable, Sequence

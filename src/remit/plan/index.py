@@ -1,7 +1,7 @@
-"""Which globs mean a file, found by its name, its ending and its folders, not one by one.
+"""Finds the globs that match a file by its name, suffix and folders.
 
-A project has thousands of files and we have hundreds of globs, so what can be known from the
-folder is found once a folder, and what a name or an ending decides alone is not matched again.
+A project has thousands of files and there are hundreds of globs, so what depends on the folder is
+computed once per folder, and a name or suffix that decides alone is not matched again.
 """
 
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""A request in the things that it asks for, as far as its words tell them apart."""
+"""Splits a request into the things it asks for."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,6 +1,6 @@
-"""The words that tell work on code from advice and from mere text, in three languages.
+"""Words that tell code work from advice and from plain text, in three languages.
 
-S2's own words stand first; what follows them are the words that people use for the same.
+S2's own words come first; other common words follow.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""Priority rules: read from YAML, the first that holds decides."""
+"""Priority rules from YAML; the first rule that matches decides."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""What a priority rule may look at in a task: a few named fields, each with its values."""
+"""The fields of a task that a priority rule may test."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import tzinfo

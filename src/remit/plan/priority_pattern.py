@@ -1,6 +1,6 @@
-r"""Patterns of priority rules: `/…/i`, in RE2, so that no pattern is slow on any text.
+"""Patterns of priority rules: `/…/i`, in RE2, so that no pattern is slow on any text.
 
-All patterns that look at one text are tried in one pass.
+All patterns for one text are tried in one pass.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Conditions as they are written: `objective matches /invoice/i`, `source in [email, webhook]`."""
+"""Parses rule conditions: `objective matches /invoice/i`, `source in [email, webhook]`."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

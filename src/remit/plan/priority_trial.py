@@ -1,4 +1,4 @@
-"""What other rules would make of tasks that were ranked before."""
+"""What other rules would make of tasks that were already ranked."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import tzinfo

@@ -1,4 +1,4 @@
-"""Conditions of priority rules: what holds, what does not, and what only a score could tell."""
+"""Conditions of priority rules: true, false, or undecided until a score is known."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol

@@ -1,4 +1,4 @@
-"""What a set of files and their diff must bring as proof, by the rules."""
+"""What proof the rules ask for a set of files and their diff."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Small numbers and names of languages, as people say them in English, German and Spanish."""
+"""Small numbers and language names as words in English, German and Spanish."""
 
 from collections.abc import Mapping
 from typing import Final

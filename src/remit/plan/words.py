@@ -1,7 +1,7 @@
-"""What the words of a task ask for: a change, advice, or mere text; and when one cannot tell.
+"""Reads what a task asks for: a change, advice, or plain text; or that it is unclear.
 
-The verb that gives the order decides, and of several orders the strongest. What stands in quotes or
-in code spans is a name and orders nothing; what is denied is not asked for.
+The imperative verb decides; of several the strongest. Text in quotes or code spans is a name, and
+negated verbs do not count.
 """
 
 import re

@@ -1,10 +1,9 @@
-"""How one can tell that a text is what was asked for, from the owner's words alone.
+"""Drafts criteria for a written text from the owner's words alone.
 
-A criterion that fails honest work costs the owner more than one that is missing, so each is made
-only where the words leave no doubt. Three are always made: a text with holes in it, one that says
-everything twice, and one in a form its reader cannot read are never right. That every figure
-stands in what was read is asked only where the work can read and the words ask for facts: a poem
-may count to seven as it likes.
+A criterion that fails honest work costs the owner more than a missing one, so each is made only
+where the words are clear. Three are always made: no placeholders, no repetition, and a form the
+reader can read. That every figure has a source is required only where the work can read sources and
+the words ask for facts.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What a change of the rules would have done to past tasks, before it does anything to new ones."""
+"""What a rule change would have done to past tasks, before it affects new ones."""
 
 from collections.abc import Callable, Iterable
 from typing import Final

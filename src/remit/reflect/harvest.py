@@ -1,7 +1,7 @@
-"""Writes `reflections/DATE.jsonl` from the journal: one line for each task, where it ended.
+"""Writes `reflections/DATE.jsonl` from the journal: one line for each ended task.
 
-The journal is the truth. Each line carries its place there, and a mark says how far it was read; so
-a line that was cut by a crash is written again, and none is written twice.
+The journal is authoritative. Each line has its place there and a mark says how far it was read, so
+a line cut by a crash is written again, and none is written twice.
 """
 
 import asyncio

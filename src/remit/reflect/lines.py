@@ -1,7 +1,7 @@
-"""One finished task as one line of `reflections/DATE.jsonl`: what was asked, done, held, changed.
+"""One finished task as a line of `reflections/DATE.jsonl`.
 
-The lines are for counting. What a proposal says in words never comes from them, but from the tasks
-in the store, and of those only from what the owner wrote himself.
+The lines are for counting. The words of a proposal come from the tasks in the store, and only from
+what the owner wrote.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A lesson worked into the text of its file, so that all else in there stays letter for letter."""
+"""Inserts a lesson into its file, leaving all other lines unchanged."""
 
 import difflib
 import hashlib

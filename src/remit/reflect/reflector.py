@@ -1,4 +1,4 @@
-"""The look back itself: what ended of late, what it teaches, and what the owner makes of that."""
+"""Runs reflection: finds lessons in recent tasks, and applies what the owner accepts."""
 
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import timedelta

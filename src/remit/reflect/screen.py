@@ -1,7 +1,7 @@
-"""What no lesson may say, whoever proposes it: nothing about whom, what is allowed, or with what.
+"""What no lesson may say: nothing about recipients, permissions or tools.
 
-It may only become stricter. A good lesson that is refused costs nothing; the owner can always write
-it into the file himself. A bad one that passes is still only a question to him.
+The screen may only become stricter. A good lesson that is refused costs nothing, because the owner
+can edit the file; a bad one that passes is still only a proposal.
 """
 
 import re

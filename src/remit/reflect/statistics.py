@@ -1,8 +1,8 @@
-"""The obvious lessons, found by counting: no model is asked.
+"""Finds the obvious lessons by counting, without a model.
 
-What holds in at least four of five cases, and in at least five of them within thirty days, is worth
-a question: always edited the same way, always ranked otherwise by the owner, always late, always
-declined. What is said in words is either ours, word for word, or a word of the owner's own titles.
+A pattern that holds in at least four of five cases, and in at least five cases within thirty days,
+becomes a proposal: always edited the same way, always ranked differently, always late, always
+declined. Its words are ours or come from the owner's titles.
 """
 
 import re

@@ -1,8 +1,7 @@
-"""What a model would learn from finished tasks: asked in words, read strictly, and never trusted.
+"""Asks a model for lessons from finished tasks; its answer is parsed strictly and not trusted.
 
-It is told only of tasks in which nobody but the owner had a word. Of all others it is told how many
-there were. Whatever it answers is at most a question to the owner, and first it is screened as
-every lesson is.
+It sees only tasks in which nobody but the owner wrote anything; of the others it gets the number.
+Its answer becomes at most a proposal, after the same screening as every lesson.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""The taught files and every text they had: changed in one stroke, kept, and taken back.
+"""Versions of the files that lessons change: written atomically, kept, and reverted.
 
-A change is written into the journal before its file is touched, as a send is claimed before its
-first byte. So after a crash it is done again, and there is no change that nobody can ask about.
+A change is journalled before its file is touched, as a send is claimed before its first byte. So it
+is repeated after a crash, and every change is on record.
 """
 
 from collections.abc import Callable

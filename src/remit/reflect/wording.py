@@ -1,6 +1,6 @@
-"""How a message is worded, by kind: what the owner takes out again and again is seen here.
+"""Classifies how a message is worded, to notice what the owner removes again and again.
 
-Only kinds come out of a text, never a word of it, so it does not matter who wrote the text.
+Only kinds are returned, never words of the text, so it does not matter who wrote it.
 """
 
 import re

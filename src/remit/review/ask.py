@@ -1,4 +1,4 @@
-"""The questions a run may put, each with a key that names its place, so that it is put once."""
+"""The questions a run may ask, each with a key that makes it asked once."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Before any work: how one will tell that it is done. Written down once, and held to."""
+"""Agrees on the contract before any work; it is stored once."""
 
 import re
 from typing import Final

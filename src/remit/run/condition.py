@@ -1,7 +1,7 @@
-"""What a message depends on is looked up before anything is sent; anything but a yes sends nothing.
+"""Checks the condition of a message before sending; anything but a yes sends nothing.
 
-The brain answers yes, no or unknown and says where it knows that from. Without a brain the owner is
-asked at each run.
+The brain answers yes, no or unknown, with its source. Without a brain the owner is asked at each
+run.
 """
 
 import re

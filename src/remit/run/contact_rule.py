@@ -1,4 +1,4 @@
-"""A rule that the owner wished for is put into the contact book, once the owner has accepted it."""
+"""Writes an accepted contact rule into the contact book."""
 
 from remit.model.contact_rule import ContactRule, rule_review
 from remit.model.outcome import Done, Fail, Outcome, Wait

@@ -1,7 +1,7 @@
-"""Code work: a specialist does it, checks prove it, and while they fail it is handed on.
+"""Code work: a specialist does it, checks verify it, and it is handed on while they fail.
 
-Each try is on record with what it left and what the checks found; so a leg that comes back after a
-crash or after the owner's word walks through all of that in an instant and goes on where it was.
+Each attempt is recorded with its changes and findings, so a leg that resumes after a crash or a
+decision replays them at once and continues.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What the gate lets out of the work, or what the owner wrote instead."""
+"""Passes the work, or the owner's own text, through the gate."""
 
 from remit import gate
 from remit.gate import Author

@@ -1,4 +1,4 @@
-"""Look back on what ended, and ask the owner about each thing it teaches. Nothing is sent."""
+"""Runs a reflection task: asks the owner about each lesson. Nothing is sent."""
 
 from remit.model.lesson import Lesson, LessonResult, UnfitLesson
 from remit.model.outcome import Done, Fail, Outcome, Wait

@@ -1,4 +1,4 @@
-"""The rooms a task walks through, and what they pass on."""
+"""The ports that a run uses, and the values passed between them."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime

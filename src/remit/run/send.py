@@ -1,4 +1,4 @@
-"""Send what may go out: to whom, which text, in which order, and what came of it."""
+"""Sends approved texts: to whom, which text, in which order, and with what result."""
 
 from collections.abc import Collection, Sequence
 from itertools import count

@@ -1,8 +1,8 @@
 """THE SPINE, read first: one task from plan to receipts.
 
-A run is a leg: it ends as Done, Wait, Retry or Fail. Waiting for a human is not a sleeping run;
-the leg ends, the decision starts the next one, and every step that is on record is passed in an
-instant. So the order below is also the order after a crash, a restart or three days of waiting.
+A run is a leg: it ends as Done, Wait, Retry or Fail. Waiting for a person is not a sleeping run:
+the leg ends, the decision starts the next one, and recorded steps are skipped at once. So the order
+below also holds after a crash, a restart or three days of waiting.
 """
 
 from remit.gate import Author

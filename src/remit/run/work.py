@@ -1,4 +1,4 @@
-"""Think, do what the brain asks for, and think on, until there is an answer."""
+"""Asks the brain, runs the tools it calls, and repeats until there is an answer."""
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import count

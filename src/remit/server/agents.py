@@ -1,7 +1,7 @@
-"""What is different where an agent orders work: its words are never the owner's.
+"""Rules for tasks that an agent creates: its words are never the owner's.
 
-What it entrusts counts as read from someone else, so whoever else is to be written to is asked
-about. What it may do and know at all, remit.peer.permission decides.
+They count as text from others, so writing to other people needs the owner's approval.
+remit.peer.permission decides what an agent may do and see at all.
 """
 
 from typing import Final

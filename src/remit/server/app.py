@@ -1,4 +1,4 @@
-"""The application: the table of routes behind the guard, and one place that answers them all."""
+"""The ASGI application: the route table behind the guard."""
 
 import json
 from collections.abc import Mapping, Sequence

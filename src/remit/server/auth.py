@@ -1,11 +1,10 @@
-"""Who may come in: this machine, this site, whoever holds a token or is signed in.
+"""The request guard: this machine, this site, and a known caller.
 
-Loopback is no boundary. Programs call 127.0.0.1 with a token; browsers see the pages under a name
-of their own and send a cookie, which counts under that name only. Any page the owner visits can
-send requests here, and a name that resolves to 127.0.0.1 makes them look like our own. So the Host
-must be ours (against DNS rebinding), what may change something must not come from another site
-(against forged forms and sockets), and the caller must be known. A browser sends its cookie whoever
-asks for it: with one, what may change something must also say our own Origin.
+Loopback is no boundary. Programs call 127.0.0.1 with a token; browsers load the pages under their
+own host name with a cookie that counts only there. Any page the owner visits can send requests
+here, and a name that resolves to 127.0.0.1 makes them look like ours. So the Host must be ours (DNS
+rebinding), a write must not come from another site (CSRF, forged sockets), and the caller must be
+known. A browser sends its cookie for any page, so a write with a cookie must also carry our Origin.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""What may be sent to us: read strictly, or refused with the name of what is wrong."""
+"""Request bodies: parsed strictly, or refused with the name of the wrong field."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Uvicorn's WebSocket, which lets go of a peer that takes nothing any more."""
+"""Uvicorn's WebSocket, which drops a peer that no longer reads."""
 
 import asyncio
 import socket

@@ -1,4 +1,4 @@
-"""Calendars that work starts from: asked now instead of at the next look."""
+"""Asks the calendars now instead of at the next poll."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What a request brings, what it is answered, and a row of the table of routes."""
+"""A request and its result, and a row of the route table."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -1,7 +1,7 @@
-"""Who calls: the owner by the token of his directory or a browser, a program by a token of its own.
+"""Authenticates callers: the owner by token or browser session, a program by its own token.
 
-Nothing that opens this door is kept as it is: the store has hashes, and whoever lost a secret makes
-a new one. What was revoked opens nothing from the next request on, and its sockets are closed.
+The store holds only hashes. A revoked token or session is refused from the next request on, and its
+sockets are closed.
 """
 
 import hashlib

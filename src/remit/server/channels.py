@@ -1,4 +1,4 @@
-"""Channels: how each stands and what it promises, a test message, and on again what was off."""
+"""Channel routes: state and guarantees, a test message, and switching one on again."""
 
 import os
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
-"""Bounds what connections may cost: how many there are, and how long each may take.
+"""Limits connections: how many there are, and how long each may take.
 
-Without these bounds anybody on this machine could open connections, say nothing, and so use up the
+Without these limits any program on this machine could open idle connections and use up the file
 descriptors that the store, the engine and the channels need.
 """
 

@@ -1,4 +1,4 @@
-"""Contacts: whom the owner knows, put in and taken out, and who is written to unasked."""
+"""Contact routes: list, add, change, remove, and permissions."""
 
 import asyncio
 import hashlib

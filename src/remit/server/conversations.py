@@ -1,7 +1,7 @@
-"""Conversations: begun, listed, gone on with, renamed, put away; and where a task was talked about.
+"""Conversation routes: start, list, write, rename, delete, and where a task was discussed.
 
-To speak in one is to speak as the owner: it may answer a question or stop a task. So it takes what
-deciding takes, and no agent may do it; nor may one put the owner's talk away.
+A turn counts as the owner's words: it may answer a question or stop a task. So it needs the scope
+`approve`, and agents may neither write in nor delete a conversation.
 """
 
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""S3's debug routes: the same verbs under S3's addresses, and a look beneath the lid."""
+"""S3's debug routes: the same operations under S3's paths, and a look at internals."""
 
 from typing import Final
 

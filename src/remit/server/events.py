@@ -1,4 +1,4 @@
-"""The journal, a page at a time."""
+"""The journal as pages of events."""
 
 from typing import Final
 

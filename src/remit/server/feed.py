@@ -1,4 +1,4 @@
-"""What is planned, as a calendar that a phone subscribes to: who has the address may read it."""
+"""The calendar feed of planned tasks; anybody with its address may read it."""
 
 import hmac
 from collections import deque

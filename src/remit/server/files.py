@@ -1,4 +1,4 @@
-"""Three small files: where Remit listens, the token that opens it, the name of its pages."""
+"""Three small files: where Remit listens, the owner's token, the host name of the pages."""
 
 import json
 import os

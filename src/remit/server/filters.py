@@ -1,7 +1,7 @@
-"""The filter line: `status:failed channel:email is:recurring` and words, as a person types them.
+"""Parses the filter line: `status:failed channel:email is:recurring` and search words.
 
-What has a name and a colon narrows the list; all other words are searched for. Nothing is guessed:
-a filter that is not there, or a word that it does not take, is refused with those that would do.
+A name with a colon filters; all other words are searched. An unknown filter or value is refused
+with the possible ones.
 """
 
 import re

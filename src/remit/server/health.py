@@ -1,4 +1,4 @@
-"""Whether Remit is there, and whether all of it works."""
+"""Health: whether Remit answers, and whether every part works."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Calls from providers. They hold no token of ours: what they say is believed by its signature."""
+"""Webhook calls from providers, authenticated by their signature."""
 
 from typing import Final
 

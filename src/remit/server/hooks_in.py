@@ -1,7 +1,7 @@
-"""Calls from programs that may start work, each by a hook of its own; and what came by any door.
+"""Webhook calls that start work, each on its own hook; and the list of what came in.
 
-A call holds no token of ours: it is believed by its secret. It is answered once it is kept, so that
-whoever gets no answer may call again, and again is the same task.
+A call is authenticated by its secret. It is answered after it is stored, so a caller without an
+answer may call again; the repeat is the same task.
 """
 
 from typing import Final

@@ -1,8 +1,8 @@
-"""The same request twice is done once (Idempotency-Key, after the expired draft-07 of the IETF).
+"""Idempotency-Key: the same request twice is done once (after the expired IETF draft-07).
 
-What succeeded is kept for a day and told again. What was refused changed nothing, so its key is
-free again. A process that dies in between leaves a reservation with a ref: what is done again under
-the same ref is found in the store, not done twice.
+A successful answer is kept for a day and returned again. A refused request changed nothing, so its
+key is free again. A process that dies in between leaves a reservation with a ref: a repeat under
+the same ref finds the stored result.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Changes of the rules and guidelines as they are told to programs and to the terminal."""
+"""Lesson changes as JSON for programs and the terminal."""
 
 from typing import Final
 

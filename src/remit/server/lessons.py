@@ -1,4 +1,4 @@
-"""What ended tasks taught: look now, what was changed, and taking a change back."""
+"""Lesson routes: reflect now, list changes, revert one."""
 
 from typing import Annotated, Final
 

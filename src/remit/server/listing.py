@@ -1,4 +1,4 @@
-"""Which tasks a list is asked for: parameters, the filter line, and where the page begins."""
+"""Which tasks a list asks for: parameters, the filter line, and the page cursor."""
 
 import os
 from collections.abc import Mapping

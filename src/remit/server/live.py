@@ -1,4 +1,4 @@
-"""The live line: one follower of the journal tells every socket, and waits for none for long."""
+"""Live updates: one journal follower feeds every socket and waits for none for long."""
 
 import asyncio
 from typing import Final

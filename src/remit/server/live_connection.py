@@ -1,4 +1,4 @@
-"""One socket: what it wants, how far it has heard, and the little that may wait for it."""
+"""One live socket: its subscription, its place, and its bounded queue."""
 
 import asyncio
 import json

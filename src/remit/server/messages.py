@@ -1,4 +1,4 @@
-"""Messages: what the owner says in his own words, read and turned into tasks."""
+"""Message routes: the owner's words, read and turned into tasks."""
 
 from typing import Final
 

@@ -1,6 +1,6 @@
-"""Events as the messages of a socket: S3's words, each with its place in the journal.
+"""Events as socket messages: in S3's words, each with its place in the journal.
 
-A task is shown as it stands when it is told, not as it stood then: what follows is told anyway.
+A task is shown in its current state, not as it was at the event; later events follow anyway.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Notices: what the owner was told lately, over which way, and a try of one."""
+"""Notice routes: recent notices, and a test of one way."""
 
 import re
 from typing import Annotated, Final

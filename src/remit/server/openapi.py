@@ -1,4 +1,4 @@
-"""The description of the API, made from the table of routes: it cannot say what is not so."""
+"""The OpenAPI document, generated from the route table."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,9 +1,9 @@
-"""Pages made smaller on their way, where nobody can learn anything from how small they get.
+"""Gzip for pages, except where their length could leak a secret.
 
-A page holds what the owner knows beside what others wrote. Somebody who sees lengths on the line
-and can have pages fetched with words of his own could guess at the rest, letter by letter (BREACH).
-Only a browser can fetch with the owner's cookie, and it says for whom: so what another site or
-another program's page asks for, and what holds a secret that is shown once, goes out as it is.
+A page mixes the owner's data with text from others. Somebody who sees lengths and can trigger
+requests with chosen words could guess the rest (BREACH). Only a browser can fetch with the owner's
+cookie, and it says for which site: so requests from another site, and answers with a secret that is
+shown once, are not compressed.
 """
 
 import gzip

@@ -1,7 +1,7 @@
-"""The doors for other agents: MCP and A2A over HTTP. Behind the same guard as everything else.
+"""MCP and A2A over HTTP, behind the same guard as everything else.
 
-A task can be followed as a stream of events. There are only so many of them at once, and one ends
-when the token that opened it is taken back.
+A task can be followed as an event stream. Their number is limited, and a stream ends when its token
+is revoked.
 """
 
 import asyncio

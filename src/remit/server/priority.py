@@ -1,4 +1,4 @@
-"""The rules that rank tasks: what is in force, what is wrong with the file, what was learned."""
+"""Priority rule routes: the rules in force, errors in the file, and lessons."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Priority rules as they are told to programs, to the terminal and on a page."""
+"""Priority rules as JSON for programs, the terminal and a page."""
 
 from typing import Final
 

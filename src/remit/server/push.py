@@ -1,4 +1,4 @@
-"""Push: whether this browser is told while no page is open, and the worker that shows it there."""
+"""Web push routes: subscribe this browser, and the service worker."""
 
 from typing import Annotated, Final
 

@@ -1,4 +1,4 @@
-"""Recall: how its index stands, to be made anew, or switched off with all that it holds."""
+"""Recall routes: the state of the index, rebuild it, or switch it off and delete it."""
 
 from typing import Final
 

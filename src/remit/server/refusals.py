@@ -1,4 +1,4 @@
-"""Events of calendars that start nothing: shown with why, until they are mended or seen."""
+"""Calendar events that were refused: shown with the reason, until fixed or dismissed."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Reviews: the questions to the owner, the decision that settles one, and what else waits."""
+"""Review routes: open questions, decisions, and what else waits for the owner."""
 
 from datetime import datetime, timedelta
 from typing import Final

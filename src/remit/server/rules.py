@@ -1,4 +1,4 @@
-"""Rules: what the owner has said once and for all, by kind; so far who is written to unasked."""
+"""Rule routes: the owner's standing rules, by kind; so far the permissions to write to people."""
 
 import hashlib
 from typing import Final

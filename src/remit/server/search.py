@@ -1,4 +1,4 @@
-"""One search over everything: tasks, what waits for the owner, and what comes back."""
+"""One search over everything: tasks, what waits for the owner, and series."""
 
 import re
 from datetime import datetime

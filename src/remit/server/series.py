@@ -1,4 +1,4 @@
-"""Series: work that comes back; paused, resumed, ended, and one slot of it skipped or moved."""
+"""Series routes: pause, resume, end, and skip or move one slot."""
 
 import hashlib
 from collections.abc import Awaitable, Callable

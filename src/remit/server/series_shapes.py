@@ -1,4 +1,4 @@
-"""A series as it is told: its rhythm, its rules, what comes, and what became of its slots."""
+"""A series as JSON: its rule, its settings, the next slots, and the past ones."""
 
 from datetime import datetime, tzinfo
 from typing import Final

@@ -1,4 +1,4 @@
-"""Runs the door: on 127.0.0.1 alone, until cancelled."""
+"""Runs the HTTP server on 127.0.0.1 until cancelled."""
 
 import asyncio
 import errno

@@ -1,4 +1,4 @@
-"""Reviews, runs and events as JSON, and the schemas of all that is answered."""
+"""Reviews, runs and events as JSON, and the schemas of all answers."""
 
 import json
 import re

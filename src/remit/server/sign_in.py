@@ -1,11 +1,10 @@
-"""Signing in: a link that opens once, or the owner's token; and signing out.
+"""Signing in with a one-time link or the owner's token, and signing out.
 
-A browser keeps a cookie that no script can read and no other site can have sent along. It is set
-and read under the name of the pages alone (`files.pages_host`). At 127.0.0.1, where any program of
-this machine may ask, the right token is answered with a link to that name; nobody else learns it.
-
-Wrong codes and tokens are refused and not counted: both are random, too long to be guessed, and a
-limit would let any website keep the owner out.
+The session cookie is hidden from scripts and from other sites. It is set and read only under the
+host name of the pages (`files.pages_host`). At 127.0.0.1, where any program of this machine may
+ask, a correct token is answered with a link to that name; nobody else learns it. Wrong codes and
+tokens are not counted: both are random and too long to guess, and a limit would let any website
+lock the owner out.
 """
 
 from typing import Annotated, Final

@@ -1,7 +1,7 @@
-"""Files for the browser: read once at the start, told apart by their content.
+"""Static files for the browser, read once at the start and identified by their content.
 
-Under an address that names the content (`?v=…`) a browser keeps a file for good; under a bare one
-it asks each time whether there is another.
+Under an address with the content's hash (`?v=…`) a browser caches a file for good; without it, it
+asks each time whether the file changed.
 """
 
 import gzip

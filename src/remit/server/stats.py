@@ -1,4 +1,4 @@
-"""Numbers: what stands where, what ended when, what it cost, what comes next."""
+"""Statistics: tasks by status, what ended when, cost, and what comes next."""
 
 import os
 from typing import Final

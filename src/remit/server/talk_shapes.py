@@ -1,4 +1,4 @@
-"""Conversations and turns as JSON, and the schemas of both."""
+"""Conversations and turns as JSON, and their schemas."""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""Tasks: listed, entrusted, looked at, and told to pause, go on, stop or start."""
+"""Task routes: list, create, show, and pause, resume, cancel or run."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime

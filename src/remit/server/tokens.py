@@ -1,4 +1,4 @@
-"""Tokens of programs and sign-ins of browsers: made, listed, taken back."""
+"""Routes for API tokens and browser sessions: create, list, revoke."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What the operator may turn: file, then environment, then flags; read once, frozen."""
+"""The settings: from file, then environment, then flags; read once, frozen."""
 
 import os
 import re

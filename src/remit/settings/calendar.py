@@ -1,4 +1,4 @@
-"""The calendars of the settings: Remit's own, and `[calendars.NAME]` for any other server.
+"""Calendar settings: Remit's own calendar, and `[calendars.NAME]` for any other server.
 
 [calendars.work]
 url = "https://dav.example.org/"

@@ -1,4 +1,4 @@
-"""The channels of the settings: `[channels.NAME]`, with a kind and what that kind needs.
+"""Channel settings: `[channels.NAME]`, with a kind and what that kind needs.
 
     [channels.ninas_whatsapp]
     kind = "whatsapp"

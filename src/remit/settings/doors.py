@@ -1,4 +1,4 @@
-"""The doors in, of the settings: hooks that programs call, channels that people write by, folders.
+"""Inbound settings: hooks that programs call, channels that people write to, folders.
 
     [hooks.shop]                      # POST /hooks/in/shop, signed with the secret of that name
     secret = "hook_shop"

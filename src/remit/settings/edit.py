@@ -1,4 +1,4 @@
-"""A few lines of settings.toml changed in place: its remarks and everything else stay."""
+"""Changes a few lines of settings.toml; comments and everything else stay."""
 
 import re
 import tomllib

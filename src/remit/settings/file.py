@@ -1,4 +1,4 @@
-"""The settings file that is written on first use: it explains itself."""
+"""The settings file that is written on first use, with explanations."""
 
 from typing import Final
 

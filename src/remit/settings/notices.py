@@ -1,4 +1,4 @@
-"""Where the owner is told what, and when: `[notices]`."""
+"""Notice settings: `[notices]`, where and when the owner is notified."""
 
 import re
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The parts of the settings, each with its defaults."""
+"""The sections of the settings, each with its defaults."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The projects of the settings: `[projects.NAME]`, where code is worked on and how it is checked.
+"""Project settings: `[projects.NAME]`, where code is worked on and how it is checked.
 
 [projects.shop]
 path = "/data/shop"

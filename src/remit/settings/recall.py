@@ -1,4 +1,4 @@
-"""The form of what `[recall]` says, and that all of an embedder is said."""
+"""Validates `[recall]`: its form, and that an embedder is complete."""
 
 import re
 from typing import Final

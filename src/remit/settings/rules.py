@@ -1,4 +1,4 @@
-"""Where the owner's priority rules lie, and their text; what it means is for others to say."""
+"""Finds and loads the text of the owner's priority rules; `plan` parses it."""
 
 from importlib.resources import files as packaged
 from pathlib import Path

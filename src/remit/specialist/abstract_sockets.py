@@ -1,4 +1,4 @@
-"""Hide this machine's abstract Unix sockets from a program that is lent the network.
+"""Hides abstract Unix sockets of this machine from a program that may use the network.
 
 Such sockets have no file: who shares the network shares them, whatever else a sandbox shuts off. A
 session bus or a display may listen on one. Linux 6.12 and newer can scope them by Landlock; for

@@ -1,9 +1,9 @@
-"""An agent that speaks the Agent Client Protocol: Claude Code, Codex, Gemini, OpenCode and others.
+"""An agent over the Agent Client Protocol: Claude Code, Codex, Gemini, OpenCode and others.
 
-Needs the extra `acp`; import it only where such an agent is set up. What the agent asks leave for
-is judged by a callback. What only the owner may allow ends the turn: an open request would not
-survive a restart. The claim then names the exact call; the next job loads the session in a new
-process and holds the call's digest, which lets exactly that call through, once.
+It needs the extra `acp`; import it only where such an agent is set up. A callback judges each
+permission request. A request that only the owner may allow ends the turn, because an open request
+would not survive a restart. The claim then names the exact call; the next job loads the session in
+a new process with the call's digest, which allows exactly that call, once.
 """
 
 import asyncio

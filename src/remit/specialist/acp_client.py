@@ -1,4 +1,4 @@
-"""Our side of the Agent Client Protocol: what an agent may ask of us, and what we answer."""
+"""The client side of the Agent Client Protocol: what an agent may ask of us."""
 
 import asyncio
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The brain as a specialist: it reads and writes the files of the folder, and nothing else."""
+"""The brain as a specialist: it may only read and write files of the worktree."""
 
 import asyncio
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""What a specialist is told: the task, how it is checked, what happened so far, the rules. Pure."""
+"""The prompt for a specialist: the task, its checks, earlier attempts, the rules. Pure."""
 
 from collections.abc import Sequence
 from typing import Final

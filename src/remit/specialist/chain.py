@@ -1,4 +1,4 @@
-"""Who works next: the same specialist again, afresh, another one, or nobody any more. Pure.
+"""Who works next: the same specialist again, in a new session, another one, or nobody. Pure.
 
 | how it ended        | then                                                                |
 |---------------------|---------------------------------------------------------------------|

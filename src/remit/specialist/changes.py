@@ -1,4 +1,4 @@
-"""What a specialist changed: read from git's own lists, with what must not be taken over. Pure."""
+"""What a specialist changed, from git's lists, and what must not be accepted. Pure."""
 
 import posixpath
 from collections.abc import Mapping, Sequence

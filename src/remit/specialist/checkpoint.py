@@ -1,7 +1,7 @@
-"""How far the work is, in less than 2 KB, for whoever goes on with it. Pure.
+"""A checkpoint of the work in less than 2 KB, for the next specialist. Pure.
 
-It is written before a hand-over. What does not fit is left out in a fixed order, the oldest
-first, and how much that was is said. Whether a file changed since is told by its hash.
+It is written before a hand-over. What does not fit is dropped in a fixed order, oldest first, and
+the number is noted. File hashes tell whether a file changed since.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Any agent that is a command: it is given the prompt, works in the folder, and ends.
+"""A specialist that is any command: it gets the prompt, works in the folder, and exits.
 
-Its words come from the settings alone and no shell reads them. `{prompt_file}` in them is a file
-with the prompt; without it the prompt comes on stdin. `{workspace}` is the folder.
+Its arguments come from the settings only, and no shell parses them. `{prompt_file}` stands for a
+file with the prompt; without it the prompt comes on stdin. `{workspace}` is the folder.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What the last words of somebody who failed mean. Read only of one that did fail. Pure."""
+"""Classifies a failure by the last output of a specialist that failed. Pure."""
 
 import re
 from typing import Final

@@ -1,7 +1,7 @@
-"""The files of a worktree, for who is to see no others: no path leads out, and none into `.git`.
+"""File access limited to a worktree: no path leads out of it or into `.git`.
 
-Every name on the way is opened from the folder before it and no link is followed, so it does not
-matter who puts what there, or when.
+Each part of a path is opened relative to its parent and links are not followed, so changes by
+others cannot redirect an access.
 """
 
 import os

@@ -1,9 +1,9 @@
-"""The one place that runs git, so that nothing in a repository can make it run anything else.
+"""The one place that runs git, so that nothing in a repository can run a program.
 
-A repository may name programs: hooks, a file monitor, filters, drivers for diffs and merges,
-credential helpers, a signer, an editor, a pager, an alias, a remote helper. None of them is run:
-git gets an environment of ours alone, every such setting is overruled on each call, and in
-the owner's own repository also those that only its configuration can name.
+A repository may name programs: hooks, a file monitor, filters, diff and merge drivers, credential
+helpers, a signer, an editor, a pager, an alias, a remote helper. None of them runs: git gets a
+fixed environment, every such setting is overridden on each call, and in the owner's repository also
+those that only its configuration can name.
 """
 
 import asyncio

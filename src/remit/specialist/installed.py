@@ -1,4 +1,4 @@
-"""Coding agents that are installed on this machine, and how each is set up as a specialist."""
+"""Coding agents installed on this machine, and their settings as specialists."""
 
 import shutil
 from collections.abc import Iterator

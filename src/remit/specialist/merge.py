@@ -1,7 +1,7 @@
-"""Bring a task's branch into the owner's checkout: a step of its own, after the owner's word.
+"""Merges a task's branch into the owner's checkout, as a step after the owner's decision.
 
-The merge itself is worked out in the house's repository, where nobody's drivers run and nothing
-of the owner's is touched. Only what is known to fit goes to the checkout, as one move forward.
+The merge is computed in Remit's own repository, where no drivers run and nothing of the owner's is
+touched. Only a result that applies cleanly goes to the checkout, as a fast-forward.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What a specialist may do without the owner: read and edit in its own folder. Pure."""
+"""What a specialist may do without asking: read and edit in its own folder. Pure."""
 
 import posixpath
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""A program that works for us: a group of its own, few variables, and nothing left of it after."""
+"""Child processes of specialists: own process group, few variables, full cleanup."""
 
 import asyncio
 import os

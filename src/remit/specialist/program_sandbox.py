@@ -1,4 +1,4 @@
-"""A sandbox around a program that works for us: it sees its folder, and little else.
+"""A sandbox around a specialist's program: it sees its folder, and little else.
 
     wrap = Cage("aider", Leave(network=True, writes=(Path("~/.aider"),)), home=…, sees=…)
 

@@ -1,4 +1,4 @@
-"""Where work lies that was put away with its worktree; seen without running anything."""
+"""Where the saved work of a removed worktree is; nothing is executed."""
 
 from pathlib import Path
 from typing import Final

@@ -1,7 +1,7 @@
-"""Put a worktree away whose task is over: the folder goes, what was worked on in it stays.
+"""Removes the worktree of an ended task and keeps its work.
 
-All that lies in the folder and that git does not ignore is kept as a commit on the task's branch
-in the house's own repository, whether anybody wants it or not. Doing it twice changes nothing.
+Everything in the folder that git does not ignore becomes a commit on the task's branch in Remit's
+own repository. Doing it twice changes nothing.
 """
 
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""How projects and specialists stand on this machine, seen without running anything."""
+"""The state of projects and specialists on this machine; nothing is executed."""
 
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping

@@ -1,7 +1,7 @@
-"""Where code work is done: a folder for each task, who works in it, and what became of it.
+"""Where code work happens: a folder for each task, who works in it, and the result.
 
-How far a piece of work has come follows from what is on record alone, so that a leg after a crash,
-or after three days of waiting for the owner, goes on exactly there.
+How far a piece of work has come follows from stored records alone, so a leg after a crash or a long
+wait continues exactly there.
 """
 
 from collections.abc import Mapping, Sequence

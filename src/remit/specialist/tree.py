@@ -1,4 +1,4 @@
-"""One task's worktree on the disk: where its parts lie, and that they are as we made them."""
+"""One task's worktree on disk: where its parts are, and whether they are as we made them."""
 
 import os
 import re

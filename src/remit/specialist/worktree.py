@@ -1,9 +1,8 @@
-"""A git worktree of its own for each task, under the house's home, from one base commit.
+"""A git worktree for each task, under Remit's home, from one base commit.
 
-It does not hang on the owner's repository but on a copy that is the house's: without remotes,
-hooks or drivers. So whatever is done there with git - a push, a reset, a changed setting - ends
-there. What counts is what lies in the folder: it is looked at through an index of ours and
-compared with the base, whatever a specialist committed, staged or hid from git.
+It belongs to a copy of the owner's repository without remotes, hooks or drivers, so a push, a reset
+or a changed setting stays there. Only the files in the folder count: they are compared with the
+base through an index of ours, whatever a specialist committed, staged or hid.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""After a restore: what may have been done since the backup waits for the owner's word.
+"""After a restore, whatever may have happened since the backup waits for the owner.
 
-The restored history ends with the backup. What fell due, or came in, between then and the restore
-may have been run and sent. It is put in all the same, with a question; a yes runs it once.
+The restored history ends with the backup. Work that fell due or came in between may already have
+run and sent something. It is stored with a question; a yes runs it once.
 """
 
 import hashlib

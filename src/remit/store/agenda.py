@@ -1,4 +1,4 @@
-"""What calendars start, told with the name of the calendar that it stands in."""
+"""Planned starts from calendars, with the name of their calendar."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta

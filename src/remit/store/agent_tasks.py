@@ -1,4 +1,4 @@
-"""Tasks that other agents entrusted: each agent's own, and what is asked about one."""
+"""Tasks created by other agents: lists, counts and lookups for each agent."""
 
 from collections.abc import Collection
 from datetime import datetime

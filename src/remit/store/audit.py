@@ -1,4 +1,4 @@
-"""Does the file still say what was written into it?"""
+"""Checks whether the file still holds what was written into it."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Backups that can be taken while Remit works, and restored without sending anything twice."""
+"""Backups while Remit runs, and a restore that sends nothing twice."""
 
 import shutil
 import sqlite3

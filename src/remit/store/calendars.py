@@ -1,4 +1,4 @@
-"""Calendars that were found, and what lies in them, as it was last read."""
+"""Stored calendars and their resources, as last read."""
 
 from datetime import datetime
 

@@ -1,4 +1,4 @@
-"""Who may call: tokens of programs, and the owner's browsers. Secrets come and stay as hashes."""
+"""API tokens of programs and browser sessions of the owner, stored as hashes."""
 
 from datetime import datetime
 

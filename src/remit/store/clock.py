@@ -1,8 +1,8 @@
-"""A clock that was ahead and was put right: what was reckoned by it is reckoned anew.
+"""Repairs times after the clock was ahead and was corrected.
 
-What was written while the clock was ahead carries times to come. Tasks, notices and limits that
-would wait until then wait from now on. A slot or a start to come that was passed over, as if its
-time were gone, comes again. What was run stays: no slot is run twice.
+Rows written meanwhile have times in the future. Tasks, notices and limits that wait for them wait
+from now on instead. A slot or start that was skipped as past is planned again. What already ran
+stays, so no slot runs twice.
 """
 
 import json

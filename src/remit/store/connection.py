@@ -1,4 +1,4 @@
-"""A connection to the file, the transaction over it, and what its errors mean."""
+"""A connection to the SQLite file, its transaction, and the meaning of its errors."""
 
 import sqlite3
 from pathlib import Path

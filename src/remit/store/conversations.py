@@ -1,6 +1,6 @@
-"""Conversations: begun, gone on with, put away; every turn is a row and an event in one write.
+"""Conversations: start, continue, delete; each turn is a row and an event in one write.
 
-The journal says that something was said, never what: what a person deletes must be gone from view,
+The journal records that something was said, not the words: what a person deletes must disappear,
 and the journal is kept for ever.
 """
 

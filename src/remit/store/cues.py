@@ -1,9 +1,8 @@
-"""What comes in by a door: kept once, begun once, and never more of it than its owner allows.
+"""Inbound cues: stored once, started once, and limited in number and cost.
 
-A cue is written down before anything is made of it, so that what is cut in between is taken up
-again. How many a door may begin, and what they may cost, is counted where they are written: a
-million at once are counted one by one. What starts nothing is kept in small numbers; of a flood
-only the number is.
+A cue is stored before anything is made of it, so an interrupted one is resumed. The limits are
+counted in the transaction that stores it. Of cues that start nothing only a few are kept; of a
+flood only the number.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What a database must offer: transactions over named statements, run on the right thread."""
+"""What a database must offer: transactions over named statements, on the right thread."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cache

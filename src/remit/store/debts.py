@@ -1,7 +1,7 @@
-"""Test debt: which files failed, in which project, through which task. Rows are only ever added.
+"""Test debt: which files failed, in which project, through which task. Rows are only added.
 
-A group of deferred checks ends here too: one transaction writes what was found to every task that
-waited, and adds what failed to the debt of the project.
+It also closes a group of deferred checks: one transaction writes the findings to every waiting task
+and adds what failed to the project's debt.
 """
 
 from collections.abc import Iterable, Sequence

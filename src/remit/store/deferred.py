@@ -1,4 +1,4 @@
-"""Criteria that wait for their group, and the verdict that was pending once it is settled."""
+"""Criteria that wait for their group, and the pending verdict after they are settled."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping

@@ -1,4 +1,4 @@
-"""Deliveries: claimed before the first byte, settled by what the channel answered."""
+"""Deliveries: claimed before the first byte, settled by the channel's answer."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Changes that the owner makes to a task before it begins."""
+"""The owner's changes to a task before it begins."""
 
 from datetime import datetime
 from typing import Final

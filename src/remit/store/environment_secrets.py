@@ -1,8 +1,8 @@
-"""Which environment variables hold secrets: one rule for the gate, the logs and child processes.
+"""Which environment variables hold secrets: one rule for gate, logs and child processes.
 
-A name decides first: one of its words says password, token, key or the like. Then the value must be
-able to be one, because a path, a switch or an everyday word taken for a secret would hold every
-message that mentions it. Of an address only the parts that open something are secret.
+First the name decides: one of its words is password, token, key or similar. Then the value must be
+plausible, because a path, a switch or an everyday word taken for a secret would hold every message
+that contains it. Of an address only the credential parts are secret.
 """
 
 import re

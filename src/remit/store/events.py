@@ -1,4 +1,4 @@
-"""The journal's rows: appended in the transaction of what they tell, never changed."""
+"""Journal rows: appended in the transaction they describe, never changed."""
 
 from collections.abc import Iterator
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""The directory and the file: locked, checked, migrated, never replaced by an empty one."""
+"""The home directory and the database file: locked, checked, migrated, never replaced."""
 
 import fcntl
 import os

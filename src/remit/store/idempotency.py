@@ -1,4 +1,4 @@
-"""Requests that carry a key: reserved before they are done, kept with their answer afterwards."""
+"""Requests with an Idempotency-Key: reserved before they run, stored with their answer."""
 
 from datetime import datetime, timedelta
 from typing import Final

@@ -1,7 +1,7 @@
-"""What comes in by a channel: kept once, however often a provider says it.
+"""Inbound channel messages: stored once, however often a provider repeats them.
 
-A row is a message from somebody, a report on a message of ours, or something that nobody knows.
-Only a message has a sender: nobody is taken to have written because a report came.
+A row is a message from a person, a report on one of our messages, or unknown. Only a message has a
+sender.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What waits for the owner: open questions, results that he has not seen, failures."""
+"""What waits for the owner: open questions, unseen results, failures."""
 
 import json
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""The ledger of a series: what became of every slot. None vanishes.
+"""The ledger of a series: the fate of every slot.
 
-A slot that got a task is judged by it; one that got none, or whose task never began, by what was
-written down then. Slots that were passed over in a row stand in one row, and are told one by one.
+A slot with a task is judged by the task; one without, or whose task never began, by its stored
+record. Consecutive skipped slots share one row and are listed one by one.
 """
 
 from collections.abc import Iterator

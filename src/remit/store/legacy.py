@@ -1,7 +1,7 @@
-"""The conversations.db of an older installation: kept, read, and carried over into a new file.
+"""Imports the conversations.db of an older installation.
 
-What its tables looked like was never written down, so the likely names are looked for. What has no
-place of its own here is kept as text, under `origin`. A layout that nobody recognises is refused.
+Its layout was never documented, so likely names are searched. Values without a column here are kept
+as text under `origin`. An unknown layout is refused.
 """
 
 import hashlib

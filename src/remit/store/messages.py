@@ -1,4 +1,4 @@
-"""The tasks of one message: stored together with their questions, or not at all."""
+"""Stores the tasks of one message together with their questions, or none of them."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Single values that are kept by name: marks of how far something has come, and switches."""
+"""Single values stored by name: progress marks and switches."""
 
 from remit.store import rows
 from remit.store.database import Tx

@@ -1,6 +1,6 @@
-"""What the owner is told: decided once with the place in the journal, claimed before a byte leaves.
+"""Notices: decided once with their place in the journal, claimed before a byte leaves.
 
-No row of the journal comes of a notice: what is told can never be told about.
+A notice writes no event, so no notice is ever about a notice.
 """
 
 import hashlib

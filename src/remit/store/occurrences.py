@@ -1,8 +1,8 @@
-"""The starts that events of calendars name: followed as they change, each given to a task once.
+"""Occurrences of calendar events: updated with their event, each given to a task once.
 
-An occurrence is planned, then given to a task, or dropped with a reason. It is known by its uid and
-its key alone, so neither a rename nor another server makes it start again. What has begun is never
-touched; what has not follows its event.
+An occurrence is planned, then given to a task or dropped with a reason. Its identity is uid and
+key, so a rename or another server does not start it again. A begun task is never touched; the
+others follow their event.
 """
 
 from collections.abc import Callable, Iterable

@@ -1,4 +1,4 @@
-"""What is the owner's to order, ordered through a program: the journal names the program."""
+"""Operations that a program does on the owner's behalf: the journal names the program."""
 
 from collections.abc import Callable
 from functools import wraps

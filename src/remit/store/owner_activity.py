@@ -1,4 +1,4 @@
-"""When the owner last did something on the dashboard, kept to the minute."""
+"""When the owner was last active on the dashboard, to the minute."""
 
 from datetime import datetime, timedelta
 from typing import Final

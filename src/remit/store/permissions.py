@@ -1,7 +1,7 @@
-"""What may go out: the owner's permissions to write to somebody, and channels that are off.
+"""The owner's permissions to write to people, and channels that are switched off.
 
-A channel that was switched off stays off until the owner switches it on, also after a restart. It
-is a row of `meta`. Both ways of the switch are in the journal.
+A channel stays off until the owner switches it on, also after a restart. The switch is a row of
+`meta`, and each change is in the journal.
 """
 
 from datetime import datetime

@@ -1,7 +1,7 @@
-"""Browsers that are told when no page is open.
+"""Push subscriptions of browsers.
 
-A subscription belongs to a sign-in. Whoever is signed out, or was signed in too long ago, is told
-nothing: the statements see to that, not those who call them.
+A subscription belongs to a browser session. An ended or expired session gets nothing; the SQL
+statements ensure that, not their callers.
 """
 
 from datetime import datetime

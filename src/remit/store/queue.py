@@ -1,4 +1,4 @@
-"""What is due: ranked, claimed in batches, released when a process died."""
+"""The task queue: rank, claim in batches, release the tasks of a dead process."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""A look into the file without an event loop: read only, for the command line."""
+"""Read-only access to the file without an event loop, for the command line."""
 
 import json
 import sqlite3

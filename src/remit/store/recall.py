@@ -1,7 +1,7 @@
-"""What the index of recall has read, and tasks by the words that they share.
+"""What the recall index has read, and tasks found by shared words.
 
-The vectors lie with the index. Here stands which tasks are in it and what was read of each, so that
-a crash, a rebuild and a lost index all end in the same: what is missing is read again.
+The vectors are in the index. This table holds which tasks it contains and what was read of each, so
+after a crash, a rebuild or a lost index the missing ones are read again.
 """
 
 import json

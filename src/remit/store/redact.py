@@ -1,4 +1,4 @@
-"""Takes secrets out of what people and machines will read: logs, errors, events.
+"""Removes secrets from what people and machines will read: logs, errors, events.
 
     hide = Redactor()
     hide.learn("s3cr3t-of-the-house")

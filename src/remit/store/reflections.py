@@ -1,4 +1,4 @@
-"""What looking back needs: where tasks ended, which lessons were not wanted, what was changed."""
+"""What reflection needs: ended tasks, rejected lessons, and changes."""
 
 import json
 from collections.abc import Sequence

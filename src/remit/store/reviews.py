@@ -1,4 +1,4 @@
-"""Questions to the owner: opened by a run, decided once."""
+"""Reviews: opened by a run, decided once."""
 
 import json
 from collections.abc import Sequence

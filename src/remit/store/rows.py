@@ -1,4 +1,4 @@
-"""Rows to values and back. Times are milliseconds in the file and UTC moments outside."""
+"""Converts rows to values and back. The file holds milliseconds; values hold UTC moments."""
 
 import json
 from collections.abc import Callable, Mapping

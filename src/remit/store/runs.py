@@ -1,4 +1,4 @@
-"""Legs and their steps: what a task's runs did, and what is never done again."""
+"""Runs and their steps: what a task's legs did, and what is never repeated."""
 
 import json
 from collections.abc import Mapping

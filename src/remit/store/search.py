@@ -1,8 +1,8 @@
 """Lists of tasks: filters, full text, counts and pages that stay fast at a million rows.
 
-A list is read along one index in the order of the page, and only as far as the page needs. Of the
-words of a filter the rarest leads; the others are looked at on the way. So no list sorts what it
-does not show. What is searched for leads as well, unless it is common and something else is rare.
+A list is read along one index in page order, and only as far as the page needs, so nothing is
+sorted that is not shown. The rarest filter leads; the others are checked on the way. Search words
+can lead too, unless they are common and a filter is rare.
 """
 
 import re

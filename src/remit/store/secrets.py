@@ -1,8 +1,7 @@
-"""Keys and passwords: in the keyring of this machine, else in a file that only its owner reads.
+"""Secrets: in the machine's keyring, or in a file only the owner can read.
 
-Settings hold names; what a name stands for is here. All of it is one document, so that a change
-happens whole or not at all. A file that is there counts, even if there is a keyring too: whoever
-runs Remit where no keyring opens, as a machine does at its start, keeps a file.
+Settings hold names; the values are here. They are one document, so a change is atomic. An existing
+file wins over a keyring, because Remit may run where no keyring opens, such as at boot.
 """
 
 import errno

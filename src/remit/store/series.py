@@ -1,4 +1,4 @@
-"""Series: begun with their first occurrence, found when the next one must be put in, ended."""
+"""Series: created with their first occurrence, found when the next one is due, ended."""
 
 import json
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""What the owner says about a whole series: pause, go on, end; and about one slot of it."""
+"""The owner's actions on a series (pause, resume, end) and on one slot of it."""
 
 from datetime import datetime
 from itertools import islice, takewhile

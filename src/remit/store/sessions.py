@@ -1,7 +1,7 @@
-"""Sessions: what the runs that share one left behind, and what the older of them came to.
+"""Sessions: what earlier runs left for later ones, and summaries of the older runs.
 
-Runs are only ever added. A summary is a view of them: it says how far it goes, and nothing is
-deleted for it. What a session has read stays what it is, until its owner vouches for it.
+Runs are only added. A summary says how far it reaches; nothing is deleted for it. The taint of a
+session stays until the owner vouches for it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Slots of a series: the next occurrence put in, and what was passed over written down."""
+"""Slots of a series: the next occurrence is planned, skipped ones are recorded."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime

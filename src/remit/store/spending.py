@@ -1,7 +1,7 @@
-"""What requests to a model cost: reserved before they are made, settled when they are answered.
+"""Spending on model requests: reserved before, settled after.
 
-A reservation counts like money that is spent. So tasks that run beside each other cannot go over a
-limit together, and a request that was interrupted stays counted: its vendor may well charge for it.
+A reservation counts as spent, so parallel tasks cannot exceed a limit together, and an interrupted
+request stays counted because its vendor may charge for it.
 """
 
 from collections.abc import Sequence

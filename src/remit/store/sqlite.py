@@ -1,8 +1,8 @@
-"""SQLite: one writer thread with group commit, readers beside it.
+"""SQLite: one writer thread with group commit, and reader threads.
 
-Writes that wait together are committed together: the fsync that makes them durable is paid once
-for all. The loop hands over a batch only after every coroutine that was ready has run, so a burst
-of work becomes one commit, and the writer has the interpreter to itself while it works.
+Writes that wait together are committed together, so the fsync is paid once. The event loop hands
+over a batch after every ready coroutine has run, so a burst becomes one commit, and the writer has
+the interpreter to itself.
 """
 
 import asyncio

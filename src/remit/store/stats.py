@@ -1,4 +1,4 @@
-"""Numbers for the pages: what stands where, what ended when, what it cost, what comes next."""
+"""Statistics for the pages: tasks by status, what ended when, cost, what comes next."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What a list is asked for, and the indexes it can be read along."""
+"""The filter of a task list, and the indexes it can be read along."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime

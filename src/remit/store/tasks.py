@@ -1,4 +1,4 @@
-"""Tasks: put in, taken out one at a time."""
+"""Tasks: insert, read, change and delete."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence

@@ -1,4 +1,4 @@
-"""The tasks as phones see them: what was written into the list, and with which etag."""
+"""To-do copies of tasks: what was written to the phones' list, and with which etag."""
 
 from datetime import datetime
 

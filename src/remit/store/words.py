@@ -1,9 +1,8 @@
-"""The words of a search, as their index takes them.
+"""The words of a search as the full-text index takes them.
 
-The last word may be unfinished. To look for all that begins so, SQLite gathers every task of every
-such word before it gives the first one. So an unfinished word is finished here: by the words that
-begin so, if they are few. Each of them is then read only as far as a list needs, and whether one
-task holds them is looked up.
+The last word may be unfinished. A prefix search in SQLite collects every task of every matching
+word first. So the prefix is expanded here to the words that begin with it, if they are few; each is
+then read only as far as the list needs.
 """
 
 import re

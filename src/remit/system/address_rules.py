@@ -1,8 +1,7 @@
-"""Which places on the net may be spoken to: the form of an address, and what lies behind it.
+"""Which network addresses may be contacted: their form, and what they resolve to. Pure.
 
-Pure. Two programs that read one address in two ways are how a guard is passed, so only what can be
-read in one way is read at all: no names before an @, no numbers that stand for four others, no
-zones, no dot at the end, nothing but visible ASCII.
+Two programs that parse one address differently defeat a guard, so only unambiguous addresses are
+accepted: no user info, no numeric shorthands, no zones, no trailing dot, only visible ASCII.
 """
 
 import ipaddress

@@ -1,4 +1,4 @@
-"""Files that are replaced whole, and changed by one program at a time."""
+"""Files that are replaced atomically and changed by one program at a time."""
 
 import fcntl
 import os

@@ -1,8 +1,8 @@
-"""One POST to a channel's provider, and whether a byte of it left.
+"""One POST to a channel's provider, and whether any byte of it left.
 
-Tried once: no retries, no redirects, no second connection. All that can go wrong on the way comes
-back as a value, because what may be done next hangs on one fact: before the first byte of the
-request nothing was sent, after it nobody knows.
+It tries once: no retries, no redirects, no second connection. Every failure is a value, because the
+next step depends on one fact: before the first byte nothing was sent, after it the result is
+unknown.
 """
 
 import asyncio

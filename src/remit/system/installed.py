@@ -1,4 +1,4 @@
-"""Folders that tools fill by themselves: where git does not track them, they are not the work."""
+"""Folders that tools fill, such as installed packages; untracked, they are no part of the work."""
 
 from typing import Final
 

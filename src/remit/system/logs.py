@@ -1,4 +1,4 @@
-"""Keeps a log readable: what is logged again and again is counted, not repeated."""
+"""A log filter that counts repeated messages instead of repeating them."""
 
 import logging
 import time

@@ -1,4 +1,4 @@
-"""HTTP to addresses that somebody else may have chosen, and never into one's own network.
+"""An HTTP client for addresses that somebody else may have chosen; never the own network.
 
     place = await find("https://hooks.example.com/in")      # Place, or why not
     async with open_client(place) as client: ...

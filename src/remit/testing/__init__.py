@@ -1,4 +1,4 @@
-"""Fakes that ship: the ones our own tests use, for yours too.
+"""The fakes of our own tests, for your tests too.
 
     async with World(tmp_path, brain=script([{"reply": "<deliverable>Hi</deliverable>"}])) as world:
         task = await world.add("Greet me", at=world.now + timedelta(days=3))

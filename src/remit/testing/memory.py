@@ -1,4 +1,4 @@
-"""A run's memory without store and engine, which can go dark around any write."""
+"""Run steps in memory, without store and engine, that can fail around any write."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NoReturn, ParamSpec, TypeVar, cast

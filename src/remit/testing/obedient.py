@@ -1,4 +1,4 @@
-"""A brain that obeys everybody. If the house holds with it, it holds with any."""
+"""A brain that obeys everybody. If the safeguards hold with it, they hold with any brain."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""A person or a program says: do this. The command line, the API and MCP come through here."""
+"""Cues from commands: command line, API and MCP."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime

@@ -1,8 +1,8 @@
-"""A line of cron as an RRULE: five fields, or a name such as @daily. What differs is refused.
+"""Converts a cron line to an RRULE: five fields, or a name such as @daily.
 
-Minutes and hours are those of the wall. Where every hour is meant they are counted instead, so that
-an hour that comes twice is run twice, as cron does it. The one thing no RRULE can say is a day of
-the month *or* a day of the week: cron means either, and that is refused with a sentence.
+Minutes and hours are wall times. A line that runs every hour counts elapsed time instead, so a
+repeated hour runs twice, as in cron. An RRULE cannot express "day of month or day of week"; such a
+line is refused.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Where cues come in: written down first, begun next, and settled with what became of them.
+"""Admits cues: stores each, starts it, and records the result.
 
-Whatever is cut in between is begun again at the next start, and again is the same: a task is known
-by its source, a turn by its key.
+An interrupted cue is started again at the next start, with the same result: a task is known by its
+source, a turn by its key.
 """
 
 import logging

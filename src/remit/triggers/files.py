@@ -1,8 +1,8 @@
-"""A folder, watched: each new file is a cue, once, by its name and what is in it.
+"""Watches a folder: each new file is a cue, once, by name and content.
 
-Files alone: no link is followed, no folder below is looked into, nothing is opened that grows or is
-hidden. What is no text is named and not read. A file that is too large, or that may not be read, is
-told once, and again only when it has changed. Nothing in the folder is changed.
+Only plain files are read: no links, no subfolders, no hidden or growing files. A file that is no
+text is named but not read. A file that is too large or unreadable is reported once, and again only
+after it changed. Nothing in the folder is changed.
 """
 
 import asyncio

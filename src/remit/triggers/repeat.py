@@ -1,9 +1,8 @@
-"""What comes back: the next occurrence of a series is put in as soon as the one before it is due.
+"""Plans the next occurrence of a series as soon as the one before is due.
 
-So there is always one that can be seen, moved to another time or cancelled. What falls due while
-Remit is not running is not run in a burst: by default the latest slot is run once, and those before
-it are written down as missed. An occurrence that has not even begun when the next one is due gives
-way to it. What is to happen instead, the settings say, or the series itself.
+So one is always visible and can be moved or cancelled. After a downtime only the latest missed slot
+runs by default, and the earlier ones are recorded as missed. An occurrence that has not begun when
+the next is due is replaced by it. The settings or the series can choose otherwise.
 """
 
 import asyncio

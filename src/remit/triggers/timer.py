@@ -1,4 +1,4 @@
-"""When: a moment said in one of a few plain ways. What is vague or past is refused."""
+"""Parses a moment given in one of a few plain forms. Vague or past ones are refused."""
 
 import re
 from datetime import datetime, timedelta

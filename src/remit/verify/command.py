@@ -1,9 +1,8 @@
-"""Checks that run a program: types, style, tests, builds. Its exit code and its report decide.
+"""Checks that run a program: types, style, tests, builds. Exit code and report decide.
 
-The words of a program come from the settings, from project.json at the base commit, or from what
-the repository is seen to use there; never from a model or a contract. A contract names the activity
-and a pattern, and a pattern is part of one word, whatever it holds. What a program prints is told
-and never believed.
+The command comes from the settings, from project.json at the base commit, or from what the
+repository uses there; never from a model or a contract. A contract names an activity and a pattern;
+the pattern is always part of one argument. A program's output is shown but not trusted.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
-"""A critic reads the work by a rubric; code decides whether it may be believed.
+"""A critic reviews the work by a rubric; code decides whether to believe it.
 
-What is judged is quoted as data between fences that it cannot know. A judgement must speak of every
-rule, and show by lines that stand there that it read them. Anything else is no judgement, and what
-nobody judged has not passed. A critic adds a finding; it takes none away.
+The work is quoted as data between unguessable fences. A judgement must cover every rule and quote
+existing lines as evidence. Anything else is no judgement, and unjudged work has not passed. A
+critic adds a finding; it removes none.
 """
 
 import json

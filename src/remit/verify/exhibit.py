@@ -1,4 +1,4 @@
-"""What a critic is shown: the files that were changed, or the text, in numbered lines."""
+"""What a critic is shown: the changed files, or the text, with line numbers."""
 
 from collections.abc import Iterator
 from pathlib import Path

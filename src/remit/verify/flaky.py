@@ -1,4 +1,4 @@
-"""A check that is known to waver counts only when it passes several times in a row."""
+"""A check known as flaky counts only when it passes several times in a row."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final

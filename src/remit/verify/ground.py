@@ -1,8 +1,7 @@
-"""The workspace as it is laid into the sandbox: a copy, with the files that decide as they were.
+"""Copies the workspace for the sandbox, with the files that judge it restored.
 
-In a git repository these are the files that git tracks or would; what it is told to ignore stays
-out, and with it keys and caches. Folders with what was installed (`.venv`, `node_modules`) are not
-copied but shown, to be read.
+In a git repository these are the tracked and trackable files; ignored files stay out, and with them
+keys and caches. Installed folders (`.venv`, `node_modules`) are mounted read-only instead.
 """
 
 import io

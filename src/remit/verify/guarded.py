@@ -1,9 +1,9 @@
-"""Files that judge work are used as they were before the work, whoever changed them.
+"""Restores the files that judge work to their state before the work.
 
-Every file that differs from the base commit is looked at. What steers a run (settings of runners,
-modules that would stand in for one) is used as it was in every run. Tests that were there are used
-as they were in a first run, without new tests; then all that the work left is run. A file that the
-owner named is used as the work left it.
+Every file that differs from the base commit is considered. Files that steer a run (runner settings,
+modules that would shadow one) are restored in every run. Existing tests are restored in a first
+run, without new tests; then everything the work left is run. A file that the owner named is used as
+the work left it.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""How much a check may take: time, memory, processes, files. The kernel sees to it."""
+"""Resource limits of a check: time, memory, processes, files. The kernel enforces them."""
 
 from typing import Final
 

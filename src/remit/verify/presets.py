@@ -1,4 +1,4 @@
-"""How the work of a project is checked, seen from what lies in its repository."""
+"""Detects how to check a project from the files in its repository."""
 
 import json
 import tomllib

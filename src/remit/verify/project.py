@@ -1,4 +1,4 @@
-"""The ways in which a project's work is checked: the settings', else project.json's, else detected.
+"""How a project's work is checked: from the settings, else project.json, else detected.
 
     ways = read(place, given={"lint": (("make", "lint"),)}, environ=os.environ)
     ways.of("lint")         # Way(("make", "lint"), "the settings")

@@ -1,4 +1,4 @@
-"""The files of a project, by name and text: in a folder as it lies there, or at a commit."""
+"""Reads the files of a project, from a folder or at a commit."""
 
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase

@@ -1,7 +1,7 @@
-"""How a project checks itself, as its own files say: CI, scripts, task runners, notes for agents.
+"""Finds how a project checks itself: CI, scripts, task runners, notes for agents.
 
-What is found is proposed to the owner and never run unasked: each command is a list of words with
-the file that it stands in. No shell reads it, so a line that needs one is left out.
+The result is proposed to the owner and never run unasked: each command is a list of arguments with
+its source file. No shell is used, so a line that needs one is left out.
 """
 
 import re

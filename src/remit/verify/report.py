@@ -1,4 +1,4 @@
-"""A verdict as a person reads it."""
+"""Renders a verdict for a person."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

@@ -1,4 +1,4 @@
-"""What a run of tests says of each test: read from its report, where the runner writes one."""
+"""Reads the result of each test from the report that the runner writes."""
 
 import json
 import re

@@ -1,8 +1,8 @@
-"""What git knows of a workspace, asked so that nothing in the repository is run.
+"""Reads a workspace through git without running anything from the repository.
 
-Its configuration may have been written by whoever worked there: it may name programs for hooks, for
-watching, for filters. So git only lists and hands out what was stored; what lies in the workspace
-is read and compared here.
+Whoever worked there may have changed the configuration, which can name programs for hooks, monitors
+and filters. So git only lists and outputs stored objects; the files of the workspace are read and
+compared here.
 """
 
 import hashlib

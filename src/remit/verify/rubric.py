@@ -1,4 +1,4 @@
-"""What critics look for, read from a file: each has a name, and rules that hold or do not."""
+"""Rubrics of critics, from a file: each has a name and rules."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -1,4 +1,4 @@
-"""The programs that run tests: how each is recognised, started, told which files, and read.
+"""Test runners: how each is recognised, started, limited to files, and read.
 
 `{report}` is where a run leaves its report, `{files}` the test files to run or, where none are
 chosen, the words that mean all of them. `{pattern}` and `{regex}` are a name of tests as one word,

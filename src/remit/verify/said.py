@@ -1,4 +1,4 @@
-"""What a program printed, cut down to what helps: its last lines, the same for the same failure."""
+"""Shortens a program's output to its useful last lines, the same for the same failure."""
 
 import re
 from typing import Final

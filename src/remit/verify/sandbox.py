@@ -1,4 +1,4 @@
-"""A place where code that nobody trusts may run: bubblewrap, or nowhere.
+"""A sandbox for untrusted code: bubblewrap, or no run at all.
 
     sandbox = Sandbox()
     match await sandbox.run(("pytest", "-q"), ground):

@@ -1,9 +1,8 @@
-"""Which test files a change concerns: those that import what changed, directly or not.
+"""Which test files a change concerns: those that import it, directly or not.
 
-Imports are read from the text, without running or parsing anything: a line that only looks like an
-import chooses a test too many, never one too few. For Python and JavaScript the graph is followed;
-for other languages the folder and the name decide. A change that no test file seems to know
-concerns all of them.
+Imports are read from the text without parsing: a line that only looks like an import selects a test
+too many, never one too few. Python and JavaScript use the import graph; other languages use folder
+and name. A change that no test file imports concerns all of them.
 """
 
 import posixpath

@@ -1,4 +1,4 @@
-"""Do the tests prove the work? They are run as they were before it, then as it left them.
+"""Runs the tests as they were before the work, then as the work left them.
 
 1. The test files that the change concerns, where there are few of them: a quick no.
 2. The whole suite with the tests as they were, and without new ones. Its tests are compared with

@@ -1,4 +1,4 @@
-"""One look at one workspace: which tests are run on which files, and who broke what fails."""
+"""Judges one workspace: which tests run on which files, and who broke what fails."""
 
 import asyncio
 from collections.abc import Collection, Sequence

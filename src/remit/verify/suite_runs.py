@@ -1,4 +1,4 @@
-"""Runs of tests in the sandbox, and what is kept of a run for later comparison."""
+"""Runs tests in the sandbox, and stores results for later comparison."""
 
 import asyncio
 import hashlib

@@ -1,4 +1,4 @@
-"""What work is held to, how it differs from its base, and what a check of it comes to."""
+"""What work is held to, how it differs from its base, and the outcome of a check."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

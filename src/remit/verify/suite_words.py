@@ -1,4 +1,4 @@
-"""What is said of a run of tests: how many ran, which failed, which did not run any more."""
+"""Sentences about a test run: how many ran, which failed, which are missing."""
 
 from collections.abc import Collection, Sequence
 from typing import Final

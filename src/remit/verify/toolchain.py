@@ -1,8 +1,8 @@
-"""Where the programs of a project are, and which folders they must see to run.
+"""Where a project's programs are, and which folders they need to run.
 
-A program is looked for in what the project installed, then in the operator's PATH. What lies
-outside the system is shown in the sandbox, to be read: the environment that a program belongs to,
-and the interpreter that this was made from. Never a home, nor anything above one.
+A program is searched in what the project installed, then in the operator's PATH. What lies outside
+the system is mounted read-only: the program's environment, and the interpreter it was made from.
+Never a home or a folder above one.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""Does the work meet its contract? Code decides."""
+"""Decides by code whether the work meets its contract."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

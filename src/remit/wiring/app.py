@@ -1,4 +1,4 @@
-"""Builds the whole from settings."""
+"""Builds the app from settings."""
 
 import asyncio
 import os

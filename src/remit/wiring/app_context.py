@@ -1,4 +1,4 @@
-"""What every room stands on: the store, the time, the brain, the channels, the purse."""
+"""What every part of the app uses: store, clock, brain, channels, budget."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping

@@ -1,4 +1,4 @@
-"""The calendars of a house: its own, those of other servers, and the list that phones see."""
+"""Wires the calendars: Remit's own, those of other servers, and the phones' to-do list."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What the calendars of a house are joined to."""
+"""What the calendars need from other packages."""
 
 from collections.abc import Awaitable, Callable, Iterable
 

@@ -1,4 +1,4 @@
-"""The calendars of a house, loaded only by who looks at one."""
+"""The calendar registry; the calendar code is loaded only when it is used."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""What files owe because tests of a change to them failed, joined with projects and tasks."""
+"""Wires test debt with projects and tasks."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What is checked when a group ends, joined with projects and their checks."""
+"""Wires deferred checks with projects and their checks."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence

@@ -1,4 +1,4 @@
-"""What the doors in of a house are joined to."""
+"""What inbound triggers need from other packages."""
 
 from collections.abc import Awaitable, Callable
 

@@ -1,4 +1,4 @@
-"""What comes in by each door, joined to the rooms that make work of it."""
+"""Wires each inbound way to the packages that turn it into work."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""The doors in of a house, loaded only by who has one."""
+"""The inbound triggers; their code is loaded only if one is configured."""
 
 import asyncio
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Which secrets there are, and that none of them is ever shown or sent."""
+"""Collects all secrets, so that none is shown or sent."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Which kinds of work the rules of a project tell apart: what chains and capabilities may name."""
+"""The kinds of work that a project's rules know; chains and capabilities may name them."""
 
 from collections.abc import Callable, Collection
 

@@ -1,4 +1,4 @@
-"""Who thinks, and what for: the brain of the settings, and a model for each smaller role."""
+"""Wires the models: the brain of the settings, and a model for each smaller role."""
 
 import os
 import secrets

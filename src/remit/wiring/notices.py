@@ -1,4 +1,4 @@
-"""What the owner is told, joined: which event, where, in what words, and by what it goes."""
+"""Wires notices: which event, where, in what words, and through which channel."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,7 @@
-"""Loads at the start what is otherwise loaded at its first use.
+"""Loads at the start what is otherwise loaded at first use.
 
-While an upgrade replaces the package its folder may be absent for some seconds, and afterwards it
-holds another version: what runs must need neither.
+While an upgrade replaces the package, its folder may be missing for some seconds and then holds
+another version; a running process must need neither.
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""The owner's priority rules from a file that he may change at any time."""
+"""The owner's priority rules, from a file that may change at any time."""
 
 import logging
 from pathlib import Path

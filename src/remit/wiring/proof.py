@@ -1,4 +1,4 @@
-"""How work is agreed on before it begins, and proven after it: contracts, checks, critics."""
+"""Wires contracts, checks and critics."""
 
 import asyncio
 import hashlib

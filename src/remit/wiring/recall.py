@@ -1,4 +1,4 @@
-"""Recall, joined: who reads, where it is kept, who follows, and who is told what is alike."""
+"""Wires recall: embedder, index, indexer and its users."""
 
 import os
 from collections.abc import Awaitable, Callable, Sequence

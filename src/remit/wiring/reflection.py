@@ -1,4 +1,4 @@
-"""Looking back, joined: what is written down, who looks at it, when, and what may be taken back."""
+"""Wires reflection: its records, its schedule, and reverts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection

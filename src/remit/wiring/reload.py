@@ -1,7 +1,7 @@
-"""Applies what changes in settings.toml while Remit runs: calendars, hooks and recall.
+"""Applies changes of settings.toml while Remit runs: calendars, hooks and recall.
 
-Everything else in the file counts from the next start on. A file that cannot be used changes
-nothing: the settings that were read before stay in use until it is mended.
+All other settings count from the next start. A file with an error changes nothing: the earlier
+settings stay in use until it is fixed.
 """
 
 import asyncio

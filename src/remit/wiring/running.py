@@ -1,4 +1,4 @@
-"""Sets a house to work that was opened."""
+"""Starts the background loops of an opened app."""
 
 import logging
 from typing import Final

@@ -1,4 +1,4 @@
-"""What the owner and the operator let the courier do: the limits of sending, and its undo."""
+"""Limits of sending and the undo window, from settings."""
 
 from remit.delivery.send_limits import SendLimits
 from remit.intake.book import Contacts

@@ -1,4 +1,4 @@
-"""Talk, joined to the rooms it does not know: intake hears, the owner acts, a brain answers."""
+"""Wires conversations to intake, the owner's operations and a brain."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime

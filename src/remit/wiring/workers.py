@@ -1,4 +1,4 @@
-"""Who does code work: the specialists of the settings, and the brain where none is named."""
+"""Wires code work: the specialists of the settings, or the brain if none is named."""
 
 import os
 import secrets

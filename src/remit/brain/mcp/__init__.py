@@ -1,4 +1,4 @@
-"""Tools of servers that speak MCP: programs the owner named, or addresses.
+"""Tools of MCP servers: programs or addresses that the owner named in the settings.
 
 wire      the messages, and what can go wrong with them
 process   a line to a program that is started here

@@ -1,6 +1,6 @@
-"""A line to a server on the net: each message is posted; the answer is JSON or a stream of it.
+"""MCP over HTTP: each message is posted; the answer is JSON or an event stream.
 
-Loads the HTTP library; `server` imports it with the first address.
+This module loads the HTTP library; `server` imports it with the first address.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""How each tool described itself when the owner last allowed it, so that a change is noticed."""
+"""Stores the description each tool had when the owner allowed it, so that a change is noticed."""
 
 import hashlib
 import json

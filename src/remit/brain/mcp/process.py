@@ -1,7 +1,7 @@
-"""A line to a program: a message a line, in on its stdin and out on its stdout.
+"""MCP over stdio: one message per line on the program's stdin and stdout.
 
-It has a process group of its own and only the variables that were named. What it says on stderr
-is kept in a file, up to a limit.
+The program has its own process group and only the environment variables that were named. Its stderr
+goes to a file of limited size.
 """
 
 import asyncio

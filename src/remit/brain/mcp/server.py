@@ -1,6 +1,7 @@
-"""One server: connected at first use, asked what it offers, called, connected anew if it ended.
+"""One MCP server: connects at first use, lists tools, calls them, reconnects if it ended.
 
-Whatever it says is outside text. What is too long, too deep or oddly named is not offered at all.
+Everything a server says is untrusted text. A tool whose description is too long, too deep or oddly
+named is not offered.
 """
 
 import json

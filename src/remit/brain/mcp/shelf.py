@@ -1,9 +1,8 @@
-"""A server's tools as the brain is offered them: under the owner's policy, and never trusted.
+"""The tools of an MCP server as they are offered to the brain, under the owner's policy.
 
-A tool is asked about unless the owner allowed it by name. Even then it is asked about if it says
-something else of itself than when he allowed it, and in a task that has read what is not his,
-unless he said that calling it twice does no harm. What a server says of its own harmlessness
-counts for nothing.
+A call needs the owner's approval unless the owner allowed the tool by name. It also needs approval
+if the tool's description changed since then, or if the task has read text from others and the owner
+did not mark the tool as safe to repeat. What a server says about its own safety is ignored.
 """
 
 import asyncio

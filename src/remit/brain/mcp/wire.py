@@ -1,4 +1,4 @@
-"""JSON-RPC as MCP uses it: what is asked, what is told, and what may come back."""
+"""JSON-RPC messages as MCP uses them: requests, notifications, answers and their errors."""
 
 import json
 from typing import Final, Protocol

@@ -1,7 +1,8 @@
-"""A task made by the brain, for later or beside this one. It comes in by the door all tasks take.
+"""The tool that lets the brain create a task, for later or in parallel.
 
-Whom it is told is not for a brain to say: the outcome goes to the owner, on his dashboard. How
-deep tasks may make tasks, and how many one run may make, is counted here and not left to it.
+The new task goes through normal admission. The brain cannot choose recipients: the result goes to
+the owner's dashboard. Code limits how deeply tasks may create tasks, and how many one run may
+create.
 """
 
 import hashlib

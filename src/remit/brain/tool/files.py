@@ -1,4 +1,4 @@
-"""The task's own files: listed, read and written."""
+"""Tools for the task's own files: list, read and write."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The house's own tools, put together as the settings want them."""
+"""Builds the list of built-in tools that the settings allow."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What happened in a task, read by the brain: some lines at a time, the newest first asked."""
+"""The tool that reads a task's log, a few lines at a time, newest first."""
 
 from typing import Final
 

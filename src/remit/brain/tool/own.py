@@ -1,4 +1,4 @@
-"""One of the house's own tools, as all of them are made."""
+"""The class of all built-in tools, and helpers to read their arguments."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias

@@ -1,4 +1,4 @@
-"""Asking the owner, and ticking off what is done."""
+"""Tools to ask the owner a question and to tick work items."""
 
 from typing import Final
 

@@ -1,7 +1,7 @@
-"""Whether arguments are as a tool wants them: the plain part of JSON Schema, in sentences.
+"""Checks tool arguments against the plain part of JSON Schema and explains what is wrong.
 
-What it does not know (patterns, references, either-or) it lets pass; the tool looks for itself. So
-a wrong call costs the owner no question, and a right one is never refused.
+Keywords it does not know (patterns, references, anyOf) pass; the tool checks for itself. So a wrong
+call costs the owner no question, and a right one is never refused.
 """
 
 from collections.abc import Callable, Iterator, Mapping

@@ -1,4 +1,4 @@
-"""Looking for earlier tasks: by their words, and by what they are about."""
+"""The tool that searches earlier tasks, by words and by similarity."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias

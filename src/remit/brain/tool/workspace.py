@@ -1,7 +1,7 @@
-"""A folder of its own for each task, out of which no path leads.
+"""A folder for each task that no path can leave.
 
-Every name on the way is opened by itself, from the folder before it, and no link is followed: so
-it does not matter who puts what there, or when. Only plain text goes in and comes out.
+Each part of a path is opened relative to its parent, and links are not followed, so changes by
+others cannot redirect an access. Only plain text is read and written.
 """
 
 import os

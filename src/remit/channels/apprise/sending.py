@@ -1,12 +1,10 @@
-"""Apprise: a hundred services and more, each by an address that the operator named.
+"""The Apprise channel: over a hundred services, each by an address that the operator named.
 
-A parcel goes to a target by its name and never to an address of its own. One target is one address
-is one person or room. Apprise itself runs in a process of its own, `worker`, which is told
-all on its standard input: a plugin that hangs is ended, what it prints is read by nobody, and the
-rules under which it speaks to the net hold there alone.
-
-Apprise says only that something failed, not how far it came. So the worker watches the wire, and
-what it saw decides: before the first byte nothing was sent, after it nobody knows.
+A parcel names a target, never an address. One target is one address of one person or room. Apprise
+runs in a separate process, `worker`, which gets everything on stdin: a plugin that hangs can be
+killed, its output is ignored, and the network rules apply there only. Apprise reports only that
+something failed. So the worker watches the connections: before the first byte nothing was sent,
+after it the result is unknown.
 """
 
 import asyncio

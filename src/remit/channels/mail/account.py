@@ -1,4 +1,4 @@
-"""An account on a mail server: where it is, what opens it, how the line to it is kept private."""
+"""A mail server account: its address, its credentials, and its connection security."""
 
 import ipaddress
 import re

@@ -1,7 +1,7 @@
-"""The lines of a mail's body, from its plain or its HTML part, with what its markup says of each.
+"""Extracts the lines of a mail's body from its plain or HTML part, with their markup.
 
-HTML is read as browsers do, by the parser that also cleans it, so that what is unclosed or
-misplaced stands where a reader of the mail sees it.
+HTML goes through the parser that also sanitises it and that reads as browsers do, so that unclosed
+or misplaced tags give the same lines that a person sees.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""A report that a letter did not arrive, read from the bytes of a mail. It never raises.
+"""Parses bounce reports from the bytes of a mail. It never raises.
 
-Who got one of our letters knows its id and could make up a report. So one is believed only about a
-letter that is in doubt, and is never a reason to send again unasked.
+Anybody who received a letter knows its id and could forge a report. So a report is believed only
+about a delivery that is unknown, and never causes a second send without asking.
 """
 
 import email

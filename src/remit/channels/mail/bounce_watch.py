@@ -1,7 +1,7 @@
-"""Letters that come back: looked for now and then, and written down as what they are, reports.
+"""Looks for bounces from time to time and records them as delivery reports.
 
-A server that took a letter may say hours later that nobody wanted it. What was sent stays sent; the
-owner is told that it did not arrive.
+A server may accept a letter and reject it hours later. The delivery stays sent; the owner is
+notified that it did not arrive.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""A mailbox that is read by IMAP, on a thread of its own; nothing in it is ever changed.
+"""Reads a mailbox over IMAP in its own thread, without changing anything in it.
 
-A mail is known by the number its folder gave it. If the folder is numbered anew, what came since
-the last look is read again, and known again by its own id.
+A mail is known by its UID in the folder. If the folder is renumbered, the mails since the last look
+are read again and recognised by their Message-ID.
 """
 
 import select

@@ -1,7 +1,7 @@
-"""A letter: what goes over the wire for one delivery to one address, from head to last dot.
+"""Composes a letter: the exact bytes of one delivery to one address.
 
-The same delivery gives the same letter to the byte, but for its date. Nothing is added to the words
-that passed the gate: a title, a look, and the same words once more as plain text.
+The same delivery gives the same bytes, except for the date. Nothing is added to the text that
+passed the gate but a title, a layout, and the same text as plain text.
 """
 
 import base64

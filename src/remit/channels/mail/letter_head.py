@@ -1,8 +1,8 @@
-"""The head of a letter: addresses, subject, ids, written so that nobody can add a line to it.
+"""Writes mail headers so that no value can inject a header line.
 
-The standard library writes none of it: it decodes what it is given before it encodes it, and so a
-line break that was hidden in an encoded word comes out as a line break. Here a value is text and
-stays text; and before a head leaves, it is read back line by line.
+The standard library is not used here: it decodes its input before encoding, so a line break hidden
+in an encoded word comes out as a line break. Here every value stays text, and the finished header
+is read back line by line before it leaves.
 """
 
 import base64

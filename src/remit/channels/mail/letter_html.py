@@ -1,8 +1,8 @@
-"""Markdown to the page that a mail program shows: our look, nobody else's code, nothing fetched.
+"""Renders Markdown as an HTML mail: our layout, no foreign code, nothing fetched.
 
-Every style is written on its tag, because some programs read nothing else; what a sheet adds is
-the look in the dark and on a phone. A picture from elsewhere would tell its owner when and where
-the letter is read, so it is shown as a link.
+Styles are written on each tag because some programs read nothing else; a style sheet adds only dark
+mode and phone layout. A remote picture would reveal when and where the letter is read, so it is
+shown as a link.
 """
 
 import html

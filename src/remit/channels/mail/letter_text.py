@@ -1,7 +1,7 @@
-"""Markdown to plain text that reads well by itself. No word is lost on the way.
+"""Renders Markdown as readable plain text without losing a word.
 
-It is what is read by who has no pictures and colours, and by every program that looks for words in
-a letter. A text that could not be turned without losing a word stays as it was written.
+It is for readers without HTML, and for programs that search in mails. A text that cannot be
+converted without loss stays as it was written.
 """
 
 import html

@@ -1,7 +1,7 @@
-"""The mailbox by IMAP: whether a letter of ours is among the sent ones, and what came back.
+"""The mailbox over IMAP: whether a letter is in the sent folder, and which mails bounced.
 
-That a letter is found proves that it left. That it is not found proves nothing, unless the operator
-says that this server files every letter it takes.
+A letter found there was sent. One not found proves nothing, unless the operator says that this
+server files every letter it accepts.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
-"""A mailbox, watched: the server says when something came, and now and then it is looked anyway.
+"""Watches a mailbox with IMAP IDLE, and polls it from time to time.
 
-The heads are read first. Of whom nobody knows only so much more is read as is kept, so that a flood
-of mails costs their heads. The mark is kept behind what was taken in: what is cut off in between is
-read again, and is known again.
+Headers are read first. Of a mail from a stranger no more is read than is stored, so a flood costs
+only headers. The mark is moved after a mail was taken in, so an interrupted mail is read again and
+recognised.
 """
 
 import asyncio

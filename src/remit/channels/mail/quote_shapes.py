@@ -1,8 +1,8 @@
-"""The shapes of lines that mail programs write, in any language; no word of any is known here.
+"""Recognises lines that mail programs write around quoted mail, in any language.
 
-A program that repeats an older mail writes a head above it: lines of `word: value`, one with an
-address and one with a date, or one line with both that ends in a colon. Digits of every script are
-digits, and the marks that turn the direction of writing are not seen.
+A quoted mail starts with a header: lines of `word: value`, one with an address and one with a date,
+or a single line with both that ends in a colon. Digits of every script count; direction marks are
+ignored.
 """
 
 import re

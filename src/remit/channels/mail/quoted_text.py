@@ -1,9 +1,8 @@
-"""Whose words stand in a mail: those that its writer wrote, and those of others that he repeats.
+"""Separates what the writer of a mail wrote from what the mail quotes or forwards.
 
-An answer repeats what it answers, and a forwarded mail carries another whole. Those words are
-somebody else's, whoever sent them. They are told by their place in the HTML and by the shape of the
-lines above them, in any language. What the two parts of a mail do not agree on, or what may be
-either, is not certain: then no word of the mail counts as the writer's.
+Quoted words belong to somebody else, whoever sends them. They are found by their place in the HTML
+and by the shape of the lines above them, in any language. If the two parts of a mail disagree, or
+the result is unclear, no word counts as the writer's.
 """
 
 import re

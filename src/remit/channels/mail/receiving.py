@@ -1,7 +1,7 @@
-"""A mail, read from its bytes: who wrote, what it says, what it answers. It never raises.
+"""Parses a mail: who wrote it, what it says, what it replies to. It never raises.
 
-Only as much is read as was fetched, and only a few parts of it: what is built to be long to read is
-not read at all. Attachments are noted and never opened.
+Only what was fetched is read, and only a few parts of it, so that a mail built to be slow is not
+read at all. Attachments are listed and never opened.
 """
 
 import email

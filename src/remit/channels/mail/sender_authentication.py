@@ -1,9 +1,9 @@
-"""Who wrote a mail, as far as the owner's own mail server vouches for it. Pure, and never raises.
+"""Who wrote a mail, as far as the owner's own mail server authenticates it. Pure; never raises.
 
-Anybody can write any name into a mail. What counts is the `Authentication-Results` that stand
-first, if they are of the server that the owner named: all in a row that name the same host. There
-DMARC must have passed for the very domain that the one address in `From` has; where the server says
-nothing on DMARC, a signature (DKIM) of that domain must have. Everything else is a stranger's.
+Anybody can write any name into a mail. Only the topmost `Authentication-Results` headers count, and
+only from the server that the owner named. DMARC must pass for the exact domain of the single From
+address; if the server says nothing about DMARC, a DKIM signature of that domain must pass. Every
+other mail counts as a stranger's.
 """
 
 import re

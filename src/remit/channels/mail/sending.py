@@ -1,7 +1,7 @@
-"""E-mail by SMTP: one letter to one address a call, once, and an honest answer.
+"""The e-mail channel over SMTP: one letter to one address per call, sent once.
 
-Until the last dot is written the server has no letter, whatever breaks: that may be tried again.
-After the dot and before the server's word nobody knows; then the mailbox may be asked.
+Until the final dot is written the server has no letter, so a failure before it may be retried.
+Between the dot and the server's answer the result is unknown; then the mailbox may be searched.
 """
 
 import asyncio

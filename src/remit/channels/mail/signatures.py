@@ -1,7 +1,7 @@
-"""A request as its writer meant it: without the signature below it, and in whole lines.
+"""Cuts the signature off a mailed request, in whole lines.
 
-Nothing here is dropped from what is kept of a mail; it is only not taken for work. What asks for
-work is never a signature, wherever it stands.
+Nothing is removed from the stored mail; the signature is only not read as work. Lines that ask for
+work are never taken for a signature.
 """
 
 import re

@@ -1,7 +1,7 @@
-"""Lines to a mail server that are kept for the next letter, for a moment.
+"""Keeps SMTP connections open for the next letter, for a short time.
 
-Only a line on which the last letter was answered with a yes is kept. One that broke meanwhile is
-seen before anything of the next letter was said, and then another is opened.
+Only a connection whose last letter was accepted is kept. If it broke meanwhile, this is noticed
+before the next letter begins, and a new one is opened.
 """
 
 import asyncio

@@ -1,9 +1,8 @@
-"""What a browser's push service wants to see: a text sealed for one browser, and who sends it.
+"""Encrypts and signs a push message for one browser.
 
-Sealed as RFC 8291 says (aes128gcm), signed as RFC 8292 says (VAPID). The service learns when
-somebody is written to and nothing else: every sealed text has the same length.
-
-Loads `cryptography`, which is an extra; so it is imported only where something is pushed.
+Encryption follows RFC 8291 (aes128gcm), the signature RFC 8292 (VAPID). Every encrypted text has
+the same length, so the push service learns only when somebody is notified. This module loads the
+extra `cryptography`; import it only where something is pushed.
 """
 
 import base64

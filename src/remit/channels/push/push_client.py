@@ -1,7 +1,7 @@
-"""One sealed notice to one browser's push service, once, and what that service says to it.
+"""Sends one encrypted notice to a browser's push service, once, and reports the answer.
 
-The address was named by a browser, so it is spoken to as a stranger's: looked up once, checked, and
-never inside. Loads `cryptography` and what speaks HTTP.
+A browser named the address, so it is treated as hostile: resolved once, checked, and never inside
+the own network. This module loads `cryptography` and the HTTP client.
 """
 
 import hashlib

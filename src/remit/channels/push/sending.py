@@ -1,7 +1,7 @@
-"""Tells browsers that something needs their owner, when no page of Remit is open.
+"""Notifies the owner's browsers through web push while no page of Remit is open.
 
-What is told, and once, is the herald's business. The inbox has everything in any case, so a push
-that fails is tried a few times and then let go. Nobody ever waits for one.
+The notice sender decides what is sent, and that it is sent once. The inbox shows everything anyway,
+so a push that fails is tried a few times and then dropped. Nothing waits for a push.
 """
 
 import asyncio

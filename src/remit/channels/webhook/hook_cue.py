@@ -1,4 +1,4 @@
-"""What a program's call becomes: work in the owner's words, with what it brought as material."""
+"""Turns a webhook call into a cue: the owner's configured text, and the body as material."""
 
 from typing import Final
 

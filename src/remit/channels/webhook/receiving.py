@@ -1,9 +1,9 @@
-"""A call from a program: believed by its secret alone, and named by what the secret vouches for.
+"""Verifies a webhook call by its secret, and derives its identity from what was signed.
 
-Three ways to show that one knows the secret: the signature of Standard Webhooks, over an id, a time
-and every byte (Svix calls the same headers `svix-…`); GitHub's, over every byte; or the secret
-itself, as a bearer. A call's name is made only of what was signed, for whoever repeats a call may
-change the rest. What comes is a CloudEvent, or any body at all. Pure.
+A caller proves the secret in one of three ways: a Standard Webhooks signature over id, time and
+body (Svix uses `svix-…` headers); GitHub's signature over the body; or the secret as a bearer
+token. The identity uses signed parts only, because a replay may change the rest. The body is a
+CloudEvent or anything else. Pure.
 """
 
 import base64

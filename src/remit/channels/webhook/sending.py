@@ -1,4 +1,4 @@
-"""A webhook: the text as a signed event to a program of somebody's, at least once.
+"""The webhook channel: the text as a signed event, delivered at least once.
 
     POST {url}
     webhook-id: dlv-01JZ…                       the same at every try: who gets it twice can tell

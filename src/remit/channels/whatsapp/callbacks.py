@@ -1,7 +1,7 @@
-"""What WhatsApp tells us by its hook: reports on what was sent, and messages from people. Pure.
+"""Parses WhatsApp's webhook calls: delivery reports and messages from people. Pure.
 
-One call may carry many of both, out of order and more than once. Everything in it becomes a value;
-what has a shape that nobody knows is noted with its text, never dropped.
+One call may carry many of both, out of order and repeated. Every part becomes a value; a part of
+unknown shape is kept with its text.
 """
 
 import hashlib

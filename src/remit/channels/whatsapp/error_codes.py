@@ -1,4 +1,4 @@
-"""What the numbers in WhatsApp's answers mean: later, never, or the owner must act."""
+"""What the error codes of WhatsApp mean: retry later, give up, or ask the owner."""
 
 from collections.abc import Mapping
 from enum import Enum, auto

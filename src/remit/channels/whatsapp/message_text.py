@@ -1,8 +1,7 @@
-"""Markdown to the text that WhatsApp shows. No word is lost on the way.
+"""Renders Markdown as WhatsApp text without losing a word.
 
-A text that has no markdown in it, or only marks that WhatsApp reads as they are, stays as it is to
-the last blank. So does one that could not be turned without losing a word of it: better a stray
-sign on the phone than a sentence that never arrived.
+A text without Markdown, or with only marks that WhatsApp understands, stays exactly as it is. So
+does one that could not be converted without losing a word.
 """
 
 import html

@@ -1,4 +1,4 @@
-"""What a call of WhatsApp's comes to for the store: each thing under a name that never changes."""
+"""Turns a WhatsApp webhook call into store records, each with a stable id."""
 
 import hashlib
 from collections.abc import Iterator

@@ -1,8 +1,8 @@
-"""WhatsApp by the Cloud API: one message a call, once, and an honest answer.
+"""WhatsApp over the Cloud API: one message per call, sent once.
 
-There is no key by which the provider would know a message again, and it cannot be asked whether
-one arrived. So what is in doubt stays in doubt until a report comes in by the hook, which carries
-the key that went out with the message.
+The provider has no idempotency key and no way to look up a message. So an unknown delivery stays
+unknown until a report comes in through the webhook; the report carries the key that was sent with
+the message.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Units of a message that belong to one task: work, and where it goes; a time, and what for."""
+"""Groups units of a message into tasks: work with its recipient, a time with its subject."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final

@@ -1,7 +1,7 @@
-"""The words around what is to be sent or done: a verb, people, channels, times, "please".
+"""Parses the words around a text or work: a verb, people, channels, times, "please".
 
-They may stand in any order, and before or behind the text; whatever is none of them is text or
-work. An order that holds a word nobody understands is no order.
+They may stand in any order, before or after the text; every other word is text or work. An order
+with an unknown word is refused.
 """
 
 from collections.abc import Callable

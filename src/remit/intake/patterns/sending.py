@@ -1,4 +1,4 @@
-"""Texts to somebody, and things that are made for somebody."""
+"""Texts sent to somebody, and things made for somebody."""
 
 from msgspec.structs import replace
 

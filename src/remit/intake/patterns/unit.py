@@ -1,4 +1,4 @@
-"""A unit of a message: what one closed pattern covers."""
+"""A unit of a message: the part that one closed pattern covers."""
 
 from enum import StrEnum
 

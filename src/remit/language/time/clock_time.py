@@ -1,4 +1,4 @@
-"""Times of day as people say them: 3pm, 15h30, half past four, halb fünf, las cuatro y media."""
+"""Parses times of day: 3pm, 15h30, half past four, halb fünf, las cuatro y media."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""How long a habit lasts: "until the end of March", "for the next two weeks", "ten times"."""
+"""Parses how long a repetition lasts: "until the end of March", "ten times"."""
 
 from typing import Final, TypeAlias
 

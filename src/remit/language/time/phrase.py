@@ -1,4 +1,4 @@
-"""A time as it was line, not yet reckoned: how often, which day, what hour, from when on."""
+"""A parsed time, not yet resolved: how often, which day, what hour, from when on."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, cast

@@ -1,4 +1,4 @@
-"""From what was line to a moment, reckoned from now, in a zone. A doubt is asked, never guessed."""
+"""Resolves a parsed time to a moment, from now, in a zone. A doubt is asked, never guessed."""
 
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, TypeAlias

@@ -1,4 +1,4 @@
-"""Which day is meant, seen from today; two that could be meant are a doubt."""
+"""Resolves which day is meant, seen from today; two candidates are a doubt."""
 
 import calendar
 from datetime import date, timedelta

@@ -1,4 +1,4 @@
-"""One thing that waits, opened: what is asked, the exact text, why, and how it came to that."""
+"""The page of one waiting thing: the question, the exact text, the reason, and the history."""
 
 import hashlib
 import json

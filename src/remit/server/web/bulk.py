@@ -1,4 +1,4 @@
-"""One thing done to many tasks: what would happen is shown first, then it is done."""
+"""Bulk actions on pages: a preview first, then the action."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

@@ -1,4 +1,4 @@
-"""The calendar's sheet: a week or a month of the owner's days, and what stands in each."""
+"""The calendar sheet: a week or a month, and what is planned on each day."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Conversations: the list, one of them with its turns and tasks, and the box to speak into."""
+"""Conversation pages: the list, one conversation with its turns and tasks, and the input box."""
 
 from collections.abc import Sequence
 from datetime import datetime

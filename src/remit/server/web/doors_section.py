@@ -1,4 +1,4 @@
-"""The doors in, as the Settings page says them: what came by each in a day."""
+"""The inbound part of the settings page: what came in by each way within a day."""
 
 from datetime import timedelta
 from typing import Final

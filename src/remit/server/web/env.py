@@ -1,4 +1,4 @@
-"""How pages are drawn: templates that escape everything, and the few words they share."""
+"""Template rendering: everything is escaped; a few shared helpers."""
 
 from collections.abc import Mapping
 from datetime import datetime

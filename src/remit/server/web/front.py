@@ -1,4 +1,4 @@
-"""The way in: the front door, a new task from anywhere, the box about the agent, the palette."""
+"""The start page, the new-task form, the agent box and the command palette."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""The inbox: what waits for the owner, one thing opened beside the list, and his answers to it."""
+"""The inbox page: what waits for the owner, one thing opened, and the answers to it."""
 
 import json
 from datetime import datetime, timedelta

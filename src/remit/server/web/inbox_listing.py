@@ -1,4 +1,4 @@
-"""The list of what waits for the owner: decide, look at, fix, and what he has put off."""
+"""The list of the inbox: to decide, to look at, to fix, and postponed."""
 
 import hashlib
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
-"""What would leave the house: the letter in its channel's own look, and what is to be said of it.
+"""The preview of a message in its channel's look, with remarks.
 
-The look is drawn from what would be sent, not from what was typed: a channel's own form is applied
-first, as the courier does it, and the gate says now what it would say then.
+It is made from what would be sent, not from what was typed: the channel's own form is applied as
+the courier does it, and the gate is asked now what it would say then.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""The filter line, word by word: a tab or a menu changes one word and keeps the rest."""
+"""Edits the filter line: a tab or a menu changes one word and keeps the rest."""
 
 import re
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""What the list of tasks shows: its sections, its tabs, and where each word of its address leads.
+"""What the task list shows: its sections, its tabs, and its links.
 
-By state, what is open stands first and whole; what has ended follows, a page at a time. So a list
-of ten thousand begins with the three that matter.
+Open tasks come first, all of them; ended ones follow page by page. So a list of ten thousand begins
+with the few that matter.
 """
 
 from collections.abc import Iterator, Sequence

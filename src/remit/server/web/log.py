@@ -1,4 +1,4 @@
-"""A task's log, a page at a time: filtered and searched on the server, over all of it."""
+"""A task's log in pages, filtered and searched on the server."""
 
 from typing import Final
 

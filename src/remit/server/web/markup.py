@@ -1,7 +1,7 @@
-"""Other people's text as marks of ours: Markdown, a WhatsApp bubble, and what an edit changed.
+"""Renders text from others as safe HTML: Markdown, a WhatsApp bubble, and a comparison.
 
-Whoever wrote it, none of it is code here. Markdown goes through the sanitiser that letters go
-through, which fetches nothing and shows a picture as a link; everything else is escaped first.
+No text can become code. Markdown goes through the sanitiser that mails use, which fetches nothing
+and shows a picture as a link; everything else is escaped first.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The notices part of the settings page: a grid of kinds and ways, and what was told lately."""
+"""The notice part of the settings page: a grid of kinds and ways, and recent notices."""
 
 from collections.abc import Mapping
 from typing import Final

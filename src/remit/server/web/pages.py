@@ -1,4 +1,4 @@
-"""Every page there is, and what is shown where one cannot be."""
+"""The table of all pages, and the error page."""
 
 from typing import Final
 

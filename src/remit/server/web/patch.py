@@ -1,4 +1,4 @@
-"""A diff as a person reads it: file by file, line by line, and no longer than anybody reads."""
+"""Renders a diff for a person: by file and line, with limited length."""
 
 import re
 from collections.abc import Iterator

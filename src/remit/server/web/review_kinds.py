@@ -1,4 +1,4 @@
-"""What kind of question it is, how it is put in one line, and what may be answered to it."""
+"""The kind of a question, its headline, and the possible answers."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""How a question stands by now: open, put off, decided and by whom, on its way, called back."""
+"""The state of a question: open, postponed, decided and by whom, on its way, undone."""
 
 from datetime import datetime
 from typing import Final

@@ -1,6 +1,6 @@
-"""A row of the list: how a task stands, what it does now, where it goes, what it cost.
+"""A row of the task list: status, current step, recipients, cost.
 
-The same row is drawn when the page is loaded and when an event says that it changed.
+The same row is rendered when the page loads and when an event says that it changed.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""A task's lane: its last six hours and its next two, as bars on one line.
+"""A task's timeline in the list: its last six hours and its next two, as bars.
 
-It ran, it waited for the owner, it is planned: the amber bar shows how long a thing waited.
+Bars show when it ran, when it waited for the owner (amber), and when it is planned.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Views kept from the list: the filter as it stands, under a name in the margin."""
+"""Saved views: the current filter under a name in the sidebar."""
 
 from typing import Annotated, Final
 

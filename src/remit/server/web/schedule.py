@@ -1,4 +1,4 @@
-"""The schedule: everything that is planned, what became of it, and the series behind it."""
+"""The schedule page: what is planned, what became of it, and the series behind it."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo

@@ -1,4 +1,4 @@
-"""The settings page: what the owner may change here, and what the file rules, said as such."""
+"""The settings page: what the owner may change here, and what only the file sets."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias

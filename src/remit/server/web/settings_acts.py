@@ -1,4 +1,4 @@
-"""What the owner changes on the settings page: contacts, permissions, tokens, tried channels."""
+"""Form handlers of the settings page: contacts, permissions, tokens, channel tests."""
 
 import asyncio
 from functools import partial

@@ -1,4 +1,4 @@
-"""What the settings page shows: what thinks, the ways out, the rules, and how this Remit is."""
+"""The parts of the settings page: brain, channels, rules, tools and health."""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""What stands around every page: the way about, what waits, who works, what it cost today."""
+"""The frame around every page: navigation, what waits, who works, today's cost."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Who tried a piece of work, for the pages: one line for each try, so that they can be compared."""
+"""The specialists' attempts on a task, one comparable line each."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo

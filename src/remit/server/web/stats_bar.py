@@ -1,4 +1,4 @@
-"""The strip above the list: what was finished, what it cost, what comes next."""
+"""The statistics bar above the list: finished tasks, cost, next run."""
 
 from collections.abc import Sequence
 from datetime import datetime

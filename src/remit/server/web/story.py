@@ -1,4 +1,4 @@
-"""What happened to a task, as lines that a person reads: a time, a word, a sentence."""
+"""What happened to a task as readable lines: a time, a word, a sentence."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime

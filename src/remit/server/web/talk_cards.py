@@ -1,4 +1,4 @@
-"""A task as it stands in a talk: the box with its work, its delivery, its text, and what to do."""
+"""A task as a card in a conversation: work, delivery, text and buttons."""
 
 from datetime import datetime, timedelta
 from typing import Final

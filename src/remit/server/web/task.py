@@ -1,4 +1,4 @@
-"""The page of one task: the work, where the result goes, how it is proven, what happened."""
+"""The page of one task: work, deliveries, proof, history."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime

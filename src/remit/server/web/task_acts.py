@@ -1,4 +1,4 @@
-"""What the owner may do to a task from its page: each is a plain form, and then the page again."""
+"""Form handlers of the task page; each redirects back to the page."""
 
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Final, TypeAlias

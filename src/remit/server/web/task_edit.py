@@ -1,4 +1,4 @@
-"""To change a task that has not begun; who changes what has moved on meanwhile is told so."""
+"""Edits a task that has not begun; reports if it changed in the meantime."""
 
 from datetime import datetime
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""What a task's page shows in boxes: the work, where the result goes, how it is proven."""
+"""The sections of the task page: work, deliveries, proof."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The list of tasks: found by a line of words, live, and acted upon in bulk."""
+"""The task list page: filtered by a line of words, live, with bulk actions."""
 
 from typing import Final
 

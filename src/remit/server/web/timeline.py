@@ -1,4 +1,4 @@
-"""One attempt as bars on a line of time: what was done when, and how long it took."""
+"""One attempt as bars on a time axis: what was done when, and for how long."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta

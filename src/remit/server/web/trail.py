@@ -1,4 +1,4 @@
-"""How a task came to where it stands: what was done, when, how long it took, what it cost."""
+"""The history of a task up to its current status: steps, times, durations, cost."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta

@@ -1,4 +1,4 @@
-"""What the pages call things: states, channels, sources, money and time."""
+"""Words of the pages: statuses, channels, sources, money and time."""
 
 from datetime import datetime, timedelta
 from typing import Final

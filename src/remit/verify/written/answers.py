@@ -1,9 +1,9 @@
-"""Everything that was asked is answered.
+"""Checks that everything that was asked is answered.
 
-An item of the request is answered if the text has what such a question asks for (a price, a time,
-a name), or speaks in some form of what only this item speaks of, or has an entry of its number.
-Where a text could be an answer in words that nobody can foresee, it passes, with a note: what fails
-here is a text in which every sentence belongs to the other items, and none to this one.
+An item is answered if the text has what such a question asks for (a price, a time, a name),
+mentions what only this item mentions, or has an entry with its number. A text that could be an
+unforeseen answer passes with a note; a text fails if every sentence belongs to other items and none
+to this one.
 """
 
 import re

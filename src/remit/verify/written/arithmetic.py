@@ -1,7 +1,7 @@
-"""Sums, differences, shares: what an honest text works out from what it tells, worked out again.
+"""Recomputes sums, differences and shares that a text derives from its own figures.
 
-A figure counts as reckoned only where the sentence says that something was reckoned, and only from
-figures that the text itself tells: among all that was ever read, any number could be found.
+A figure counts as computed only where the sentence says so, and only from figures in the text
+itself: among everything that was read, any number could be found.
 """
 
 import re

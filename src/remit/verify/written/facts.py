@@ -1,4 +1,4 @@
-"""Figures of a request beside those of the text: 12 May must not have become 13 May."""
+"""Compares the figures of a request with those of the text: 12 May must not become 13 May."""
 
 import re
 from collections.abc import Sequence

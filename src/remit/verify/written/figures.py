@@ -1,4 +1,4 @@
-"""Everything in a text that could be made up and looked up: pages, addresses, dates, numbers."""
+"""Finds everything in a text that could be invented and looked up: pages, dates, numbers."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""The form of a text: a table that was asked for, HTML that its reader would see as signs."""
+"""Checks the form of a text: a requested table, HTML that the reader would see as code."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""What the text stands on is not older than it may be."""
+"""Checks that the sources of a text are not too old."""
 
 from datetime import date, timedelta
 from typing import Final

@@ -1,9 +1,8 @@
-"""Every number, date and address of a text stands in what was read or in the owner's own words.
+"""Checks that every number, date and address of a text is in a source or the owner's words.
 
-What is written out in words is not looked up (a text says "one" and "two" of everything), nor are
-the numbers of lists and steps, nor how many entries the text's own lists have. A sum, a difference
-or a share that follows from the text's own figures is worked out again. Everything else that is
-found nowhere was made up.
+Numbers written as words, list numbers, and the counts of the text's own lists are exempt. A sum,
+difference or share of the text's own figures is recomputed. Any other figure without a source
+counts as invented.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""Which language a text is in: by its letters, and by the small words that any text is full of."""
+"""Detects the language of a text by its letters and its small words."""
 
 import re
 from collections.abc import Mapping

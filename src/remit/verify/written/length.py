@@ -1,4 +1,4 @@
-"""How long a text is: in characters, words, sentences, paragraphs, or entries of its list."""
+"""Measures the length of a text: characters, words, sentences, paragraphs, list entries."""
 
 import re
 from collections.abc import Callable, Mapping

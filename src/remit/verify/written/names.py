@@ -1,4 +1,4 @@
-"""Names of a request beside those of the text: who is written to, who and where it is about."""
+"""Compares the names of a request with those of the text: people and places."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,6 @@
-"""Numbers as people write them: 1,500.50 and 1.500,50, 1.5 million and 1,5 Mio., five and fünf.
+"""Parses numbers as people write them: 1,500.50 and 1.500,50, 1.5 million, five and fünf.
 
-`1.500` may be fifteen hundred or one and a half, and nobody can tell which from the sign alone.
-So a number has all the values that it may mean.
+`1.500` may be fifteen hundred or one and a half. So a number keeps all values that it may mean.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""What must stand in a text, and what must not: placeholders, filler, the same said again."""
+"""Checks what a text must contain and must not: placeholders, filler, repetition."""
 
 import re
 from functools import cache

@@ -1,4 +1,4 @@
-"""Where things stand and how people are reached: pages, sites, files, letter boxes, telephones."""
+"""Finds addresses in a text: pages, sites, files, mail addresses, phone numbers."""
 
 import re
 from collections.abc import Iterator

@@ -1,6 +1,6 @@
-"""The text keeps to the request: its subject, figures, dates, names, and what belongs to what.
+"""Checks that a text keeps to its request: subject, figures, dates, names and their relations.
 
-What contradicts the request fails. What code cannot decide is not verified: a critic may judge it.
+A contradiction fails. What code cannot decide is not verified; a critic may judge it.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What a claim may stand on: every figure of what was read, and of the owner's own words."""
+"""The figures a claim may rely on: those of all sources and of the owner's words."""
 
 import re
 from collections.abc import Iterable

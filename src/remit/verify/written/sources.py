@@ -1,4 +1,4 @@
-"""What is named as a source was read, and enough of them were."""
+"""Checks that named sources were read, and that there are enough of them."""
 
 import re
 from collections.abc import Iterable, Sequence

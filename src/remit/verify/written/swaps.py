@@ -1,4 +1,4 @@
-"""Figures that changed places: each stands in the source, but beside what belongs to another."""
+"""Finds swapped figures: each is in the source, but beside another label."""
 
 import re
 from collections.abc import Iterator, Sequence

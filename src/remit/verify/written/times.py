@@ -1,4 +1,4 @@
-"""Dates, times of the day and lengths of time, as people write them and as machines do."""
+"""Parses dates, times of day and durations, as people and machines write them."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

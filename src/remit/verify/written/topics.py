@@ -1,6 +1,6 @@
-"""What a question asks for, and what an answer to it must have: a price, a time, a name.
+"""What a question asks for and an answer must have: a price, a time, a name.
 
-The words of both stand in `words_*.toml`, under `asks` and `tells`.
+The words of both are in `words_*.toml`, under `asks` and `tells`.
 """
 
 import re

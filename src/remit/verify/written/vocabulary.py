@@ -1,7 +1,7 @@
-"""The words that the checks know, made into patterns: data in `words_*.toml`, one file a language.
+"""Compiles the checks' word lists into patterns: `words_*.toml`, one file per language.
 
-A list is named by its table and its key, `figures.hedges`; what the checks do not have themselves
-is looked up among the lists of `remit.language`. How an entry is written, words_en.toml says.
+A list is named by table and key, `figures.hedges`; a list missing here is looked up in
+`remit.language`. words_en.toml explains the syntax of entries.
 """
 
 import re

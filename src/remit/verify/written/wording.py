@@ -1,4 +1,4 @@
-"""Words, sentences and lists of a text, as far as checks need them: English, German, Spanish."""
+"""Splits a text into words, sentences and lists, for English, German and Spanish."""
 
 import re
 from collections.abc import Iterator
