@@ -22,7 +22,7 @@ from remit.model.series import Repeats
 
 MOST_COUNT: Final = 100_000
 _MOST_INTERVAL: Final = 1_000_000
-_LOOK_AHEAD: Final = 40 * 366  # days without a slot, after which none is expected any more
+_LOOK_AHEAD: Final = 40 * 366  # days without a slot after which the search ends
 _DAYS: Final = ("MO", "TU", "WE", "TH", "FR", "SA", "SU")
 _BYDAY: Final = re.compile(r"([+-]?[1-5])?(" + "|".join(_DAYS) + ")")
 _UNTIL: Final = "%Y%m%dT%H%M%SZ"
@@ -39,10 +39,10 @@ class Freq(StrEnum):
 
 
 class ClockChange(StrEnum):
-    """What the clocks do at a slot."""
+    """A clock change at a slot."""
 
-    GAP = "gap"  # its time on the wall does not exist; it runs so much later
-    FOLD = "fold"  # its time on the wall comes twice; it runs the first time
+    GAP = "gap"  # its wall time does not exist; it runs later by the length of the gap
+    FOLD = "fold"  # its wall time comes twice; it runs the first time
 
 
 _STEPS: Final = {Freq.MINUTELY: timedelta(minutes=1), Freq.HOURLY: timedelta(hours=1)}
@@ -50,7 +50,7 @@ _STEPS: Final = {Freq.MINUTELY: timedelta(minutes=1), Freq.HOURLY: timedelta(hou
 
 class RruleWeekday(Struct, frozen=True):
     day: int  # Monday is 0
-    nth: int = 0  # which one of its month, from its end if below 0; 0: each
+    nth: int = 0  # which one of its month, from the end if negative; 0: each
 
 
 class Rrule(Struct, frozen=True):
@@ -66,7 +66,7 @@ class Rrule(Struct, frozen=True):
 
 
 def slots(repeats: Repeats, after: datetime) -> Iterator[datetime]:
-    """The instants after a moment, in UTC and in order; the first time is always one of them."""
+    """Yield the instants after a moment, in UTC and in order; `first` is always a slot."""
     rule, zone = read(repeats.rule), zone_of(repeats.zone)
     first, until = repeats.first, rule.until
     later = _counted if rule.freq in _STEPS else _by_the_wall
@@ -74,14 +74,14 @@ def slots(repeats: Repeats, after: datetime) -> Iterator[datetime]:
         start = [first] if first > after else []
         found: Iterator[datetime] = chain(start, later(rule, zone, first, max(after, first)))
     else:
-        # Who counts must begin at the beginning.
+        # A rule with COUNT must be counted from its beginning.
         whole = islice(chain([first], later(rule, zone, first, first)), rule.count)
         found = dropwhile(lambda slot: slot <= after, whole)
     return found if until is None else takewhile(lambda slot: slot <= until, found)
 
 
 def flags(repeats: Repeats, slot: datetime) -> frozenset[ClockChange]:
-    """What the clocks do at a slot: the time on the wall was put off, or comes twice."""
+    """Return whether the wall time of a slot was moved, or comes twice."""
     rule, zone = read(repeats.rule), zone_of(repeats.zone)
     local = slot.astimezone(zone)
     first, second = (local.replace(fold=fold).utcoffset() for fold in (0, 1))
@@ -107,7 +107,7 @@ def zone_of(name: str) -> ZoneInfo:
 
 
 def read(text: str) -> Rrule:
-    """Read a rule; what cannot be kept to the letter is refused."""
+    """Parse a rule; a part that is not supported is refused."""
     parts: dict[str, str] = {}
     for part in text.removeprefix("RRULE:").split(";"):
         name, _, value = part.partition("=")
@@ -127,7 +127,7 @@ def read(text: str) -> Rrule:
 
 
 def _sound(text: str, rule: Rrule) -> Rrule:
-    """Refuse what would mean something else here than elsewhere."""
+    """Refuse a rule that would mean something else in other programs."""
     if rule.freq in _STEPS and (rule.hours or rule.minutes):
         raise _bad(text, "BYHOUR and BYMINUTE need FREQ=DAILY or a longer one")
     of_month = rule.freq is Freq.MONTHLY or (rule.freq is Freq.YEARLY and rule.months)
@@ -194,7 +194,7 @@ _READERS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
 
 
 def _counted(rule: Rrule, zone: ZoneInfo, first: datetime, after: datetime) -> Iterator[datetime]:
-    """So much time after so much time, on the days that are allowed."""
+    """Yield instants at a fixed distance, on the allowed days."""
     step = _STEPS[rule.freq] * rule.interval
     n, barren = (after - first) // step + 1, 0
     while barren < _LOOK_AHEAD:
@@ -209,7 +209,7 @@ def _counted(rule: Rrule, zone: ZoneInfo, first: datetime, after: datetime) -> I
             barren, n = 0, n + 1
             yield slot
         else:
-            # Straight to the next day, however short the steps are.
+            # Skip to the next day, however short the steps are.
             midnight = _instant(day + _DAY, time(0), zone)
             barren, n = barren + 1, max(n + 1, -((first - midnight) // step))
 
@@ -240,7 +240,7 @@ def _falls_on(rule: Rrule, anchor: date, day: date) -> bool:
         return False
     if rule.monthdays or rule.weekdays or rule.freq is Freq.DAILY:
         return True
-    # Which day is not said, so it is the day of the first time.
+    # The rule names no day, so it is the day of the first time.
     if rule.freq is Freq.WEEKLY:
         return day.weekday() == anchor.weekday()
     month = rule.freq is Freq.MONTHLY or bool(rule.months) or day.month == anchor.month
@@ -248,7 +248,7 @@ def _falls_on(rule: Rrule, anchor: date, day: date) -> bool:
 
 
 def _periods(freq: Freq, anchor: date, day: date) -> int:
-    """How many days, weeks, months or years lie between; weeks begin on Monday."""
+    """Return how many days, weeks, months or years lie between; weeks begin on Monday."""
     if freq is Freq.DAILY:
         return (day - anchor).days
     if freq is Freq.WEEKLY:
@@ -283,5 +283,5 @@ def _is_weekday(day: date, wanted: RruleWeekday) -> bool:
 
 
 def _instant(day: date, wall: time, zone: ZoneInfo) -> datetime:
-    """The moment of a wall clock; see above for the hours that are not, or are twice."""
+    """Return the moment of a wall time; the module says how gaps and folds are handled."""
     return datetime.combine(day, wall, tzinfo=zone).astimezone(UTC)

@@ -9,7 +9,7 @@ from remit.model.ids import RunId, TaskId, WorkerId
 
 
 class Lease(Struct, frozen=True):
-    """The right to move a task; a higher number ends every lower one."""
+    """The right to move a task; a higher number ends all lower ones."""
 
     task_id: TaskId
     number: int
@@ -29,7 +29,7 @@ class Run(Struct, frozen=True):
 
 
 class RunStep(Struct, frozen=True):
-    """A named piece of work whose result is kept; it is never done again."""
+    """A named piece of work whose result is stored; it is never done again."""
 
     task_id: TaskId
     round: int

@@ -58,7 +58,7 @@ _HOLDS_DELIVERY: Final = frozenset({Reason.DELIVERABLE, Reason.APPROVAL, Reason.
 
 
 def show(task: Task, view: JsonView) -> JsonMap:
-    """Show a task in one of its published forms."""
+    """Return a task in one of its published views."""
     return _RENDER[view](task)
 
 
@@ -73,7 +73,7 @@ def s4_status(task: Task) -> str:
 
 
 def delivery_status(delivery: Delivery, task: Task) -> str:
-    """An action that cannot go out shows itself as held, as its task does."""
+    """Return a delivery's status; a pending one of a held task shows as held."""
     held = task.status is Status.NEEDS_REVIEW and task.reason in _HOLDS_DELIVERY
     if held and delivery.status is DeliveryStatus.PENDING:
         return "needs_review"

@@ -8,7 +8,7 @@ from remit.run.rooms import RunPorts
 
 
 async def put_rule(rule: ContactRule, rooms: RunPorts, steps: Steps) -> Outcome:
-    """Write exactly what was accepted; without a yes nothing is written."""
+    """Write exactly the accepted rule; without a yes nothing is written."""
     question = rule_review(steps.task, rule)
     decision = await steps.decided(question.key)
     if decision is None or decision.answer is not ReviewAnswer.APPROVE:
