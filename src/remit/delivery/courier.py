@@ -37,12 +37,12 @@ from remit.model.task import Priority, Task
 from remit.ports import AddressedChannel, Channel, ReconcilingChannel, SendLedger, ShapingChannel
 from remit.system.locks import LocksByKey
 
-MOST_PARTS: Final = 10  # messages that one text may become
-PATIENCE: Final = 120.0  # seconds a channel may take; then nobody knows, and it is asked
+MOST_PARTS: Final = 10  # messages that one text may be split into
+PATIENCE: Final = 120.0  # seconds a channel may take; after that the result is unknown
 
 
 class ReadyDelivery(Struct, frozen=True):
-    """What goes out now, to whom; `seen` says that the owner has seen, or gets, this very text."""
+    """A text ready to send; `seen`: the owner has seen this exact text, or is its recipient."""
 
     delivery: Delivery
     reach: Reach
@@ -52,13 +52,16 @@ class ReadyDelivery(Struct, frozen=True):
 
 
 class DailyLimitReached(Struct, frozen=True):
-    """Not sent: one more than the owner wants to go there in a day, unless he says so."""
+    """Not sent: it would exceed the owner's daily limit, unless the owner approves it."""
 
     why: str
 
 
 class Courier:
-    """Without bounds a recipient is an address, and everyone but the owner is asked about."""
+    """Claims, sends and records.
+
+    Without limits a recipient is an address, and sends to others always ask.
+    """
 
     def __init__(
         self,
@@ -71,11 +74,11 @@ class Courier:
         self._patience = patience
         self._now = now
         self._bounds = bounds
-        # Two that count at once would both find room for one; those to others need not wait.
+        # Two checks at once would both find room for one; sends to other places do not wait.
         self._counting: LocksByKey[tuple[str, str | None]] = LocksByKey()
 
     def reach(self, delivery: Delivery, words: str | None) -> Reach | UnclearRecipient:
-        """Whom some words mean and where that is, by the book as it is at this moment."""
+        """Return whom some words mean, and the address, by the current contact book."""
         channel: object = self._channels.get(delivery.channel)
         literal = Reach(words or "", words, owner=words is None)
         if self._bounds is None:
@@ -92,10 +95,10 @@ class Courier:
     async def leave(
         self, task: Task, delivery: Delivery, reach: Reach, *, asks_first: bool = False
     ) -> SendPermission:
-        """Whether a message may go out to somebody without a word of the owner."""
+        """Return whether a message may be sent without asking the owner."""
         if barred := excludes(task.conditions, reach.name):
             return SendPermission(Policy.DENY, f"you said: {barred.words}")
-        # To the owner nobody's word is needed, so none is looked up.
+        # Sends to the owner need no permission, so none is loaded.
         bounds = None if reach.owner else self._bounds
         standing = await bounds.standing(delivery.channel) if bounds else ()
         return permit.judge(
@@ -126,39 +129,39 @@ class Courier:
         return SendRetry(why, max(quiet, undo), spends=False) if quiet or undo else None
 
     def _stays(self, delivery: Delivery) -> bool:
-        """Whether a message is only written down here: nobody is disturbed by it."""
+        """Whether a message is only stored here and disturbs nobody."""
         channel = self._channels.get(delivery.channel)
         return channel is not None and channel.keeps is SendGuarantee.TRANSACTION
 
     def most(self, deliveries: Iterable[Delivery]) -> int:
-        """How long a text may be that goes out on all of these."""
+        """Return the longest text that all of these channels accept."""
         known = [self._channels[d.channel] for d in deliveries if d.channel in self._channels]
         return min(map(_most, known), default=100_000)
 
     def shape(self, delivery: Delivery, text: str) -> str:
-        """A text as its reader will see it: what the gate judges and the owner approves."""
+        """Return a text as its reader will see it: what the gate judges and the owner approves."""
         channel: object = self._channels.get(delivery.channel)
         return channel.shape(text) if isinstance(channel, ShapingChannel) else text
 
     def parts(self, delivery: Delivery, shaped: str) -> tuple[str, ...]:
-        """The very messages that a shaped text goes out as."""
+        """Return the exact messages that a shaped text is sent as."""
         channel: object = self._channels.get(delivery.channel)
         return channel.parts(shaped) if isinstance(channel, ShapingChannel) else (shaped,)
 
     def waits(self, delivery: Delivery) -> float:
-        """How many seconds more news about a doubt are waited for; 0: the owner is asked."""
+        """Return how many more seconds to wait for news about an unknown send; 0: ask the owner."""
         channel: object = self._channels.get(delivery.channel)
         if self._now is None or delivery.doubted_at is None:
             return 0
         if not isinstance(channel, ReconcilingChannel):
             return 0
         left = channel.grace - (self._now() - delivery.doubted_at).total_seconds()
-        return left if 0 < left <= channel.grace else 0  # a clock that was put right is no reason
+        return left if 0 < left <= channel.grace else 0  # ignore a corrected clock
 
     async def split(
         self, delivery: Delivery, parts: Sequence[str], ledger: SendLedger, *, seen: bool = True
     ) -> DailyLimitReached | None:
-        """Make one delivery into several, if there is room for it today."""
+        """Split one delivery into several, if today's limit allows it."""
         if seen or self._bounds is None:
             await ledger.split(delivery, parts)
             return None
@@ -171,9 +174,9 @@ class Courier:
     async def send(
         self, delivery: Delivery, body: str, ledger: SendLedger, *, seen: bool = True
     ) -> Answer | DailyLimitReached:
-        """Send one delivery, once, and write down what came of it.
+        """Send one delivery, once, and record the answer.
 
-        `seen` says that the owner has seen this very message; what he did not is counted.
+        `seen`: the owner has seen this exact message; others count towards the daily limit.
         """
         if delivery.in_doubt or delivery.reported is not None:
             return await self.settle(delivery, ledger)
@@ -182,10 +185,10 @@ class Courier:
     async def settle(
         self, delivery: Delivery, ledger: SendLedger, *, asks_channel: bool = True
     ) -> Answer:
-        """Settle a send that may be out, by what is known or the channel says; never send it.
+        """Resolve a send that may be out, from records or the channel; never send it anew.
 
-        Some channels are asked by giving them the message again under its key. Without
-        `asks_channel` nothing leaves.
+        Some channels are asked by passing the message again under its key. Without `asks_channel`
+        nothing leaves.
         """
         if delivery.status is DeliveryStatus.SENDING:
             why = "the process ended between the send and its record"
@@ -199,7 +202,7 @@ class Courier:
         return Unknown(delivery.reason or "nobody knows")
 
     async def _reconciled(self, delivery: Delivery, ledger: SendLedger) -> Answer:
-        """What became of a send that nobody knows about; it is looked for, never sent again."""
+        """Look up an unknown send; never send it anew."""
         channel: object = self._channels.get(delivery.channel)
         unknown = Unknown(delivery.reason or "nobody knows")
         if not isinstance(channel, ReconcilingChannel):
@@ -214,7 +217,7 @@ class Courier:
                 found = await channel.find(parcel)
         except Exception:  # noqa: BLE001 - who cannot look has found nothing
             return unknown
-        # If two may be out, a no may be about either; the other may have arrived.
+        # If two sends may be out, a no may refer to either; the other may have arrived.
         if found is None or (isinstance(found, Refused) and not alone):
             return unknown
         await ledger.clear(delivery, found)
@@ -246,12 +249,12 @@ class Courier:
 
 
 def _most(channel: Channel) -> int:
-    """How long a text may be; who sends several messages takes several times as much."""
+    """Return the longest text; a channel that splits texts accepts several times its limit."""
     return channel.most * MOST_PARTS if isinstance(channel, ShapingChannel) else channel.most
 
 
 async def ask(channel: Channel | None, name: str, parcel: Parcel, patience: float) -> Answer:
-    """Give a channel a parcel, once; whatever breaks after that leaves a doubt."""
+    """Give a channel a parcel, once; an error after that leaves the result unknown."""
     if channel is None:
         return Refused(f"there is no channel {name!r}")
     limit = asyncio.timeout(patience)

@@ -16,7 +16,7 @@ from remit.model.veto import VetoCue, veto_sentence
 
 
 class SendPermission(Struct, frozen=True):
-    """Whether a message may go out as it is, and why not."""
+    """Whether a message may be sent as it is, and why not."""
 
     policy: Policy
     why: str = ""

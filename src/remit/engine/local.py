@@ -34,8 +34,8 @@ DISPATCH: Final = "task dispatch"
 HEARTBEAT_LOOP: Final = "heartbeat"
 LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
 HEARTBEAT: Final = 15.0
-TROUBLES_PASSED_OVER: Final = 30  # tries in a row that the store may refuse, unsaid
-_PAGE: Final = 256  # tasks that are ranked at once
+TROUBLES_PASSED_OVER: Final = 30  # store errors in a row that are not reported
+_PAGE: Final = 256  # tasks ranked at once
 _UNRANKED: Final = Ranking(Priority.MED, RankingRule("default", "the rules could not be applied"))
 _LOG: Final = logging.getLogger("remit.engine")
 
@@ -58,7 +58,7 @@ class LocalEngine:
         self._chance = Random()  # noqa: S311 - jitter, not a secret
         self.worker: WorkerId = ids.worker()
         self._legs: dict[TaskId, tuple[asyncio.Task[None], LocalSteps]] = {}
-        self._weighed: dict[TaskId, asyncio.Task[None]] = {}  # a model reads or scores it
+        self._weighed: dict[TaskId, asyncio.Task[None]] = {}  # being read or scored by a model
         self._suspect: TaskId | None = None
         self._sources: Counter[str] = Counter()
         self._wake = asyncio.Event()
@@ -68,7 +68,7 @@ class LocalEngine:
         db.on_commit(lambda _: self.nudge())
 
     async def start(self) -> int:
-        """Free what a dead process held, then go to work; return how many tasks that were."""
+        """Release what a dead process held, then start; return how many tasks were released."""
         now = self._clock.now()
         await self._db.write(runs.beat, self.worker, now)
         freed = await self._db.write(queue.release_orphans, self.worker, self._ids.review, now)
@@ -77,7 +77,7 @@ class LocalEngine:
         return freed
 
     async def stop(self) -> None:
-        """Claim nothing more, let running steps end, park what does not end in time."""
+        """Claim nothing more, let running steps end, and park what does not end in time."""
         self._stopping = True
         self._wake.set()
         await self._background.finish(DISPATCH)
@@ -105,7 +105,7 @@ class LocalEngine:
                 return
 
     def nudge(self) -> None:
-        """Something changed: look again at what is due."""
+        """Wake the engine after a change, to look at what is due."""
         self._idle.clear()
         self._wake.set()
 
@@ -129,7 +129,7 @@ class LocalEngine:
         troubles = 0  # in a row
         while not self._stopping:
             self._wake.clear()
-            # One moment for all three questions: what falls due between two of them is not missed.
+            # One moment for all three queries, so that nothing falls between two of them.
             now = self._clock.now()
             try:
                 if await self._rank(now) or await self._claim(now):
@@ -139,7 +139,7 @@ class LocalEngine:
             except StoreTrouble:
                 troubles += 1
                 if troubles > TROUBLES_PASSED_OVER:
-                    raise  # then it is seen that nothing starts any more, and why
+                    raise  # then the health page shows that nothing starts, and why
                 await self._nap(TROUBLE_PAUSE)
                 continue
             if not self._legs and not self._weighed and not self._wake.is_set():
@@ -148,7 +148,7 @@ class LocalEngine:
             self._idle.clear()
 
     async def _rank(self, now: datetime) -> bool:
-        """New -> ready, for as many as wait; what must be scored first does not hold up others."""
+        """Rank new tasks; those that need a score first do not delay others."""
         weighed = self._weighed
         found = await self._db.read(queue.unranked, now, _PAGE + len(weighed))
         fresh = [task for task in found if task.id not in weighed]
@@ -168,10 +168,10 @@ class LocalEngine:
         return bool(fresh)
 
     def _by_rules(self, task: Task) -> Ranking | None:
-        """How urgent a task is by the rules alone; None if a score could tell more."""
+        """Return the priority by rules alone; None if a score could change it."""
         planner = self._rooms.planner
         try:
-            # Of a flood not every drop is worth a question: beyond a page the rules are enough.
+            # In a flood, beyond one page, the rules decide without a score.
             if planner.is_unsure(task) and len(self._weighed) < _PAGE:
                 return None
             return planner.rank(task)
@@ -185,7 +185,7 @@ class LocalEngine:
         await self._db.write(queue.rank, task.id, r.priority, r.rule, self._clock.now())
 
     async def _before_ranking(self, task: Task, work: Callable[[Task], Awaitable[None]]) -> None:
-        """Have a new task read or weighed. If the process ends first, it is new still."""
+        """Read or score a new task. If the process ends first, the task stays new."""
         try:
             await work(task)
         except Exception as error:  # noqa: BLE001 - then it is looked for again
@@ -211,7 +211,7 @@ class LocalEngine:
 
     def _start(self, claim: ClaimedTask) -> None:
         task = claim.task
-        if task.crashes and not task.in_doubt:  # a doubt is only asked about
+        if task.crashes and not task.in_doubt:  # an unknown send is only asked about
             self._suspect = task.id
         self._sources[task.source.kind] += 1
         steps = LocalSteps(claim, self._db, self._clock, self._limits.step_limit)
@@ -219,7 +219,7 @@ class LocalEngine:
         self._legs[task.id] = (leg, steps)
 
     async def _until(self, due: datetime | None) -> None:
-        """Wait until something is written, or until it is due by the clock on the wall."""
+        """Wait until something is written, or until the due time by the wall clock."""
         if due is None:
             await self._wake.wait()
             return
@@ -238,16 +238,16 @@ class LocalEngine:
             now = self._clock.now()
             await steps.write(moves.finish, steps.task, steps.lease, steps.started_at, ending, now)
         except LeaseLost:
-            pass  # somebody else holds it now; whatever we know is not wanted any more
+            pass  # another leg holds it now; this result is obsolete
         except StoreTrouble:
-            pass  # the process ends and the disk takes nothing: the next one finds it as it was
+            pass  # the process ends and the disk is full: the next process finds the old state
         except Exception as error:  # noqa: BLE001 - it is logged, and the owner is asked
             await self._release(steps, error)
         finally:
             self._sources[source] -= 1
             if self._suspect == task_id:
                 self._suspect = None
-            # Who lost its lease may have a successor here by now; that one is not ours to forget.
+            # After a lost lease another leg of the same task may be registered; leave that one.
             if task_id in self._legs and self._legs[task_id][1] is steps:
                 del self._legs[task_id]
             self._wake.set()
@@ -263,15 +263,15 @@ class LocalEngine:
             if steps.asked is not None:
                 return self._stopped(steps)
             if self._legs[steps.task.id][0].cancelling():
-                raise  # the loop closes under us, and the store before it: as if we had died
-            # Nobody asked for it, so it came out of the work: a surprise like any other.
+                raise  # the event loop and the store are closing; treat it as a crash
+            # Nobody requested the cancellation, so it came from the work: an unexpected error.
             return self._broken(cut, steps)
         except Exception as error:  # noqa: BLE001 - whatever breaks a leg must not break the engine
             return self._broken(error, steps)
         return self._ended(outcome, steps)
 
     async def _release(self, steps: LocalSteps, error: Exception) -> None:
-        """Ask the owner about a task whose leg could not be ended, so that nothing holds it."""
+        """Ask the owner about a task whose leg could not be ended, so that no lease stays."""
         task_id = steps.task.id
         _LOG.error("The end of a run of task %s was refused.", task_id, exc_info=error)
         while not steps.hurried:
@@ -299,10 +299,10 @@ class LocalEngine:
         if wish == "park":
             return endings.parked(task, self._clock.now())
         if wish == "cancel" and task.in_doubt and not task.cancel_requested:
-            return endings.parked(task, self._clock.now())  # the next leg asks, then it ends
+            return endings.parked(task, self._clock.now())  # the next leg asks, and then it ends
         sent = bool(task.delivery) and all(d.status == "sent" for d in task.delivery)
         if wish == "cancel" and task.status is Status.DELIVERING and sent:
-            # Too late to cancel: everything is out.
+            # Too late to cancel: everything has been sent.
             return self._ended(Done(first_line(task.delivery[0].body or "")), steps)
         return endings.stopped(task, wish)
 
@@ -312,7 +312,7 @@ class LocalEngine:
             await asyncio.wait(legs, timeout=limit)
 
     async def _beat(self) -> None:
-        """Say that this worker is alive, while it has work; idle is idle."""
+        """Record that this worker is alive while it has work; an idle one writes nothing."""
         while True:
             await self._clock.sleep(HEARTBEAT)
             if self._legs:

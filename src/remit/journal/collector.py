@@ -13,7 +13,7 @@ from remit.journal.telemetry import NAME, Telemetry
 
 
 def telemetry(spans: SpanProcessor | None = None, numbers: MetricReader | None = None) -> Telemetry:
-    """What listens, with where it sends to; both may be given, as a test does."""
+    """Build the telemetry with its exporters; a test passes its own."""
     who = Resource.create({"service.name": NAME, "service.version": __version__})
     reader = numbers or PeriodicExportingMetricReader(OTLPMetricExporter())
     meters = MeterProvider([reader], resource=who, shutdown_on_exit=False)

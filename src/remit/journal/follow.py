@@ -13,7 +13,7 @@ PAGE: Final = 500
 
 
 class Journal:
-    """Feeds whoever wants to know: sockets, webhooks, logs, the terminal."""
+    """Feeds every follower: sockets, webhooks, logs, the terminal."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
@@ -22,16 +22,16 @@ class Journal:
         db.on_commit(self._ring)
 
     async def follow(self, since: int, *, ends: bool = False) -> AsyncIterator[Event]:
-        """Yield every event after `since`, in order, without a gap, for ever.
+        """Yield every event after `since`, in order, without a gap.
 
-        One that `ends` comes to its end after `end`, when everything was told.
+        With `ends`, the iteration stops after `end` was called and everything was yielded.
         """
         async for page in self.pages(since, ends=ends):
             for event in page:
                 yield event
 
     async def pages(self, since: int, *, ends: bool = False) -> AsyncIterator[list[Event]]:
-        """The same, in handfuls: as many as there are, when there are any."""
+        """Yield the same events in batches, as many as there are."""
         while True:
             news, over = self._news, ends and self._ended
             found = await self._db.read(events.after, since, PAGE)
@@ -44,7 +44,7 @@ class Journal:
                 await news.wait()
 
     def end(self) -> None:
-        """Nothing more is to come that anybody must wait for."""
+        """Mark the end: followers with `ends` stop after the last event."""
         self._ended = True
         self._ring(0)
 
@@ -55,6 +55,6 @@ class Journal:
         return await self._db.read(events.last)
 
     def _ring(self, _: int) -> None:
-        # A new bell each time: whoever read before this commit holds the old one and wakes.
+        # A new Event each time: a reader from before this commit holds the old one and wakes.
         self._news.set()
         self._news = asyncio.Event()

@@ -9,7 +9,7 @@ ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 
 class NoOtlp(Exception):
-    """Somewhere to send to was named, and the extra that sends is not installed."""
+    """An endpoint is configured, but the extra that exports is not installed."""
 
     def __init__(self) -> None:
         super().__init__(

@@ -24,7 +24,7 @@ class TaskLogWriter:
         self._last: OrderedDict[TaskId, int] = OrderedDict()
 
     def write(self, found: Iterable[Event]) -> None:
-        """Append what is not in the files yet."""
+        """Append the events that are not in the files yet."""
         by_task: defaultdict[TaskId, list[Event]] = defaultdict(list)
         for event in found:
             if event.task_id is not None:
@@ -33,7 +33,7 @@ class TaskLogWriter:
             self._append(task, events)
 
     def rebuild(self, task: TaskId, events: list[Event]) -> Path:
-        """Write one log anew, whole."""
+        """Write one whole log again."""
         path = self._path(task)
         path.unlink(missing_ok=True)
         self._last.pop(task, None)
@@ -56,13 +56,13 @@ class TaskLogWriter:
             self._last.popitem(last=False)
 
     def _path(self, task: TaskId) -> Path:
-        """Derived from a checked id, so that no id can lead out of the folder."""
+        """Return a path derived from a checked id, so that it cannot lead out of the folder."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         return self._folder / f"{task_id(task)}.jsonl"
 
 
 def mend(path: Path) -> int:
-    """Cut off what is torn or no line of ours at the end; return the place of the last good one."""
+    """Cut off broken lines at the end; return the journal place of the last good one."""
     try:
         file = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -76,7 +76,7 @@ def mend(path: Path) -> int:
 
 
 def _place(line: bytes) -> int | None:
-    """Where a line stands in the journal; None if it is not whole, or does not say."""
+    """Return a line's place in the journal; None if the line is broken or has none."""
     try:
         told = json.loads(line) if line.endswith(b"\n") else None
     except (ValueError, RecursionError):

@@ -31,7 +31,7 @@ def text_of(value: Json) -> str:
 
 
 def line_of(value: Json) -> str:
-    """The same as one line of a file, whatever its reader takes for the end of a line."""
+    """Write JSON as one line of a file, without characters that some readers take for line ends."""
     return _ENCODE(value).translate(_BREAKS) + "\n"
 
 

@@ -144,7 +144,7 @@ async def _rest(n: int, choice: RetryAgent, piece: CodeWork) -> Later | None:
 async def _permitted(
     n: int, tried: SpecialistTurn, course: WorkHistory, steps: Steps
 ) -> WorkHistory | Review:
-    """What the owner says to a call that only he may allow, or to a question."""
+    """Return the history after the owner's answer to a call or question; else the question."""
     claim, place = tried.claim, f"work:{n}"
     if claim.needs is None:
         words = claim.error or f"{tried.agent} needs a word from you."
@@ -190,7 +190,7 @@ async def _verdict(
     held: CodeWork,
     intended: tuple[ChangedTest, ...] = (),
 ) -> Verdict | None:
-    """Run the checks, once for each place; `intended` has tests that the owner agreed to."""
+    """Run the checks, once per place; `intended` are changed tests that the owner confirmed."""
     tree, bench, steps = held.tree, held.bench, held.steps
     verifier = await bench.verifier(steps.task, tree, intended)
     if not verifier.applies(held.plan):

@@ -17,7 +17,7 @@ from remit.run.rooms import RunPorts
 
 MOST_TURNS = 50  # turns with tool calls before the owner is asked whether to continue
 MOST_CALLS = 20  # in one turn
-_SILENT = frozenset({"write_file", "list_files", "tick_item", "create_task"})  # nothing to read
+_SILENT = frozenset({"write_file", "list_files", "tick_item", "create_task"})  # not sources
 
 
 class WorkedReply(Struct, frozen=True):
