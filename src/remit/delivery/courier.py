@@ -111,7 +111,7 @@ class Courier:
         )
 
     def put_off(self, task: Task, ready: "ReadyDelivery") -> SendRetry | None:
-        """Why a message waits, and how long: a limit of the owner's, undo, or the quiet hours."""
+        """Return why and how long a message waits: a limit, undo or quiet hours; None if not."""
         if self._now and (held := holds_until(task.conditions, self._now())):
             until, words = held
             return SendRetry(

@@ -215,7 +215,7 @@ class NoticeSender:
         return NoticeMessage(found, way, shaped, day)
 
     async def _begin(self, load: NoticeMessage, now: datetime) -> bool:
-        """Claim a message and let it go; False if somebody was first, or there is no room."""
+        """Claim a message and start its send; False if it is claimed already or no slot is free."""
         if len(self._sends) >= _AT_ONCE:
             return False
         try:

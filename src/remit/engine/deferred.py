@@ -41,7 +41,7 @@ from remit.store.debts import CheckedBatch
 from remit.system.background import Background, wait_at_most
 
 LOOP: Final = "deferred checks"
-LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
+LONGEST_NAP: Final = 30.0  # seconds; a changed clock is noticed after this at the latest
 _PAUSE: Final = 1.0
 _MOST_FILES: Final = 200  # listed in a fix task
 _LONGEST: Final = 200  # characters of a path

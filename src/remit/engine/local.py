@@ -32,7 +32,7 @@ from remit.system.background import Background, wait_at_most
 
 DISPATCH: Final = "task dispatch"
 HEARTBEAT_LOOP: Final = "heartbeat"
-LONGEST_NAP: Final = 30.0  # so late may a clock be noticed that was set, or a machine that slept
+LONGEST_NAP: Final = 30.0  # seconds; a changed clock is noticed after this at the latest
 HEARTBEAT: Final = 15.0
 TROUBLES_PASSED_OVER: Final = 30  # store errors in a row that are not reported
 _PAGE: Final = 256  # tasks ranked at once
@@ -110,7 +110,7 @@ class LocalEngine:
         self._wake.set()
 
     def heed(self, task: Task) -> None:
-        """The owner changed his mind about a task that may be running: do not wait for its step."""
+        """Apply the owner's pause or cancel to a task that may be running, also within a step."""
         found = self._legs.get(task.id)
         if found is None:
             return

@@ -18,7 +18,7 @@ class NoOtlp(Exception):
 
 
 def configured() -> Telemetry | None:
-    """What the environment asks for; None if it asks for nothing, `NoOtlp` if it cannot be had."""
+    """Return the exporter that the environment asks for, or None; may raise `NoOtlp`."""
     if not os.environ.get(ENDPOINT):
         return None
     try:

@@ -31,7 +31,7 @@ READERS: Final = 2
 
 
 class WriteJob(Struct):
-    """One write that waits: what to run, and who is told."""
+    """One waiting write: what to run, and who waits for it."""
 
     name: str
     work: Callable[[Tx], object]
@@ -79,13 +79,13 @@ class Sqlite:
         self._tell.append(tell)
 
     async def close(self) -> None:
-        """Finish what waits, then let go of the file."""
+        """Finish waiting writes, then close the file."""
         self._closed = True
         await self._quiet.wait()
         await asyncio.to_thread(self._readers.shutdown)
         for connection in self._looking:
             connection.close()
-        # The writer goes last: whoever closes the file last folds its log into it.
+        # The writer closes last: the last connection folds the log into the file.
         self._batches.put(None)
         await asyncio.to_thread(self._writer.join)
 
@@ -99,7 +99,7 @@ class Sqlite:
     def _flush(self) -> None:
         self._flush_planned = False
         if self._busy:
-            return  # what waits goes with the next batch
+            return  # waiting writes go with the next batch
         if not self._waiting:
             self._quiet.set()
             return
@@ -130,14 +130,14 @@ class Sqlite:
             before = tx.committed
             self._commit(tx, batch)
             seq = tx.committed if tx.committed != before else None
-            with suppress(RuntimeError):  # the loop was closed under us: nobody waits any more
+            with suppress(RuntimeError):  # the event loop is closed: nobody waits any more
                 self._loop.call_soon_threadsafe(self._settle, batch, seq)
-        # No PRAGMA optimize: by the statistics of a young file SQLite would take other indexes, and
-        # sort and scan in an old one. Without any it takes those that were made for the question.
+        # No PRAGMA optimize: with statistics of a young file SQLite would choose other indexes, and
+        # sort and scan in an old one. Without statistics it uses the indexes made for each query.
         self._connection.close()
 
     def _commit(self, tx: SqliteTx, batch: list[WriteJob]) -> None:
-        """Commit all together; if one spoils the transaction, commit each for itself."""
+        """Commit all together; if one breaks the transaction, commit each alone."""
         for job in batch:
             failpoint(f"{job.name}:before")
         if not self._together(tx, batch):
@@ -166,13 +166,13 @@ class Sqlite:
         return True
 
     def _run(self, tx: SqliteTx, job: WriteJob) -> bool:
-        """Run one job; False if it failed and may have left something half done."""
+        """Run one job; False if it failed and may have left partial changes."""
         before = tx.changes
         try:
             job.result = job.work(tx)
         except Exception as error:  # noqa: BLE001 - whoever waits for the job gets it
             job.error = self._trouble(error) if isinstance(error, sqlite3.Error) else error
-            # After an operational error nobody knows how much of the transaction is left.
+            # After an operational error the state of the transaction is unknown.
             return tx.changes == before and not isinstance(error, sqlite3.OperationalError)
         return True
 
