@@ -16,6 +16,6 @@ TALK: Final = {
 
 
 def sentences(heard: UnderstoodMessage) -> str:
-    """The card of a message that asks for something, and what it asks."""
+    """Return the card of a message that asks for something, and its questions."""
     asked = [each.question for each in heard.asked]
     return "\n".join([*heard.card, *asked, *heard.unasked])

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-# As git reads them in a file of exclusions: at any depth, folders alone.
+# In git's syntax for exclusions: at any depth, folders only.
 UNTRACKED: Final = (
     ".venv/",
     "node_modules/",

@@ -11,13 +11,13 @@ from remit.wiring.proof import papers_of
 
 
 def kinds(settings: Settings) -> Callable[[ProjectSettings], Collection[str]]:
-    """For each project: the critics of its rules, advice, and text."""
+    """Return the kinds of work of a project: the critics of its rules, advice, and text."""
 
     def known(project: ProjectSettings) -> Collection[str]:
         try:
             rules = activities.load(*papers_of(settings, project.path))
         except (BadInput, OSError, UnicodeDecodeError):
-            # That its rules cannot be read is said where they are used; here nothing is doubted.
+            # Unreadable rules are reported where they are used; here nothing is doubted.
             return frozenset(project.chains)
         return rules.critics | {chain.ADVICE, chain.TEXT}
 

@@ -16,8 +16,8 @@ from remit.plan import activities, priority
 from remit.store.database import statements
 from remit.verify import rubric
 
-# Programs of their own, and what takes seconds or many megabytes to load and few need: a step that
-# needs one of these while the folder is absent fails, and is tried again.
+# Separate programs, and modules that are slow or large and rarely needed: a step that needs one
+# while the folder is missing fails and is retried.
 _LEFT_OUT: Final = (
     "remit.cli",
     "remit.testing",
@@ -36,7 +36,7 @@ _LEFT_OUT: Final = (
 
 
 def preload() -> None:
-    """Read every statement and rule of the package, and import its modules."""
+    """Load every statement and rule of the package, and import its modules."""
     statements()
     priority.default()
     activities.default()
@@ -47,7 +47,7 @@ def preload() -> None:
 def _import(path: list[str], prefix: str) -> None:
     for found in pkgutil.iter_modules(path, prefix):
         if not found.name.startswith(_LEFT_OUT):
-            with suppress(ImportError):  # it needs an extra that is not installed
+            with suppress(ImportError):  # its extra is not installed
                 module = importlib.import_module(found.name)
                 if found.ispkg:
                     _import(list(module.__path__), f"{found.name}.")
