@@ -21,11 +21,11 @@ from remit.calendar.xml import CALDAV, DAV, MultistatusItem
 from remit.errors import Permanent, Transient
 from remit.system.tls import trusted_authorities
 
-Password: TypeAlias = Callable[[], str]  # asked at each use, so a renewed one needs no restart
+Password: TypeAlias = Callable[[], str]  # called at each use, so a renewed one needs no restart
 
-SECONDS: Final = 60.0  # for one answer, however slowly it drips
+SECONDS: Final = 60.0  # for one whole answer
 _MOST_HOPS: Final = 3
-_MOST_PAGES: Final = 1_000  # of one list of changes that the server gives in parts
+_MOST_PAGES: Final = 1_000  # pages of one list of changes
 _CHUNK: Final = 50
 _LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _XML: Final = "application/xml; charset=utf-8"
@@ -34,7 +34,7 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _TOKEN_LOST: Final = frozenset({403, 409, 410, 412})
 _NO_SYNC: Final = frozenset({400, 403, 405, 409, 415, 422, 501})
 _BUSY: Final = frozenset({408, 423, 425, 429})
-_PARTIAL: Final = 507  # the list goes on: ask again with the token that came
+_PARTIAL: Final = 507  # the list continues: ask again with the new token
 
 
 class ResourceGone(Permanent):
@@ -42,11 +42,11 @@ class ResourceGone(Permanent):
 
 
 class CalendarLocked(Permanent):
-    """The server does not take the password."""
+    """The server does not accept the password."""
 
 
 class CalendarDeclined(Permanent):
-    """The server understood and says no."""
+    """The server understood and refused."""
 
     def __init__(self, sentence: str, status: int, body: bytes = b"") -> None:
         super().__init__(sentence)
@@ -59,16 +59,16 @@ class WriteConflict(CalendarDeclined):
 
 
 class CalendarTooLarge(Permanent):
-    """An answer is larger than any that is read."""
+    """An answer is larger than the limit."""
 
 
 class TokenLost(Exception):
-    """The server no longer knows what we knew; all of it must be asked for anew."""
+    """The server no longer knows the sync token; everything must be read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalendarLocation:
-    """A server as the owner named it. The password is asked for at each use."""
+    """A server as the owner named it. The password is looked up at each use."""
 
     name: str
     url: str
@@ -77,7 +77,7 @@ class CalendarLocation:
 
 
 class RemoteCalendar(Struct, frozen=True):
-    """A calendar that was found on a server."""
+    """A calendar found on a server."""
 
     path: str
     name: str
@@ -85,7 +85,7 @@ class RemoteCalendar(Struct, frozen=True):
 
 
 class CalendarChanges(Struct, frozen=True):
-    """What is new since a token. `whole` says that it lists everything there is."""
+    """What is new since a token. `whole`: it lists everything."""
 
     token: str
     etags: Mapping[str, str]
@@ -100,13 +100,13 @@ class CalendarResource(Struct, frozen=True):
 
 
 class CalDavClient:
-    """Speaks to one server. Every failure is a `Transient` or a `Permanent` with a sentence."""
+    """Talks to one server. Every failure is a `Transient` or a `Permanent` with a sentence."""
 
     def __init__(self, place: CalendarLocation, *, seconds: float = SECONDS) -> None:
         self._place = place
         self._seconds = seconds
-        self._root = place.url  # where paths are asked for: the host that keeps the calendars
-        self._digest: set[str] = set()  # hosts that want it
+        self._root = place.url  # base of paths: the host that holds the calendars
+        self._digest: set[str] = set()  # hosts that want digest authentication
         near = urlsplit(place.url).hostname in _LOCAL
         tls = trusted_authorities()
         self._http = httpx2.AsyncClient(
@@ -114,7 +114,7 @@ class CalDavClient:
             verify=tls,
             follow_redirects=False,
             timeout=httpx2.Timeout(seconds, connect=min(10.0, seconds)),
-            # A packed answer could unpack to anything.
+            # A compressed answer could expand without limit.
             headers={"accept-encoding": "identity", "user-agent": "remit"},
         )
         self._who = f"The calendar server {place.name}"
@@ -123,7 +123,7 @@ class CalDavClient:
         await self._http.aclose()
 
     async def calendars(self) -> list[RemoteCalendar]:
-        """Every calendar of the account, found from the address that the owner gave."""
+        """Return every calendar of the account, found from the owner's address."""
         home = await self._home()
         asked = xml.propfind(
             "<resourcetype/>", "<displayname/>", "<C:supported-calendar-component-set/>"
@@ -140,7 +140,7 @@ class CalDavClient:
         ]
 
     async def changes(self, calendar: str, token: str) -> CalendarChanges:
-        """What has changed since a token; without one, or where it is lost, everything."""
+        """Return what has changed since a token; without one, or if it is lost, everything."""
         try:
             return await self._synced(calendar, token)
         except TokenLost:
@@ -149,7 +149,7 @@ class CalDavClient:
         return await self._listed(calendar)
 
     async def fetch(self, calendar: str, paths: Sequence[str]) -> list[CalendarResource]:
-        """The resources at some addresses; what is gone or too large meanwhile is left out."""
+        """Return the resources at some paths; missing or too large ones are left out."""
         found: list[CalendarResource] = []
         for start in range(0, len(paths), _CHUNK):
             found += await self._chunk(calendar, list(paths[start : start + _CHUNK]))
@@ -162,9 +162,9 @@ class CalDavClient:
         )
 
     async def put(self, path: str, body: str, etag: str | None) -> str:
-        """Write a resource, new without an etag, and return the etag it has now.
+        """Write a resource, new without an etag, and return its etag.
 
-        Raises `WriteConflict` if it is there already, or is not as the etag says.
+        Raises `WriteConflict` if it exists already, or does not match the etag.
         """
         guard = {"if-match": etag} if etag else {"if-none-match": "*"}
         _, answer = await self._ask("PUT", path, body.encode(), headers=guard, kind=_ICS)
@@ -174,26 +174,26 @@ class CalDavClient:
         await self._ask("DELETE", path, headers={"if-match": etag} if etag else {})
 
     async def make(self, path: str, name: str, kind: str) -> None:
-        """Make a calendar, if it is not there."""
+        """Create a calendar, if it does not exist."""
         try:
             body, _ = await self._ask("PROPFIND", path, xml.propfind("<resourcetype/>"))
             found = xml.responses(xml.parse(body, self._who), self._who)
         except ResourceGone:
             found = []
-        # Some servers answer even for what is not there, with nothing in it.
+        # Some servers answer even for missing resources, with an empty result.
         if not any(each.calendar for each in found):
             await self._ask("MKCALENDAR", path, xml.mkcalendar(name, kind))
 
     # Finding ------------------------------------------------------------------------------------
 
     async def _home(self) -> str:
-        """Where the calendars lie; the address itself, if the server names no other."""
+        """Return where the calendars are; the address itself, if the server names no other."""
         principal = None
         for start in (self._place.url, urljoin(self._place.url, "/.well-known/caldav")):
             try:
                 principal = await self._named(start, "<current-user-principal/>", DAV)
             except (ResourceGone, CalendarDeclined):
-                continue  # it may be known elsewhere
+                continue  # it may be found elsewhere
             if principal is not None:
                 break
         asked = "<C:calendar-home-set/>"
@@ -227,7 +227,7 @@ class CalDavClient:
         return xml.parse(body, self._who)
 
     async def _listed(self, calendar: str) -> CalendarChanges:
-        """Everything with its etag, from a server that knows no tokens."""
+        """List everything with its etag, for a server without sync tokens."""
         asked = xml.propfind("<getetag/>")
         body, _ = await self._ask("PROPFIND", calendar, asked, depth="1")
         found = xml.responses(xml.parse(body, self._who), self._who)
@@ -248,7 +248,7 @@ class CalDavClient:
     # The wire -----------------------------------------------------------------------------------
 
     def _within(self, url: str) -> str:
-        """An address that may be sent the password; any other one is refused."""
+        """Return an address that may get the password; any other is refused."""
         root = urlsplit(self._root)
         whole = (
             f"{root.scheme}://{root.netloc}{url}" if url[:1] == "/" else urljoin(self._root, url)
@@ -280,7 +280,7 @@ class CalDavClient:
         headers: Mapping[str, str] | None = None,
         kind: str = _XML,
     ) -> tuple[bytes, httpx2.Response]:
-        """One exchange: redirects to where we may go are followed, a wish for digest is met."""
+        """Do one exchange: follow allowed redirects, and use digest authentication on request."""
         target = self._within(url)
         told = {"depth": depth, "content-type": kind, **(headers or {})}
         for _ in range(_MOST_HOPS + 1):
@@ -330,7 +330,7 @@ class CalDavClient:
         )
 
     def _judge(self, method: str, answer: httpx2.Response, body: bytes) -> None:
-        """Raise what an answer means, unless it is a yes."""
+        """Raise the error an answer means, unless it is a success."""
         status = answer.status_code
         if HTTPStatus(200) <= status < HTTPStatus(300):
             return
@@ -349,7 +349,7 @@ class CalDavClient:
 
 
 def _gather(listed: Iterable[MultistatusItem], etags: dict[str, str], gone: set[str]) -> bool:
-    """Add a page of changes to those before it; say whether another one follows."""
+    """Add a page of changes; return whether another one follows."""
     partial = False
     for each in listed:
         if each.status == HTTPStatus.NOT_FOUND:
@@ -364,7 +364,7 @@ def _gather(listed: Iterable[MultistatusItem], etags: dict[str, str], gone: set[
 
 
 def _is_sync_refusal(status: int, body: bytes) -> bool:
-    """A token that is lost, or a server that knows no such report."""
+    """Whether a token is lost, or the server does not support the report."""
     if b"valid-sync-token" in body:
         return status in _TOKEN_LOST
     return status in _NO_SYNC

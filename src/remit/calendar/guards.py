@@ -18,11 +18,11 @@ _LENGTHS: Final = {
 }
 _LONGEST_MONTH: Final = 31
 _MONTHS: Final = 12
-_LOOK: Final = 20_000  # steps after which a rule that gave nothing is taken for one that never will
+_LOOK: Final = 20_000  # steps after which a rule without a result counts as empty
 
 
 def check(rule: CalendarRule, first: datetime, reach: recur.Reach, budget: ExpansionBudget) -> None:
-    """Refuse a rule that would take more steps, or give more slots, than are left for it."""
+    """Refuse a rule that would use more steps, or give more slots, than are left."""
     steps, slots = estimate(rule, first, reach)
     budget.afford(steps, f"to expand its rule FREQ={rule.freq} until {reach[1]:%Y-%m-%d}")
     if slots > budget.limits.slots:
@@ -33,10 +33,9 @@ def check(rule: CalendarRule, first: datetime, reach: recur.Reach, budget: Expan
 
 
 def estimate(rule: CalendarRule, first: datetime, reach: recur.Reach) -> tuple[int, int]:
-    """How many steps a rule takes to the end of the reach, and how many times it falls at least.
+    """Return the steps a rule needs within the reach, and the least number of slots.
 
-    With a COUNT nothing is said ahead: it must be walked from its start, each step is counted
-    then, and the walk ends where the steps do.
+    A rule with COUNT is not estimated: it is walked from its start, and each step counts.
     """
     if rule.count is not None:
         return 0, 0
@@ -69,7 +68,7 @@ def _picks_days(rule: CalendarRule) -> bool:
 
 
 def _width(rule: CalendarRule) -> int:
-    """How many days are looked at in one period."""
+    """Return how many days are tried in one period."""
     if rule.freq is Freq.DAILY:
         return 1
     if rule.freq is Freq.WEEKLY:

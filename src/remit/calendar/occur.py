@@ -39,7 +39,7 @@ def slots(
     *,
     all_day_at: time = MORNING,
 ) -> Expansion:
-    """Every slot that starts in the window, and why anything was refused; it never raises."""
+    """Return every slot that starts in the window, and the refusals; it never raises."""
     budget = ExpansionBudget(limits)
     try:
         components = lines.read(raw, limits)
@@ -75,7 +75,7 @@ def _things(components: Sequence[CalendarComponent]) -> Iterator[_Thing]:
         if uid:
             by_uid.setdefault((each.name, uid), []).append(each)
         else:
-            yield _Thing("", [each])  # it is refused alone, not with others that have no UID
+            yield _Thing("", [each])  # refused alone, not with others without a UID
     yield from (_Thing(uid, parts) for (_, uid), parts in by_uid.items())
 
 
@@ -91,7 +91,7 @@ def _expanded(thing: _Thing, home: ExpansionContext) -> list[CalendarSlot] | Cal
     except UnfitCalendar as unfit:
         return CalendarRefusal(thing.uid, _sentence(str(unfit)))
     except (OverflowError, ValueError):
-        # Arithmetic at either end of the calendar; nobody meant such a year.
+        # Arithmetic at the ends of the calendar; nobody means such a year.
         return CalendarRefusal(thing.uid, "It reaches beyond the years 1 to 9999.")
 
 

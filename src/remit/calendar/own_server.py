@@ -24,9 +24,9 @@ HOST: Final = "127.0.0.1"
 USER: Final = "owner"
 AGENDA: Final = f"/{USER}/agenda/"
 TASKS: Final = f"/{USER}/agent-tasks/"
-_PATIENCE: Final = 300  # tenths of a second that a start may take on a busy machine
+_PATIENCE: Final = 300  # tenths of a second for a start on a busy machine
 _GRACE: Final = 2.0
-# Its stdin is our pipe. What runs in the background of a shell gets none, so it is kept as 3.
+# Its stdin is our pipe. A background process of a shell gets none, so it is kept as 3.
 _LEASH: Final = """
 exec 3<&0
 "$@" 3<&- </dev/null &
@@ -37,7 +37,7 @@ wait "$child"
 
 
 class OwnServer(Struct, frozen=True):
-    """Where it lies, where it listens, and what opens it."""
+    """Its folder, its port and its password."""
 
     folder: Path
     port: int
@@ -53,7 +53,7 @@ class OwnServer(Struct, frozen=True):
 
 
 class RadicaleProcess:
-    """A Radicale that was started, or could not be; `why` says what is wrong."""
+    """A Radicale process; `why` says what went wrong."""
 
     def __init__(self, own: OwnServer) -> None:
         self._own = own
@@ -65,7 +65,7 @@ class RadicaleProcess:
         return self._running is not None and self._running.returncode is None
 
     async def start(self) -> bool:
-        """Start it and wait until it answers; False, with a sentence, if it does not."""
+        """Start it and wait until it answers; False if it does not, and `why` says so."""
         try:
             await self._begin()
             await self._answers()
@@ -78,7 +78,7 @@ class RadicaleProcess:
         return True
 
     async def stop(self) -> None:
-        """End it. One that does not heed the request is made to."""
+        """Stop it; if it ignores the request, kill it."""
         running, self._running = self._running, None
         if running is None:
             return
@@ -132,7 +132,7 @@ class RadicaleProcess:
 
 
 async def furnish(place: CalendarLocation) -> None:
-    """See that the agenda and the list of tasks are there."""
+    """Create the agenda and the task list if missing."""
     dav = CalDavClient(place)
     try:
         await dav.make(AGENDA, "Agenda", "VEVENT")
@@ -142,7 +142,7 @@ async def furnish(place: CalendarLocation) -> None:
 
 
 def refuse_taken(port: int) -> None:
-    """Say so before we start if somebody else listens there: he would be given the password."""
+    """Raise if another program listens there: it would receive the password."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -153,7 +153,7 @@ def refuse_taken(port: int) -> None:
 
 
 def _write_files(own: OwnServer) -> Path:
-    """What Radicale is told. Who can read these files can read the calendar beside them."""
+    """Write Radicale's configuration. Whoever can read it can read the calendar beside it."""
     own.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     users, config = own.folder / "users", own.folder / "config"
     write_atomic(users, f"{USER}:{own.password()}\n", mode=PRIVATE)

@@ -16,7 +16,7 @@ from remit.calendar.expansion import ExpansionBudget
 from remit.calendar.rules import CalendarRule, filled
 from remit.model.rrule import Freq
 
-Reach: TypeAlias = tuple[datetime, datetime]  # from the first to the second, both included
+Reach: TypeAlias = tuple[datetime, datetime]  # from the first to the second, inclusive
 
 COUNTED: Final[Mapping[Freq, timedelta]] = {
     Freq.MINUTELY: timedelta(minutes=1),
@@ -32,7 +32,7 @@ _LAST_TIME: Final = datetime(_LAST_YEAR, 1, 1, tzinfo=UTC)
 def walls(
     rule: CalendarRule, first: datetime, reach: Reach, budget: ExpansionBudget
 ) -> Iterator[datetime]:
-    """The wall times of a rule by days or longer, in order; the start is always one of them."""
+    """Yield the wall times of a rule by days or longer, in order; the start is always one."""
     since, until = reach
     whole = filled(rule, first)
     found = _generated(whole, first, since if rule.count is None else first, until, budget)
@@ -43,7 +43,7 @@ def walls(
 def ticks(
     rule: CalendarRule, first: datetime, zone: tzinfo, reach: Reach, budget: ExpansionBudget
 ) -> Iterator[datetime]:
-    """The instants of a rule by minutes or hours, in order; the start is always one of them."""
+    """Yield the instants of a rule by minutes or hours, in order; the start is always one."""
     since, until = reach
     found = _ticked(rule, first, zone, (since if rule.count is None else first, until), budget)
     later = (at for at in found if at > first)
@@ -51,7 +51,7 @@ def ticks(
 
 
 def matches(rule: CalendarRule, first: datetime, budget: ExpansionBudget) -> Iterator[datetime]:
-    """What the rule itself gives from its start on, without end; the start only if it fits."""
+    """Yield what the rule itself gives from its start on, without end."""
     last = _LAST_TIME.replace(tzinfo=first.tzinfo)
     if rule.freq in COUNTED:
         return _ticked(rule, first, UTC, (first, last), budget)
@@ -92,7 +92,7 @@ def _generated(
 
 
 def _placed(rule: CalendarRule, found: list[datetime]) -> Iterable[datetime]:
-    """What BYSETPOS leaves of one period."""
+    """Return what BYSETPOS leaves of one period."""
     if not rule.places:
         return found
     size = len(found)
@@ -166,7 +166,7 @@ _PERIODS: Final[
 
 
 def _month(rule: CalendarRule, year: int, month: int, budget: ExpansionBudget) -> list[date]:
-    """The days of a month that the rule names."""
+    """Return the days of a month that the rule names."""
     length = monthrange(year, month)[1]
     numbers: Iterable[int] = range(1, length + 1)
     if rule.monthdays:
@@ -180,7 +180,7 @@ def _month(rule: CalendarRule, year: int, month: int, budget: ExpansionBudget) -
 
 
 def _fits(rule: CalendarRule, day: date) -> bool:
-    """Whether a day is one of those that every part of the rule names."""
+    """Whether a day matches every part of the rule."""
     return (
         (not rule.months or day.month in rule.months)
         and (not rule.monthdays or _fits_month(rule, day))
@@ -203,7 +203,7 @@ def _fits_weekday(rule: CalendarRule, day: date) -> bool:
 
 
 def _is_nth(rule: CalendarRule, day: date, nth: int) -> bool:
-    """Of its month; of its year only where a yearly rule names no month."""
+    """Whether a day is the nth of its month; of its year for a yearly rule without months."""
     if rule.freq is Freq.YEARLY and not rule.months:
         at, length = day.timetuple().tm_yday, _year_length(day.year)
     else:
@@ -217,7 +217,7 @@ def _fits_year(rule: CalendarRule, day: date) -> bool:
 
 
 def _fits_week(rule: CalendarRule, day: date) -> bool:
-    """Week 1 is the first with at least four days of the year, whatever day weeks begin on."""
+    """Whether the week matches: week 1 is the first with at least four days of the year."""
     thursday = day + timedelta(days=3 - (day.weekday() - rule.week_starts) % _WEEK)
     at = (thursday.timetuple().tm_yday - 1) // _WEEK + 1
     # The fourth day of the last week is the last such day of the year.
@@ -237,7 +237,7 @@ def _ticked(
 ) -> Iterator[datetime]:
     step = COUNTED[rule.freq] * rule.interval
     since, until = reach
-    # One earlier: the minutes of an hour reach into the window before its start does.
+    # One earlier: the minutes of an hour may reach into the window.
     index = max(0, (since - first) // step - 1)
     while (at := first + index * step) <= until + step:
         budget.spend()
@@ -250,7 +250,7 @@ def _ticked(
 
 
 def _midnight(wall: datetime, zone: tzinfo) -> datetime:
-    """The instant the day after begins."""
+    """Return the instant at which the next day begins."""
     return datetime.combine(wall.date() + _DAY, time(), zone).astimezone(UTC)
 
 

@@ -18,7 +18,7 @@ _MOST_VALUES: Final = 400
 _LAST_WEEK: Final = 53
 _MOST_INTERVAL: Final = 1_000_000
 
-# Which parts RFC 5545 3.3.10 forbids together with which frequency.
+# The parts that RFC 5545 3.3.10 forbids with each frequency.
 _FORBIDDEN: Final[Mapping[str, frozenset[Freq]]] = {
     "BYWEEKNO": frozenset(Freq) - {Freq.YEARLY},
     "BYYEARDAY": frozenset({Freq.DAILY, Freq.WEEKLY, Freq.MONTHLY}),
@@ -31,7 +31,7 @@ class CalendarRule(Struct, frozen=True):
     freq: Freq
     interval: int = 1
     count: int | None = None
-    until: str = ""  # as written: what it means depends on the start
+    until: str = ""  # raw: its meaning depends on the start
     months: tuple[int, ...] = ()
     weeks: tuple[int, ...] = ()
     yeardays: tuple[int, ...] = ()
@@ -52,7 +52,7 @@ class CalendarRule(Struct, frozen=True):
 
 
 def read(text: str, limits: CalendarLimits) -> CalendarRule:
-    """Read a rule; raise Unfit for what is wrong with it or more than is taken."""
+    """Parse a rule; raise UnfitCalendar for an error or an unsupported part."""
     parts: dict[str, str] = {}
     for part in text.strip().strip(";").split(";"):
         name, _, value = (piece.strip() for piece in part.upper().partition("="))
@@ -70,7 +70,7 @@ def read(text: str, limits: CalendarLimits) -> CalendarRule:
 
 
 def filled(rule: CalendarRule, first: datetime) -> CalendarRule:
-    """The rule with all it leaves out taken from its start, as RFC 5545 says."""
+    """Return the rule with missing parts taken from its start, as RFC 5545 says."""
     new: dict[str, tuple[int, ...]] = {}
     weekdays = rule.weekdays
     if not (rule.weeks or rule.yeardays or rule.monthdays or weekdays):
@@ -127,7 +127,7 @@ def _sound(rule: CalendarRule, limits: CalendarLimits) -> CalendarRule:
 
 
 def _numbers(low: int, high: int, *, signed: bool = False) -> "_Reader":
-    """A reader for a list of numbers; signed ones also count from the end, and are never 0."""
+    """Return a reader for a list of numbers; signed ones count from the end and are never 0."""
 
     def reader(name: str, value: str) -> tuple[int, ...]:
         pieces = value.split(",")

@@ -34,21 +34,21 @@ from remit.ports import Clock
 from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
 
-# A person's number or hidden id. A group is many people, and none of them was asked for.
+# A person's number or hidden id. A group is many people, none of whom was asked for.
 _ADDRESS: Final = re.compile(r"[1-9][0-9]{6,19}(?:@(?:lid|s\.whatsapp\.net|c\.us))?")
 _URL: Final = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~-]+)*")
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
-_GRACE: Final = 60.0  # seconds after which a bridge that knows ids is asked once more
+_GRACE: Final = 60.0  # seconds after which a bridge that knows ids is asked again
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeAddress:
-    """Where the bridge listens, and what opens it."""
+    """Where the bridge listens, and its token."""
 
     url: str
-    token: Token = field(repr=False)  # may give an empty text: a bridge on this machine needs none
+    token: Token = field(repr=False)  # may be empty: a bridge on this machine needs none
     owner: str | None = None
-    knows_ids: bool = False  # sends under the id it is given, and never twice under one
+    knows_ids: bool = False  # sends under the given id, and never twice
 
     def __post_init__(self) -> None:
         if not _URL.fullmatch(self.url):
@@ -79,9 +79,7 @@ class BridgeChannel:
         self._link = link
         self._clock = clock
         self._patience = patience
-        self._pace = SendRate(
-            overall=1
-        )  # a linked device that writes faster is taken for a machine
+        self._pace = SendRate(overall=1)  # a linked device that writes faster looks like a bot
         self._client = http_client.open_client(link.url)
 
     @property
@@ -89,22 +87,22 @@ class BridgeChannel:
         return self._link.owner is not None
 
     def takes(self, address: str) -> bool:
-        """Whether this is an address that it could send to."""
+        """Whether it could send to this address."""
         return _ADDRESS.fullmatch(digits(address)) is not None
 
     async def close(self) -> None:
         await self._client.aclose()
 
     def shape(self, text: str) -> str:
-        """The text as WhatsApp shows it: its own marks instead of Markdown."""
+        """Return the text as WhatsApp shows it: its own marks instead of Markdown."""
         return message_text.text(text)
 
     def parts(self, shaped: str) -> tuple[str, ...]:
-        """The messages that a shaped text goes out as, each as it will be sent."""
+        """Return the exact messages that a shaped text is sent as."""
         return parts.split(shaped, MOST)
 
     async def send(self, parcel: Parcel) -> Answer:
-        """Send the body as it is; never wait, never try again."""
+        """Send the body as it is; never wait, never retry."""
         return await self._give(parcel, paced=True)
 
     async def _give(self, parcel: Parcel, *, paced: bool) -> Answer:
@@ -131,11 +129,11 @@ class BridgeChannel:
         return _answer(said, token, now, knows_ids=self._link.knows_ids)
 
     async def find(self, parcel: Parcel) -> Accepted | None:
-        """What became of a message. A bridge that knows ids is asked by giving it the same again.
+        """Look up a message. A bridge that knows ids is asked by sending it again under its id.
 
-        Either it says that it has it, or it sends it now: under one id it sends one message. A no
-        is about this giving alone: the one in doubt may have arrived all the same. The pace of
-        sends does not hold it up: the send in doubt has taken its turn already.
+        Either it has it, or it sends it now: one id is one message. A no concerns only this
+        attempt; the unknown one may have arrived. The send rate does not apply, because the unknown
+        send was counted already.
         """
         answer = await self._give(parcel, paced=False) if self._link.knows_ids else None
         return answer if isinstance(answer, Accepted) else None

@@ -50,9 +50,9 @@ Fitted: TypeAlias = WhatsAppChannel | BridgeChannel | EmailChannel | WebhookChan
 def build_channels(
     keys: ChannelSecrets, db: Database, clock: Clock, background: Background, *, keep: int = 0
 ) -> ChannelRegistry:
-    """Make every channel; what the settings got wrong is said with the channel's name.
+    """Build every channel; errors in the settings name the channel.
 
-    `keep` is for how many days what came in is kept; 0 is for ever.
+    `keep` is for how many days inbound messages are kept; 0: for ever.
     """
     made: dict[str, Channel] = {}
     chosen = keys.chosen
@@ -71,7 +71,7 @@ def build_channels(
 
 
 def complaints(keys: ChannelSecrets, clock: Clock) -> dict[str, str]:
-    """What is wrong with the channels of the settings, by name; nothing is opened or sent."""
+    """Return the errors of configured channels, by name; nothing is opened or sent."""
     found: dict[str, str] = {}
     for name, each in keys.chosen.items():
         try:
@@ -125,7 +125,7 @@ def _template(chosen: WhatsAppLine) -> WhatsAppTemplate:
 
 
 class _Past(Struct, frozen=True):
-    """What is kept of a channel: who wrote when, which letters went before, whether it is off."""
+    """The stored state of a channel: last inbound, threads, and whether it is off."""
 
     channel: str
     db: Database
@@ -147,7 +147,7 @@ class _Past(Struct, frozen=True):
 
 
 async def _nobody(_: str) -> None:
-    """Nobody wrote."""
+    """Return None: nobody wrote."""
 
 
 def _email(
@@ -203,7 +203,7 @@ def _file(text: str) -> Path | None:
 
 
 def _hooks(chosen: Mapping[str, Chosen], keys: ChannelSecrets) -> dict[str, InboundHook]:
-    """The doors for providers. One app has one door for all its numbers, so each knows them all."""
+    """Return the webhooks for providers. One app has one webhook for all its numbers."""
     lines = {name: each for name, each in chosen.items() if isinstance(each, WhatsAppLine)}
     return {
         name: InboundHook(

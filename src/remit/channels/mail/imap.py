@@ -21,13 +21,13 @@ from remit.errors import BadInput
 
 _CONNECT: Final = 10.0
 _ANSWER: Final = 60.0
-_MARGIN: Final = timedelta(days=1)  # a folder that is numbered anew is read back so far
+_MARGIN: Final = timedelta(days=1)  # a renumbered folder is read this far back
 _MOST_AGAIN: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class MailboxAccount:
-    """Where a mailbox is, and what opens it; the password is asked for at each use."""
+    """A mailbox and its credentials; the password is looked up at each use."""
 
     host: str
     port: int
@@ -39,18 +39,18 @@ class MailboxAccount:
 
 
 class FolderMark(Struct, frozen=True):
-    """How far a folder was read: up to a number, as long as its age is the same."""
+    """How far a folder was read: up to a UID, as long as its UIDVALIDITY is the same."""
 
     validity: int
     uid: int
-    opened: datetime  # what is older than this was there before the door
+    opened: datetime  # older mails were there before the watch began
     looked: datetime
 
 
 class UnreadMail(Struct, frozen=True):
-    """The numbers of mails that were not read yet, and the mark behind the last of them.
+    """The UIDs of unread mails, and the mark after the last one.
 
-    `again` says that the folder was numbered anew: then no mark between two of them counts.
+    `again`: the folder was renumbered, so no mark in between counts.
     """
 
     uids: tuple[int, ...]
@@ -59,14 +59,14 @@ class UnreadMail(Struct, frozen=True):
 
 
 class ImapConnection:
-    """One connection. Every method waits: none is for the loop's own thread."""
+    """One connection. Every method blocks: do not call it on the event loop."""
 
     def __init__(self, box: MailboxAccount) -> None:
         self._box = box
         self._imap: _Imap | None = None
 
     def open(self) -> None:
-        """Connect, log in, and open the folder to be read alone."""
+        """Connect, log in, and open the folder read-only."""
         box = self._box
         password = box.password()
         if not password:
@@ -84,7 +84,7 @@ class ImapConnection:
         imap.login(box.user, password)
 
     def fresh(self, mark: FolderMark | None, now: datetime) -> UnreadMail:
-        """What came since a mark. At the first look there is none: what is there stays unread."""
+        """Return what came since a mark. At the first look nothing counts as new."""
         imap = self._held()
         validity = _number(imap.select_folder(self._box.folder, readonly=True).get(b"UIDVALIDITY"))
         if mark is None:
@@ -92,7 +92,7 @@ class ImapConnection:
             return UnreadMail((), FolderMark(validity, last, now, now))
         if mark.validity != validity:
             return self._anew(mark, validity, now)
-        # `n:*` always matches the last mail, even if its number is smaller.
+        # `n:*` always matches the last mail, even if its UID is smaller.
         found = imap.search(["UID", f"{mark.uid + 1}:*"])
         uids = tuple(sorted(uid for uid in found if uid > mark.uid))
         last = uids[-1] if uids else mark.uid
@@ -104,37 +104,37 @@ class ImapConnection:
         since = max(mark.opened, mark.looked - _MARGIN)
         found = sorted(imap.search(["SINCE", since.date()]))[-_MOST_AGAIN:]
         dates = imap.fetch(found, ["INTERNALDATE"]) if found else {}
-        # By the minute: a server that has no seconds must not hide what came in this one.
+        # By the minute: a server without seconds must not hide recent mails.
         least = since.replace(second=0, microsecond=0)
         uids = [uid for uid in found if uid in dates and _date(dates[uid]) >= least]
         return UnreadMail(tuple(uids), FolderMark(validity, last, mark.opened, now), again=True)
 
     def heads(self, uids: Sequence[int]) -> dict[int, bytes]:
-        """The beginnings of mails, by number; one that is gone meanwhile is left out."""
+        """Return the headers of mails by UID; missing ones are left out."""
         asked = f"BODY.PEEK[HEADER]<0.{receiving.MOST_HEAD}>"
         found = self._held().fetch(uids, [asked])
         return {uid: _raw(found[uid], b"BODY[HEADER]") for uid in uids if uid in found}
 
     def whole(self, uid: int) -> bytes:
-        """A mail, as far as it is read at all; nothing if it is gone."""
+        """Return a mail up to the size limit; empty if it is gone."""
         found = self._held().fetch([uid], [f"BODY.PEEK[]<0.{receiving.MOST}>"])
         return _raw(found.get(uid, {}), b"BODY[]")
 
     def idles(self) -> bool:
-        """Whether the server says by itself that something came."""
+        """Whether the server supports IDLE."""
         return bool(self._held().has_capability("IDLE"))
 
     def wait(self, seconds: float) -> None:
-        """Return when the server says anything, or after so long."""
+        """Return when the server says anything, or after this long."""
         imap = self._held()
         imap.idle()
         ready = select.poll()
         ready.register(imap.socket(), select.POLLIN)
         ready.poll(seconds * 1000)
-        imap.idle_done()  # reads the lines whole, however slowly they come
+        imap.idle_done()  # reads complete lines, however slowly they come
 
     def close(self) -> None:
-        """Say good-bye, and give the line back whatever is answered."""
+        """Log out, and close the connection in any case."""
         imap, self._imap = self._imap, None
         if imap is not None:
             with suppress(Exception):
@@ -143,10 +143,10 @@ class ImapConnection:
                 imap.shutdown()
 
     def hang_up(self) -> None:
-        """End whatever waits on the line, from any thread."""
+        """Interrupt a waiting call, from any thread."""
         imap = self._imap
         if imap is not None:
-            # Not by the client: it would wait for whoever reads.
+            # Not through the client: it would wait for the reader.
             with suppress(Exception):
                 imap.socket().shutdown(socket.SHUT_RDWR)
 
@@ -156,7 +156,7 @@ class ImapConnection:
 
 
 class _Imap(Protocol):
-    """What is used of the client, which comes without types."""
+    """The part of the client that is used; it has no types."""
 
     def starttls(self, ssl_context: object) -> object: ...
 
@@ -193,7 +193,7 @@ def _number(some: object) -> int:
 
 
 def _date(parts: Mapping[bytes, object]) -> datetime:
-    """When the server got a mail; the client says it in the time of this machine."""
+    """Return when the server received a mail; the client uses local time."""
     found = parts.get(b"INTERNALDATE")
     return (
         found.astimezone(UTC) if isinstance(found, datetime) else datetime.min.replace(tzinfo=UTC)

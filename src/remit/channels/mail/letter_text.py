@@ -15,25 +15,25 @@ from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_WIDEST: Final = 76  # signs under a heading, and in a table that is drawn as one
-_LANGUAGE: Final = re.compile(r"[\w+#.-]*")  # of a code block: a hint to who colours it, not text
+_WIDEST: Final = 76  # characters under a heading, and in a drawn table
+_LANGUAGE: Final = re.compile(r"[\w+#.-]*")  # language of a code block: no text
 _UNDER: Final = {"h1": "=", "h2": "-"}
 
 
 class _Reader(MarkdownIt):
     def normalizeLink(self, url: str) -> str:  # noqa: N802 - the library's name
-        """Leave an address as it was written; an escaped one is the same place, but unreadable."""
+        """Leave an address as it was written; the escaped form is unreadable."""
         return url
 
 
-# Without references: one that nothing points to would vanish, and it may be the list of sources.
+# Without references: an unused one would vanish, and it may be the list of sources.
 _READER: Final = (
     _Reader("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("reference")
 )
 
 
 def text(markdown: str) -> str:
-    """The plain text: underlined headings, bullets, drawn tables, links as `label <address>`."""
+    """Return plain text: underlined headings, bullets, drawn tables, `label <address>` links."""
     writer = _Writer()
     written = writer.blocks(SyntaxTreeNode(_READER.parse(markdown)).children).strip("\n") + "\n"
     there = _words(written) + writer.left_out
@@ -42,7 +42,7 @@ def text(markdown: str) -> str:
 
 
 def heading(markdown: str) -> str:
-    """The words of the first heading; empty if there is none."""
+    """Return the words of the first heading; empty if there is none."""
     for node in SyntaxTreeNode(_READER.parse(markdown)).children:
         if node.type == "heading":
             return _Writer().blocks(node.children)
@@ -54,7 +54,7 @@ def _words(some: str) -> Counter[str]:
 
 
 class _Writer:
-    """Writes a tree down. `left_out` counts the words that it leaves out on purpose."""
+    """Renders a tree. `left_out` counts the words omitted on purpose."""
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
@@ -83,7 +83,7 @@ class _Writer:
         }
 
     def blocks(self, nodes: Iterable[SyntaxTreeNode]) -> str:
-        """What stands below each other; a list that belongs to a line stays close to it."""
+        """Render blocks below each other; a list that belongs to a line stays close to it."""
         written = ""
         for node in nodes:
             block = self._blocks[node.type](node)
@@ -112,7 +112,7 @@ class _Writer:
         sign = "-"
         if first is not None:
             sign = f"{first + n}{item.markup}"
-            self.left_out.update(_words(item.info))  # it is numbered anew, as markdown has it
+            self.left_out.update(_words(item.info))  # items are renumbered, as Markdown does
         head, *rest = self.blocks(item.children).split("\n")
         indent = " " * (len(sign) + 1)
         lines = (f"{indent}{line}".rstrip() for line in rest)
@@ -167,7 +167,7 @@ def _before(mark: str, block: str) -> str:
 
 
 def _records(rows: list[list[str]]) -> str:
-    """A table too wide for a letter, as one paragraph a row with the heads before the cells."""
+    """Render a table that is too wide as one paragraph per row."""
     head, *body = rows
     if not body:
         return " / ".join(head)
@@ -184,6 +184,6 @@ def _filled(row: list[str], widths: list[int]) -> Iterable[str]:
 
 
 def _width(some: str) -> int:
-    """How many places a text takes where every letter is as wide as another."""
+    """Return the width of a text in fixed-width columns."""
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in some)
     return len(some) + wide - sum(unicodedata.combining(char) > 0 for char in some)

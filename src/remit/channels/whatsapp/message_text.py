@@ -15,24 +15,24 @@ from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
 _WORD: Final = re.compile(r"[^\W_]+")
-_LANGUAGE: Final = re.compile(r"[\w+#.-]*")  # of a code block: a hint to who colours it, not text
+_LANGUAGE: Final = re.compile(r"[\w+#.-]*")  # language of a code block: no text
 _CODE: Final = "```"
 
 
 class _Reader(MarkdownIt):
     def normalizeLink(self, url: str) -> str:  # noqa: N802 - the library's name
-        """Leave an address as it was written; an escaped one is the same place, but unreadable."""
+        """Leave an address as it was written; the escaped form is unreadable."""
         return url
 
 
-# Without references: one that nothing points to would vanish, and it may be the list of sources.
+# Without references: an unused one would vanish, and it may be the list of sources.
 _READER: Final = (
     _Reader("commonmark", {"html": False}).enable(["table", "strikethrough"]).disable("reference")
 )
 
 
 def text(markdown: str) -> str:
-    """The text for WhatsApp: *bold* headings, bullets, links as `label (address)`, rows, code."""
+    """Return WhatsApp text: *bold* headings, bullets, `label (address)` links, rows, code."""
     tokens = _READER.parse(markdown)
     if _is_plain(tokens):
         return markdown
@@ -66,11 +66,11 @@ def _words(some: str) -> Counter[str]:
 
 
 class _Writer:
-    """Writes a tree down. `left_out` counts the words that it leaves out on purpose."""
+    """Renders a tree. `left_out` counts the words omitted on purpose."""
 
     def __init__(self) -> None:
         self.left_out: Counter[str] = Counter()
-        self._open: list[str] = []  # marks that are open, outermost first
+        self._open: list[str] = []  # open marks, outermost first
         self._blocks: Mapping[str, Callable[[SyntaxTreeNode], str]] = {
             "paragraph": lambda node: self.blocks(node.children),
             "inline": lambda node: _placed(self.inline(node.children), node.content),
@@ -95,7 +95,7 @@ class _Writer:
         }
 
     def blocks(self, nodes: Iterable[SyntaxTreeNode]) -> str:
-        """What stands below each other; a list that belongs to a line stays close to it."""
+        """Render blocks below each other; a list that belongs to a line stays close to it."""
         written = ""
         for node in nodes:
             block = self._blocks.get(node.type, _content)(node)
@@ -121,7 +121,7 @@ class _Writer:
         sign = "•"
         if first is not None:
             sign = f"{first + n}{item.markup}"
-            self.left_out.update(_words(item.info))  # it is numbered anew, as markdown has it
+            self.left_out.update(_words(item.info))  # items are renumbered, as Markdown does
         head, *rest = self.blocks(item.children).split("\n")
         indent = " " * (len(sign) + 1)
         return "\n".join([f"{sign} {head}".rstrip(), *(_indented(line, indent) for line in rest)])
@@ -145,11 +145,11 @@ class _Writer:
         return self._heading(cell) if cell.type == "th" else self.blocks(cell.children)
 
     def _break(self) -> str:
-        # WhatsApp reads no mark across the end of a line.
+        # WhatsApp reads no mark across a line end.
         return "".join(reversed(self._open)) + "\n" + "".join(self._open)
 
     def _emphasis(self, node: SyntaxTreeNode) -> str:
-        # Who writes for WhatsApp means bold by *one star*; within bold it can only be the other.
+        # In text for WhatsApp one star means bold; within bold it can only be italic.
         both = any(child.type == "strong" for child in node.children)
         bold = node.markup == "*" and not both and "*" not in self._open
         return self._marked("*" if bold else "_", node)
@@ -176,12 +176,12 @@ class _Writer:
 
 
 def _content(node: SyntaxTreeNode) -> str:
-    """Text as it is, and so whatever else the library may come to know."""
+    """Return text as it is; also for node types that are not known yet."""
     return node.content
 
 
 def _placed(written: str, source: str) -> str:
-    """The lines, each as far from the edge as its author put it."""
+    """Return the lines with their original indentation."""
     lines, sources = written.split("\n"), source.split("\n")
     if len(lines) != len(sources):
         return written
