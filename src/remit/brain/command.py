@@ -25,19 +25,19 @@ PREFIX: Final = "command:"
 OUTPUT: Final = "output.txt"  # in the task's workspace
 MOST_KEPT: Final = 1_000_000  # bytes
 MOST_TOLD: Final = 4_000  # characters
-_GRACE: Final = 2.0  # seconds to end in good order, and for what is still in a pipe
+_GRACE: Final = 2.0  # seconds to end in good order, and to drain the pipe
 _ALWAYS: Final = ("PATH", "HOME", "LANG")
 _WENT_WELL: Final = "exit 0"
 _LAST_LINES: Final = 5
 
 
 def is_for(task: Task) -> bool:
-    """Whether a task is command work."""
+    """Whether a task runs a command."""
     return (task.assigned_agent or "").startswith(PREFIX)
 
 
 def turn(task: Task, plan: Plan, past: Sequence[Exchange]) -> Reply:
-    """Ask for the command; once it has ended, reply with what it said."""
+    """Return a call of the command; after it ended, a reply with its output."""
     if not past:
         return Reply("", calls=(ToolCall("command", str(task.assigned_agent)),))
     (result,) = past[-1].results
@@ -46,14 +46,14 @@ def turn(task: Task, plan: Plan, past: Sequence[Exchange]) -> Reply:
     head, _, said = result.text.partition("\n")
     if head != _WENT_WELL or not plan.delivery:
         return Reply(result.text)
-    # What the command said is judged as a brain's words are: tags or controls in it are held.
+    # The output is judged like a brain's words: tags or control characters are held.
     name = str(task.assigned_agent).removeprefix(PREFIX)
     body = said if said.strip() else f"{name} ended well and said nothing."
     return Reply(f"{head}\n\n<deliverable>\n{body}\n</deliverable>")
 
 
 class CommandTool:
-    """Runs one command of the settings, for the tasks that were made for it."""
+    """Runs one command of the settings, for the tasks made for it."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class CommandTool:
         self.warning = ""
         self._name = name
         self._command = command
-        self._work = work  # where each task has its workspace
+        self._work = work  # the parent folder of the tasks' workspaces
         self._limit = min(command.timeout, limit)
         names = (*_ALWAYS, *command.env)
         self._environ = {key: environ[key] for key in names if key in environ}
@@ -98,8 +98,8 @@ class CommandTool:
         return ToolResult(call.id, sentence, failed=True, taint=Taint.PUBLIC, raw=True)
 
     async def _run(self, where: str) -> tuple[int | None, bytes]:
-        """Its exit code, None if it took too long, and the end of what it said."""
-        # A pipe of our own: a child that is left behind may hold it open, and is not waited for.
+        """Return its exit code, None after a timeout, and the end of its output."""
+        # Our own pipe: a child left behind may hold it open and is not waited for.
         with _pipe() as (mouth, ear):
             process = await asyncio.create_subprocess_exec(
                 *self._command.argv,
@@ -139,7 +139,7 @@ class CommandTool:
 
 @contextmanager
 def _pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
-    """Where a command speaks, and where it is heard."""
+    """Open a pipe: the command's end, and ours."""
     ear, mouth = os.pipe()
     with os.fdopen(mouth, "wb", 0) as speaks, os.fdopen(ear, "rb", 0) as hears:
         yield speaks, hears
@@ -158,7 +158,7 @@ async def _read(ear: BinaryIO, output: bytearray) -> None:
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """Leave nothing of it behind: the whole group is asked to end, then made to."""
+    """Terminate the whole process group, then kill it."""
     try:
         if process.returncode is None:
             _signal(process, signal.SIGTERM)
@@ -170,7 +170,7 @@ async def _end(process: asyncio.subprocess.Process) -> None:
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    # It may be gone, or have become another user's.
+    # It may be gone, or belong to another user.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
 
@@ -182,7 +182,7 @@ def _keep(path: Path, output: bytes) -> None:
 
 
 def _tail(said: str) -> str:
-    """The end of what was said, in whole lines; what is left out is named."""
+    """Return the end of the output, in whole lines, saying how much is left out."""
     said = said.rstrip()
     if len(said) <= MOST_TOLD:
         return said

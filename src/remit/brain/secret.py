@@ -2,12 +2,12 @@
 
 from typing import Final
 
-_ENOUGH: Final = 8  # so many characters of a key in a row are as good as told
+_ENOUGH: Final = 8  # this many characters of a key in a row would reveal it
 _SHOWN: Final = "…"
 
 
 class Secret:
-    """Shows itself only to who asks by name."""
+    """Reveals itself only on an explicit call."""
 
     __slots__ = ("_text",)
 
@@ -18,7 +18,7 @@ class Secret:
         return self._text
 
     def scrub(self, text: str) -> str:
-        """Take the secret, and every longer piece of it, out of a text."""
+        """Remove the secret, and every longer piece of it, from a text."""
         text = text.replace(self._text, _SHOWN) if self._text else text
         for start in range(len(self._text) - _ENOUGH + 1):
             text = text.replace(self._text[start : start + _ENOUGH], _SHOWN)

@@ -11,7 +11,7 @@ from remit.brain import outside
 from remit.model.reply import Prompt, Reply
 
 MOST_TOKENS: Final = 2_000
-_SESSION: Final = "summary"  # a thought of its own: nothing is handed back into it
+_SESSION: Final = "summary"  # a session of its own: no state is passed in
 
 _RULES: Final = f"""\
 You keep the memory of work that is done again and again.
@@ -26,15 +26,15 @@ FIXED: Final = (_RULES,)  # what a deliverable must not repeat
 
 
 class ThinkingBrain(Protocol):
-    """A brain, or one that may say that it cannot be paid for."""
+    """A brain, or one that may return None when its budget is used up."""
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply | None: ...
 
 
 class Summariser:
-    """Given the summary so far and the runs to be added: the new one, or None if there is none.
+    """Given the summary so far and the runs to add: the new summary, or None.
 
-    `ports.Brain` says what it may raise.
+    `ports.Brain` lists the errors it may raise.
     """
 
     def __init__(self, brain: ThinkingBrain) -> None:
@@ -48,7 +48,7 @@ class Summariser:
 
 
 def prompt(before: str, runs: Sequence[str]) -> Prompt:
-    """What the model is told; the runs stand in the order they were made."""
+    """Return the prompt; the runs are in order."""
     parts = [outside.mark(before, "the memory so far")] if before else []
     parts += [outside.mark(run, f"run {n} of {len(runs)}") for n, run in enumerate(runs, 1)]
     return Prompt("\n\n".join([*parts, "Write the new memory."]), _RULES)

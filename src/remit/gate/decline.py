@@ -20,11 +20,11 @@ _BLANK_ENTITY: Final = re.compile(
     r"&(?:nbsp|ensp|emsp|thinsp|zwj|zwnj|shy|lrm|rlm|#32|#160|#8203|#x20|#xa0|#x200b);",
     re.IGNORECASE,
 )
-_VISIBLE: Final = re.compile(r"[^\s*_~#>|+=`\[\]()\\-]")  # marks of markdown are not words
+_VISIBLE: Final = re.compile(r"[^\s*_~#>|+=`\[\]()\\-]")  # Markdown marks are no words
 
 _MOST_BARE: Final = 400
 _REPEATED: Final = re.compile(r"(?:none|n0ne){1,99}+\Z")
-# All that a text says, without spaces and marks; NONE in the languages a brain may answer in.
+# All that a text says, without spaces and marks; NONE in the languages a brain may use.
 _BARE: Final = frozenset(
     fold("""
     na null nil nan nothing undefined empty blank skip declined refused notapplicable noreply
@@ -54,14 +54,14 @@ _APART: Final = re.compile(r"\s{0,4}+[:;(\n]|\s{1,4}+-|-{1,3}+\s")
 
 
 def emptiness(plain: str) -> Objection | None:
-    """Object to a text, given folded, in which there is nothing to see."""
+    """Object to a folded text that shows nothing."""
     if _VISIBLE.search(_bare(plain)):
         return None
     return Objection("The deliverable is empty: there is nothing in it to read.", HoldReason.EMPTY)
 
 
 def objection(plain: str) -> Objection | None:
-    """Object to a text, given folded, that says no more than that there is none."""
+    """Object to a folded text that only says that there is none."""
     bare = _bare(plain)
     if _is_none(bare):
         sentence = f"The brain declined to write a deliverable: “{shown(plain)}”."
@@ -74,21 +74,21 @@ def objection(plain: str) -> Objection | None:
 
 
 def keyword(plain: str) -> Objection | None:
-    """Object to the bare word, even from one who may say it: mostly he means that nothing goes."""
+    """Object to the bare word, even from the owner: usually it means that nothing is sent."""
     if not _REPEATED.match(_said(_bare(plain))):
         return None
     return Objection(f"“{shown(plain)}” is the word for sending nothing.", HoldReason.DECLINE)
 
 
 def _bare(plain: str) -> str:
-    """The text without what a reader of HTML does not see."""
+    """Return the text without what HTML hides."""
     first, *rest = plain.split("<!--")
     uncommented = first + "".join(piece.partition("-->")[2] for piece in rest)
     return _BLANK_ENTITY.sub(" ", _ELEMENT.sub("", uncommented))
 
 
 def _said(bare: str) -> str:
-    """The letters of a short text, run together."""
+    """Return the letters of a short text, joined."""
     return _NOT_WORD.sub("", bare).lower() if len(bare) <= _MOST_BARE else ""
 
 
@@ -101,7 +101,7 @@ def _is_none(bare: str) -> bool:
 
 
 def _ends_there(bare: str, word: str, end: int) -> bool:
-    """Whether a text that opens with NONE, or a word like it, has said all with it."""
+    """Whether a text that begins with NONE, or a similar word, ends with it."""
     rest = bare[end : end + 64].lstrip(_CLOSING).lower()
     if not rest.strip():
         return True

@@ -9,10 +9,10 @@ import re
 import unicodedata
 from typing import Final
 
-# Letters by their category, nothing to the eye.
+# Letters by category, but blank to the eye.
 BLANK: Final = frozenset("\u2800\u3164\u115f\u1160\uffa0\U0001d159")
 
-# What other scripts have that looks like a Latin letter or a sign of ours, by code point.
+# Characters of other scripts that look like a Latin letter or one of our signs.
 _ALIKE: Final = {
     "A": "0391 0410 13aa a4ee",
     "a": "0251 03b1 0430",
@@ -75,7 +75,7 @@ _ALIKE: Final = {
 _LOOKS: Final = {
     chr(int(code, 16)): plain for plain, codes in _ALIKE.items() for code in codes.split()
 }
-# Latin letters that are not their base and an accent: their names say which they are.
+# Latin letters that are not a base plus an accent: their names say which they are.
 _LATIN: Final = re.compile(
     "[\xaa-\u02af\u1d00-\u1dbf\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\U0001f110-\U0001f18f]"
 )
@@ -87,7 +87,7 @@ _NOT_WORD: Final = re.compile(r"[\W_]++")
 
 
 class _Table(dict[int, str]):
-    """Folds a character when it is first met; each text has a table of its own."""
+    """Folds a character when it is first met; each text has its own table."""
 
     def __missing__(self, code: int) -> str:
         self[code] = folded = _folded(chr(code))
@@ -95,7 +95,7 @@ class _Table(dict[int, str]):
 
 
 def fold(text: str) -> str:
-    """The text as it looks, in the letters it looks like; upper and lower case stay apart.
+    """Return the text as it looks, in the letters it resembles; case is kept.
 
     A part of a folded text is the folded part of the text.
     """
@@ -103,7 +103,7 @@ def fold(text: str) -> str:
 
 
 def words(folded: str) -> str:
-    """The words of a folded text in lower case, one space around each."""
+    """Return the words of a folded text in lower case, with one space around each."""
     plain = folded.lower().replace("'", "")
     return f" {_NOT_WORD.sub(' ', plain).strip()} "
 

@@ -16,7 +16,7 @@ from remit.gate.objection import HoldReason, Objection, line, shown
 
 _SUSPECT: Final = re.compile(
     "["
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls; of a line end, \r may be the first half
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls; \r may be the first half of a line end
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\uffa0"
     "\u2800\ufe00-\ufe0f\ufeff\ufff0-\ufffc\ufdd0-\ufdef\ufffe\uffff"
@@ -28,7 +28,7 @@ _SUSPECT: Final = re.compile(
 _STACK: Final = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff]{5}")
 _SPACE: Final = re.compile("[\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 _MOST_SPACES: Final = 3  # kinds of special space in one text
-_MOST_SLIPS: Final = 2  # times that a zero-width character may stand twice in a row
+_MOST_SLIPS: Final = 2  # times that a zero-width character may come twice in a row
 _BRAILLE: Final = re.compile("[\u2801-\u28ff]")
 _ARABIC: Final = re.compile("[\u0620-\u06ff\u0750-\u077f\u08a0-\u08c9]")
 _RIGHT_TO_LEFT: Final = re.compile(
@@ -38,7 +38,7 @@ _RIGHT_TO_LEFT: Final = re.compile(
 _ISOLATES: Final = re.compile("[\n\u2066-\u2069]")
 _EMPTY_ISOLATE: Final = re.compile("[\u2066-\u2068][\u2066-\u2069]|\u2069\u2069")
 _ENDS_ISOLATE: Final = "\u2069"
-# Scripts in which a joiner changes how letters meet: Arabic and its kin, those of India and
+# Scripts in which a joiner changes how letters connect: Arabic and related, those of India and
 # south-east Asia, Mongolian.
 _JOINING: Final = re.compile(
     "[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1a20-\u1aaf\ua840-\ua8ff\ua980-\uaadf"
@@ -71,7 +71,7 @@ _CLASSES: Final = (
 
 
 def objection(text: str) -> Objection | None:
-    """Say where the first character stands that should not be there, if there is one."""
+    """Return where the first misplaced character is, if any."""
     index = _misplaced(text)
     if index is not None:
         return _found(text, index)
@@ -101,7 +101,7 @@ def _misplaced(text: str) -> int | None:
 
 
 def _too_many(text: str) -> Objection | None:
-    """Object to what is good once and a code when there is much of it."""
+    """Object to characters that are fine once but could encode data in number."""
     stacked = _STACK.search(text)
     if stacked:
         return _said(text, stacked.start(), "a pile of accents on one letter")
@@ -126,7 +126,7 @@ def _belongs(text: str, index: int) -> bool:
     before = text[index - 1 : index]
     if variation.SELECTOR.match(char):
         return variation.belongs(before, char, after)
-    if before in _ZERO_WIDTH and before == char:  # two in a row are a slip of the hand
+    if before in _ZERO_WIDTH and before == char:  # two in a row are a typing slip
         before = text[index - 2 : index - 1]
     if char == _SOFT_HYPHEN:
         return text[max(index - 2, 0) : index].isalpha() and text[index + 1 : index + 3].isalpha()
@@ -135,14 +135,14 @@ def _belongs(text: str, index: int) -> bool:
 
 
 def _directs(before: str, after: str) -> bool:
-    """Whether a direction mark can change anything: between two such letters none can."""
+    """Whether a direction mark has an effect: between two right-to-left letters it has none."""
     if before in _MARKS or before in _ZERO_WIDTH:
         return False
     return not (_RIGHT_TO_LEFT.match(before) and _RIGHT_TO_LEFT.match(after))
 
 
 def _is_balanced(text: str) -> bool:
-    """Whether each isolate ends in the line in which it starts."""
+    """Whether each isolate ends in the line where it starts."""
     depth = 0
     for found in _ISOLATES.finditer(text):
         if found[0] == "\n":
@@ -161,7 +161,7 @@ def _in_flag(text: str, index: int) -> bool:
 
 
 def _is_emoji(char: str) -> bool:
-    # An emoji may be younger than this Python and without a category.
+    # An emoji may be newer than this Python and have no category.
     return (
         unicodedata.category(char) == "So"
         or char in _SKIN

@@ -19,8 +19,8 @@ _KEYCAP: Final = "\u20e3"
 _MOST_FORMS: Final = 16  # of an ideograph; a few names have more
 _NAMES_WITH_MORE: Final = {"\u9089": 32, "\u908a": 32}  # the two of Watanabe
 _MOST_IDEOGRAPHS: Final = 24  # with a selector, in one text
-_MOST_KINDS: Final = 6  # of selectors behind ideographs, in one text
-_MOST_CHANGES: Final = 8  # times that a character stands in another form than where it stood before
+_MOST_KINDS: Final = 6  # different selectors after ideographs, in one text
+_MOST_CHANGES: Final = 8  # times a character appears in another form than before
 
 _IDEOGRAPH: Final = re.compile("[\u3005\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 _VARIED: Final = re.compile(
@@ -39,7 +39,7 @@ _EMOJI: Final = re.compile(
     "\U0001f000-\U0001faff]"
 )
 _KEYS: Final = frozenset("0123456789#*")
-# Signs and letters with one other form: mathematics, a slashed zero, Burmese, Phags-pa, Manichaean.
+# Signs and letters with one other form: mathematics, slashed zero, Burmese, Phags-pa, Manichaean.
 _SECOND_FORM: Final = re.compile(
     "[0\uff10\u2229\u222a\u2268\u2269\u2272\u2273\u228a\u228b\u2293-\u2295\u2297\u229c\u22da\u22db"
     "\u2a3c\u2a3d\u2a9d\u2a9e\u2aac\u2aad\u2acb\u2acc\u1000\u1002\u1004\u1010\u1011\u1015\u1019\u101a"
@@ -52,7 +52,7 @@ _PUNCTUATION: Final = frozenset(
 
 
 def belongs(before: str, selector: str, after: str) -> bool:
-    """Whether a selector makes a form of the character before it that Unicode defines."""
+    """Whether Unicode defines the form that a selector makes."""
     if not before:
         return False
     if selector in (_TEXT_FORM, _EMOJI_FORM):
@@ -67,7 +67,7 @@ def belongs(before: str, selector: str, after: str) -> bool:
 
 
 def overused(text: str) -> int | None:
-    """Where a text begins to use more selectors than any writing needs; None if it does not."""
+    """Return where a text uses more selectors than writing needs; None if it does not."""
     if not SELECTOR.search(text):
         return None
     forms: dict[str, str] = {}
@@ -87,7 +87,7 @@ def overused(text: str) -> int | None:
 
 @cache
 def _old_forms() -> Counter[str]:
-    """How many forms of an ideograph have, for old standards, a character of their own."""
+    """Return how many forms of an ideograph have their own character in old standards."""
     codes = (*range(0xF900, 0xFADA), *range(0x2F800, 0x2FA1E))
     bases = (unicodedata.decomposition(chr(code)) for code in codes)
     return Counter(chr(int(base, 16)) for base in bases if base and " " not in base)

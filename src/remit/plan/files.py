@@ -14,7 +14,7 @@ _NAME: Final = 2  # groups of a glob that is only a name: nothing, then the name
 
 
 def normal(path: str) -> str:
-    """A path as globs see it: relative, with slashes, without detours."""
+    """Return a path as globs see it: relative, with slashes, normalised."""
     if _is_tidy(path):
         return path
     tidy = normpath(path.strip().replace("\\", "/").lstrip("/"))
@@ -24,7 +24,7 @@ def normal(path: str) -> str:
 
 
 def _is_tidy(path: str) -> bool:
-    """Whether nothing is to be done, which is so for nearly all of many thousands."""
+    """Whether a path is already normalised, as nearly all are."""
     ends = path[:1] not in "/. \t\r\n" and path[-1:] not in "/ \t\r\n"
     return ends and "\\" not in path and "//" not in path and "/." not in path
 
@@ -38,16 +38,16 @@ def folder(path: str) -> str:
 
 
 class Glob(Struct, frozen=True):
-    """`*` is anything but a slash, `**` any number of folders; without a slash, a name anywhere.
+    """A glob: `*` is anything but a slash, `**` any folders; without a slash, a name anywhere.
 
-    Matching never goes back: each literal piece is looked for once, from where the last one ended.
+    Matching never backtracks: each literal piece is searched once, after the previous one.
     """
 
     text: str
     groups: tuple[tuple[str, ...], ...]  # segments between the `**`
 
     def matches(self, path: str) -> bool:
-        """Whether a path, as `normal` gives it, is meant; large and small letters are one."""
+        """Whether a normalised path matches; case is ignored."""
         low = path.casefold()
         if self.groups[:1] == ((),) and len(self.groups) == _NAME and len(self.groups[1]) == 1:
             return _fit(self.groups[1][0], low[low.rfind("/") + 1 :])
@@ -67,14 +67,14 @@ class Glob(Struct, frozen=True):
 
     @property
     def inside(self) -> str | None:
-        """The folder that makes it match wherever it stands, as in **/auth/**."""
+        """Return the folder that makes it match anywhere, as in **/auth/**."""
         middle = self.groups[1:-1]
         plain = len(middle) == 1 and len(middle[0]) == 1 and "*" not in middle[0][0]
         return middle[0][0] if plain and not self.groups[0] and not self.groups[-1] else None
 
 
 def compile_glob(text: str) -> Glob:
-    """Read a glob, or say what is wrong with it."""
+    """Parse a glob, or raise what is wrong with it."""
     wrong = next((each for each in "[]{}?!\\" if each in text), None)
     if wrong:
         raise BadInput(f"the glob {text!r:.60} has {wrong!r}; only * and ** are known")
@@ -103,7 +103,7 @@ def _fits(group: Sequence[str], parts: Sequence[str], at: int) -> bool:
 
 
 def _fit(wanted: str, name: str) -> bool:
-    """One segment: the first piece begins it, the last ends it, the others follow in order."""
+    """Match one segment: the first piece begins it, the last ends it, the others are in order."""
     if "*" not in wanted:
         return wanted == name
     first, *middle, last = wanted.split("*")
@@ -137,7 +137,7 @@ _AROUND: Final = "`\"'“”„«»()[]{}<>,;:!?"
 
 
 def mentioned(text: str) -> tuple[str, ...]:
-    """The files that a text names: paths, and names with an ending that files have."""
+    """Return the files a text names: paths, and names with a file suffix."""
     found = (each.lstrip(_AROUND).rstrip(f"{_AROUND}.") for each in text[:20_000].split())
     return tuple(dict.fromkeys(normal(each) for each in found if _is_file(each)))
 
@@ -161,10 +161,10 @@ _UNFIT: Final = re.compile(r"\W+")
 
 
 def own_tests(path: str) -> str | None:
-    """What the tests of a file are called by, as its language does it; None if by nothing.
+    """Return the name of a file's tests, by its language's convention; None if there is none.
 
-    `src/DarkModeToggle.tsx` by DarkModeToggle, `shop/__init__.py` by shop, `hooks/retry.go` by
-    Retry, for Go names tests in capitals.
+    `src/DarkModeToggle.tsx` gives DarkModeToggle, `shop/__init__.py` shop, `hooks/retry.go` Retry,
+    because Go capitalises test names.
     """
     stem, _, ending = basename(path).rpartition(".")
     stem = _TEST.sub("", stem.removesuffix(".d")).strip("[](){}-.")
@@ -179,7 +179,7 @@ def own_tests(path: str) -> str | None:
 
 
 def short(names: Iterable[str], most: int = 1) -> str:
-    """A list of files for a sentence: `a.py and 3 more`."""
+    """Return a list of files for a sentence: `a.py and 3 more`."""
     shown = sorted(set(names))
     more = len(shown) - most
     return ", ".join(shown[:most]) + (f" and {more} more" if more > 0 else "")

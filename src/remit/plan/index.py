@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 from remit.plan.files import ANY, Glob
 
-_HEAD = 3  # letters by which names like Dockerfile.dev are looked up
+_HEAD = 3  # letters for the lookup of names like Dockerfile.dev
 
 
 class GlobIndex:
-    """Globs by number. To find is to look up; only what is left is matched."""
+    """Globs by number. Finding is a lookup; only the rest is matched."""
 
     def __init__(self, globs: Iterable[Glob]) -> None:
         self._globs = tuple(globs)
@@ -20,14 +20,14 @@ class GlobIndex:
         self._endings: dict[str, list[int]] = {}
         self._heads: dict[str, list[int]] = {}
         self._inside: dict[str, list[int]] = {}
-        self._rest: list[tuple[str, int]] = []  # with letters that a name must have
+        self._rest: list[tuple[str, int]] = []  # with letters that a name must contain
         self._sure: set[int] = set()
         self._folders: dict[str, tuple[int, ...]] = {}
         for at, glob in enumerate(self._globs):
             self._put(at, glob)
 
     def find(self, path: str) -> tuple[int, ...]:
-        """The numbers of all globs that mean a path, in their order."""
+        """Return the numbers of all globs that match a path, in order."""
         place, _, name = path.casefold().rpartition("/")
         inside = self._folders.get(place)
         if inside is None:
@@ -75,7 +75,7 @@ class GlobIndex:
             self._sure.add(at)
 
     def _keep_folder(self, top: str, at: int) -> None:
-        """`.github/workflows/**` can only mean what lies in `.github`."""
+        """File `.github/workflows/**` under `.github`, the only folder where it can match."""
         if "*" in top:
             self._rest.append(("", at))
         else:
@@ -83,6 +83,6 @@ class GlobIndex:
 
 
 def _within(glob: Glob) -> str | None:
-    """A folder that a path must lie in, wherever that stands, as in **/auth/**/*.tsx."""
+    """Return a folder that a path must contain, as in **/auth/**/*.tsx."""
     middle = (each for group in glob.groups[1:-1] for each in group)
     return next((each for each in middle if "*" not in each), None)

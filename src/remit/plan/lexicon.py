@@ -14,7 +14,7 @@ def _set(words: str) -> frozenset[str]:
 
 
 def _forms(verbs: str) -> frozenset[str]:
-    """English verbs with their endings: plan, plans, planned, planning."""
+    """Return English verbs with their endings: plan, plans, planned, planning."""
     return frozenset(form for verb in verbs.split() for form in (verb, *_endings(verb)))
 
 
@@ -58,18 +58,18 @@ ADVISES: Final = (
         "estima estimar recomienda recomendar explica explicar resume resumir"
     )
 )
-WRITES: Final = (  # what they make is text
+WRITES: Final = (  # they produce text
     _forms("document describe comment proofread reword spellcheck mention rephrase")
     | _set("dokumentiere dokumentieren beschreibe beschreiben kommentiere kommentieren")
     | _set("documenta documentar describe describir comenta comentar")
 )
 TELLS: Final = _forms("explain outline summarize summarise clarify")  # in a document: text
-MAYBE: Final = (  # it may end with an answer or with a change
+MAYBE: Final = (  # may end with an answer or a change
     _forms("look check diagnose troubleshoot figure verify monitor identify gather list")
     | _set("see find prüfe prüfen schau schaue schauen sieh guck kläre klären finde")
     | _set("mira mirar comprueba comprobar averigua averiguar verifica verificar echa echar")
 )
-EDITS: Final = (  # on text they make text, on code they make code
+EDITS: Final = (  # on text they produce text, on code code
     _forms(
         "update fix add improve extend correct edit revise polish expand remove clean translate "
         "create complete finish refresh tidy adjust change amend append include enhance insert "
@@ -89,7 +89,7 @@ EDITS: Final = (  # on text they make text, on code they make code
         "completa completar crea crear arregla arreglar cambia cambiar"
     )
 )
-BUILDS: Final = _forms(  # nobody says them of a text
+BUILDS: Final = _forms(  # never used about a text
     "implement refactor debug merge migrate deploy optimize optimise port cache validate parse "
     "encrypt persist serve wire deduplicate upgrade bump downgrade replace rename extract convert "
     "enable disable handle support introduce integrate configure install automate expose throttle "
@@ -112,7 +112,7 @@ BUILDS: Final = _forms(  # nobody says them of a text
     "renombra renombrar borra borrar despliega desplegar integra integrar configura configurar "
     "muestra mostrar permite permitir haz hacer prueba probar valida validar soluciona solucionar"
 )
-# Those that are nouns as well: after `and` they are verbs only if something follows that they take.
+# Also nouns: after `and` they are verbs only if a fitting object follows.
 NOUNS_TOO: Final = _forms(
     "plan design audit review document comment research test build cache index log report change "
     "release patch update upgrade link list query filter schedule tag hash export import queue "
@@ -130,13 +130,13 @@ VERBS: Final = ADVISES | WRITES | MAYBE | CHANGES | TAKES
 
 # Nouns --------------------------------------------------------------------------------------------
 
-PAGES: Final = _set(  # documents that stand in a project
+PAGES: Final = _set(  # documents in a project
     "docs doc documentation readme readme.md changelog guide guides tutorial tutorials manual "
     "wiki faq handbook quickstart howto how-to cookbook runbook contributing release-notes "
     "dokumentation doku anleitung handbuch benutzerhandbuch leitfaden "
     "documentación documentacion guía guías tutoriales manuales"
 )
-SLIPS: Final = _set(  # what is only text wherever it stands
+SLIPS: Final = _set(  # text wherever it is
     "typo typos spelling misspelling misspellings docstring docstrings comment comments wording "
     "grammar punctuation tippfehler schreibfehler rechtschreibfehler rechtschreibung kommentar "
     "kommentare errata erratas ortografía comentario comentarios"
@@ -155,7 +155,7 @@ ADVICE: Final = _set(
     "brainstorming spike rfc analyse untersuchung recherche bericht vergleich konzept entwurf "
     "überblick plan investigación análisis propuesta informe comparación resumen estudio diseño"
 )
-MACHINERY: Final = _set(  # what only code is
+MACHINERY: Final = _set(  # only code
     "code generator build builds parser script scripts api endpoint endpoints table tables column "
     "columns component components button buttons function functions method methods class classes "
     "query queries variable variables field fields form forms route routes migration migrations "
@@ -196,11 +196,11 @@ OPENS: Final = _set(  # what follows belongs to the verb before it
 JOINS: Final = _set(
     ", and or then & plus but also und oder dann aber sowie y e o luego pero también"
 )
-STEPS: Final = _set(", then dann luego but aber pero")  # after them a new order begins
+STEPS: Final = _set(", then dann luego but aber pero")  # a new order begins after them
 MODALS: Final = _set("to should could can would might must zu")
 NOT: Final = _set("not don't dont doesn't never nicht nie nunca")
 IT: Final = _set("it them this that")
-LEADS: Final = _set(  # politeness and the like before the verb
+LEADS: Final = _set(  # politeness before the verb
     "please kindly just only first firstly finally next now today could can would will you should "
     "must i we want wants need needs to like let's lets i'd we'd has got gotta someone "
     "quickly carefully briefly simply also again maybe probably still already urgently asap then "
@@ -210,14 +210,14 @@ LEADS: Final = _set(  # politeness and the like before the verb
 )
 ASKS: Final = _set("why what how which where who should is are does do warum wie was qué cómo")
 LOOKS: Final = _set("look glance peek vistazo blick")
-SAYS: Final = _set(  # a finite verb: it is a statement, not an order
+SAYS: Final = _set(  # a finite verb: a statement, not an order
     "is are was were isn't aren't wasn't does doesn't did didn't has hasn't have haven't had "
     "cannot can't can won't will must mustn't should shouldn't fails crashes shows breaks returns "
     "loses hangs throws freezes overflows disappears flickers stops ignores misses leaks do don't "
     "displays renders loads takes gets goes sends keeps needs lacks contains points says fail "
     "crash ist sind wird werden funktioniert fehlt fehlen stürzt zeigt está son falla"
 )
-SMALL_WORK: Final = _set(  # what is done to a document, as a noun
+SMALL_WORK: Final = _set(  # work on a document, as a noun
     "update updates fix fixes cleanup change changes improvement improvements rewrite correction "
     "corrections refresh aktualisierung korrektur"
 )

@@ -6,15 +6,15 @@ from typing import Final
 from remit.language.languages import languages
 from remit.language.numbers import CARDINALS
 
-# What a language is called, in small letters: its code, and its name.
+# Names of languages in lower case: code and name.
 LANGUAGES: Final[Mapping[str, tuple[str, str]]] = {
     word: (code, each.name) for code, each in languages().items() for word in each.called.split()
 }
-_MOST: Final = 20  # "hundred" and its like are rarely meant to the last
+_MOST: Final = 20  # "hundred" and the like are rarely meant exactly
 _SAID: Final = {name: value for name, value in CARDINALS.items() if 0 < value <= _MOST}
 NUMBER: Final = r"\d{1,5}|" + "|".join(sorted(_SAID, key=len, reverse=True))
 
 
 def number(said: str) -> int:
-    """The number that NUMBER matched."""
+    """Return the number that NUMBER matched."""
     return int(said) if said.isdecimal() else _SAID[said.casefold()]

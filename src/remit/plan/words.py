@@ -15,7 +15,7 @@ from remit.plan import lexicon as lex
 
 
 class RequestedWork(IntEnum):
-    """What is asked for, the weakest first."""
+    """What is asked for, weakest first."""
 
     ADVICE = 1
     TEXT = 2
@@ -26,7 +26,7 @@ class RequestedWork(IntEnum):
 class RequestReading(Struct, frozen=True):
     asks: RequestedWork
     why: str
-    firm: bool = True  # whether the words say it, and not only their silence
+    firm: bool = True  # whether the words say it, not only their absence
 
 
 class _Order(Struct, frozen=True):
@@ -36,7 +36,7 @@ class _Order(Struct, frozen=True):
     rest: Sequence[str]
 
 
-_NAME: Final = "\N{SYMBOL FOR SUBSTITUTE}"  # stands for what was quoted
+_NAME: Final = "\N{SYMBOL FOR SUBSTITUTE}"  # replaces what was quoted
 _QUOTED: Final = re.compile(
     r"```.{0,4000}?```|`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]"
     r"|«[^»\n]{1,400}»|(?<![\w'])'[^'\n]{1,400}'(?!\w)",
@@ -44,11 +44,11 @@ _QUOTED: Final = re.compile(
 )
 _SENTENCE: Final = re.compile(r"[.!?]+(?=\s|$)|[;:](?=\s|$)|\n+|(?<=\s)[-*–—](?=\s)")
 _TOKEN: Final = re.compile(rf",|&|[\w{_NAME}][\w'/.+#-]*|/[\w/.-]+")
-_MOST: Final = 4_000  # letters that are read; who writes more has said it before
+_MOST: Final = 4_000  # characters that are read
 
 
 def read(text: str) -> RequestReading:
-    """Say what a description asks for. It reads words, and never obeys them."""
+    """Return what a description asks for."""
     told = text[:_MOST].replace("’", "'").replace("elease notes", "elease-notes")
     sentences = [tokens for tokens in map(_tokens, _sentences(told)) if tokens]
     if any(_is_story(tokens) for tokens in sentences[:1]):
@@ -71,7 +71,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _masked(found: re.Match[str]) -> str:
-    """A name in place of a quotation; that of a document stays, for it says where."""
+    """Replace a quotation by a name; a document's name stays."""
     inside = found.group().strip("`\"'“”„«»").casefold()
     return inside if inside in lex.PAGES else _NAME
 
@@ -81,7 +81,7 @@ def _tokens(sentence: str) -> list[str]:
 
 
 def _is_story(tokens: Sequence[str]) -> bool:
-    """`As a user, I want to review my orders`: the verbs are the user's."""
+    """Whether it is a user story: `As a user, I want to review my orders`."""
     return tokens[0] in lex.STORIES and "," in tokens and bool(lex.TELLERS & set(tokens))
 
 
@@ -94,7 +94,7 @@ def _question(tokens: Sequence[str]) -> RequestReading | None:
 
 
 def _label(tokens: Sequence[str]) -> list[RequestReading]:
-    """`docs: explain the cache` is a text, whatever is done to it."""
+    """Read `docs: explain the cache` as a text, whatever its verb."""
     return [_nouns(tokens)] if len(tokens) == 1 and tokens[0] in ("docs", "doc") else []
 
 
@@ -102,7 +102,7 @@ def _label(tokens: Sequence[str]) -> list[RequestReading]:
 
 
 def _orders(tokens: Sequence[str]) -> list[_Order]:
-    """The orders of a sentence: none if it tells something or only names it."""
+    """Return the orders of a sentence; none if it only states or names something."""
     heads = list(_heads(tokens))
     if not heads:
         return _at_the_end(tokens)
@@ -115,7 +115,7 @@ def _orders(tokens: Sequence[str]) -> list[_Order]:
 
 
 def _heads(tokens: Sequence[str]) -> Iterator[tuple[int, bool]]:
-    """Where the orders of a sentence begin, and whether each is denied."""
+    """Yield where the orders of a sentence begin, and whether each is negated."""
     ready, denied, inner, last = True, False, False, -2
     for at, word in enumerate(tokens):
         if word in lex.JOINS:
@@ -144,7 +144,7 @@ def _is_lead(tokens: Sequence[str], at: int) -> bool:
 
 
 def _goes_in(tokens: Sequence[str], at: int) -> bool:
-    """Whether a verb follows that depends on the one before: how to implement."""
+    """Whether a dependent verb follows: how to implement."""
     return tokens[at] in lex.MODALS and _next(tokens, at) in lex.VERBS
 
 
@@ -163,7 +163,7 @@ def _is_head(tokens: Sequence[str], at: int, last: int, *, inner: bool) -> bool:
 
 
 def _is_verb(tokens: Sequence[str], at: int) -> bool:
-    """A verb that is known, or a word that takes an object as verbs do: persist the zoom."""
+    """Whether it is a known verb, or a word with an object as verbs have: persist the zoom."""
     word, after = tokens[at], _next(tokens, at)
     if word in lex.VERBS or (word in ("take", "have", "throw") and after in lex.DETERMINERS):
         return True
@@ -176,7 +176,7 @@ def _is_inflected(word: str) -> bool:
 
 
 def _is_statement(tokens: Sequence[str]) -> bool:
-    """Whether what looks like a verb is the name of something: review page shows nothing."""
+    """Whether an apparent verb is a name: review page shows nothing."""
     for word in tokens[1:6]:
         if word in lex.SAYS:
             return True
@@ -187,7 +187,7 @@ def _is_statement(tokens: Sequence[str]) -> bool:
 
 
 def _at_the_end(tokens: Sequence[str]) -> list[_Order]:
-    """German puts infinitives last: `Tippfehler in der Anleitung korrigieren`."""
+    """Return orders with the infinitive last, as in German: `Tippfehler … korrigieren`."""
     verbs = [
         at
         for at, word in enumerate(tokens)
@@ -225,14 +225,14 @@ def _order(order: _Order) -> RequestReading:
 
 
 def _is_told(order: _Order, phrases: Sequence["_Phrase"]) -> bool:
-    """Whether it ends as text: document it; explain it in the wiki. To comment out is to change."""
+    """Whether it produces text: document it; explain it in the wiki. Commenting out is a change."""
     if order.verb in lex.WRITES:
         return list(order.rest[:1]) != ["out"]
     return order.verb in lex.TELLS and any(each.kind is _Kind.PAGE for each in phrases[1:])
 
 
 def _edit(said: str, phrases: Sequence["_Phrase"]) -> RequestReading:
-    """An edit is as much as what is edited: a text, code, or something in between."""
+    """Read an edit by its object: a text, code, or something in between."""
     what, where = phrases[0], [each.kind for each in phrases[1:] if each.before in lex.WHERE]
     place = next((each for each in where if each in (_Kind.PAGE, _Kind.CODE)), None)
     text = RequestReading(RequestedWork.TEXT, f"{said} “{what.head}” changes text alone")
@@ -260,15 +260,15 @@ def _edit(said: str, phrases: Sequence["_Phrase"]) -> RequestReading:
 class _Kind(IntEnum):
     PAGE = 1  # a document
     REMARK = 2  # a comment in code
-    SLIP = 3  # a typo, which may stand anywhere
+    SLIP = 3  # a typo, anywhere
     PASSAGE = 4  # part of some text
     CODE = 5
-    MIXED = 6  # the search of the docs
+    MIXED = 6  # "the search of the docs"
     OTHER = 7
 
 
 class _Phrase(Struct, frozen=True):
-    """A thing and what stands before it: `in`, `the SQL query`."""
+    """A thing and its preposition: `in`, `the SQL query`."""
 
     before: str
     words: tuple[str, ...]
@@ -312,7 +312,7 @@ def _is_foreign(word: str) -> bool:
 
 
 def _phrases(tokens: Sequence[str]) -> list[_Phrase]:
-    """The object and then each thing with its preposition, up to a clause of its own."""
+    """Return the object and then each thing with its preposition, up to the next clause."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for word in tokens:
         if word in lex.WITHOUT or word in lex.OPENS or word in lex.JOINS:
@@ -328,7 +328,7 @@ def _phrases(tokens: Sequence[str]) -> list[_Phrase]:
 
 
 def _nouns(tokens: Sequence[str]) -> RequestReading:
-    """What a sentence without an order is about: `Typo in the changelog`."""
+    """Return what a sentence without an order is about: `Typo in the changelog`."""
     says = next((at for at, word in enumerate(tokens) if word in lex.SAYS), None)
     phrases = _phrases(tokens[:says])
     what = phrases[0]

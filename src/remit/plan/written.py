@@ -40,7 +40,7 @@ _FACTS: Final = re.compile(
     r"|diferencias?|gastado|pel[ií]culas|acta|reuni[oó]n)\b",
     re.IGNORECASE,
 )
-# Who is asked to plan or to convert makes figures of his own; they can stand nowhere.
+# A plan or a conversion makes new figures, which no source contains.
 _MAKES: Final = re.compile(
     r"\b(?:plan|schedule (?:my|our|a)|timetable|convert|halve|scale|\w*plane|\w*plan"
     r"|rechne\b.{0,200}?\bum|umrechnen|planifica|planea|convierte|calendario de|estimate|schätze"
@@ -162,16 +162,16 @@ _MUST_SAY: Final = re.compile(
     re.IGNORECASE,
 )
 _EACH: Final = re.compile(r"\b(?:each|every|per|je|jeweils|pro|cada)\b", re.IGNORECASE)  # of many
-_ABOUT: Final = 0.3  # how far "about 200 words" may lie from 200
+_ABOUT: Final = 0.3  # how far "about 200 words" may be from 200
 
 
 def criteria(
     asked: str, clauses: Sequence[Clause], channels: Sequence[str], *, can_read: bool
 ) -> tuple[Criterion, ...]:
-    """All that can be checked of a text that was asked for with these words.
+    """Return all criteria for a text requested with these words.
 
-    `channels` are the kinds of those that it goes out on; `can_read` is whether the work has tools
-    to read with.
+    `channels` are the kinds of channels it is sent on; `can_read`: whether the work has tools to
+    read with.
     """
     return (
         *_answers(asked, clauses),
@@ -194,7 +194,7 @@ def _answers(asked: str, clauses: Sequence[Clause]) -> Iterator[Criterion]:
 
 
 def _read(asked: str) -> Iterator[Criterion]:
-    """What is asked of work that can read: where it names sources and figures, it has read them."""
+    """Yield criteria for work that can read: named sources and figures were read."""
     named = _SOURCES.search(asked)
     if named:
         count = number(named["many"]) if named["many"] else 1
@@ -212,7 +212,7 @@ def _read(asked: str) -> Iterator[Criterion]:
 
 
 def _language(asked: str) -> Iterator[Criterion]:
-    """The language that is asked for; if there are two, nobody can say which part is in which."""
+    """Yield the requested language; with two it is unclear which part is in which."""
     found = {LANGUAGES[each["name"].casefold()] for each in _LANGUAGE.finditer(asked)}
     for code, name in found if len(found) == 1 else ():
         yield Criterion("language", f"It is in {name}", code)
@@ -232,7 +232,7 @@ def _length(asked: str) -> Iterator[Criterion]:
 
 
 def _entries(asked: str) -> Iterator[Criterion]:
-    """How many things are to be listed."""
+    """Yield how many things to list."""
     found = counted(asked)
     if found is None or _EACH.search(asked[max(0, found.start - 12) : found.end + 14]):
         return
@@ -251,7 +251,7 @@ def _bounds(how: str | None, least: str | None, most: int, unit: str) -> str:
         return f"{least}-{most}"
     if _ABOVE.match(how):
         return f">={most}"
-    # "In two sentences" is a bound; how many there are is a matter of full stops.
+    # "In two sentences" is a limit; the exact number depends on full stops.
     if _BELOW.match(how) or (not how and unit != "items"):
         return f"<={most}"
     if how:

@@ -18,12 +18,12 @@ from remit.brain.mcp.wire import McpLimits, McpTrouble
 from remit.model.codec import JsonMap
 
 MOST_STDERR: Final = 1_000_000  # bytes
-_MOST_UNASKED: Final = 10_000  # messages that answer nothing, one after the other
+_MOST_UNASKED: Final = 10_000  # messages in a row that answer nothing
 _GRACE: Final = 2.0  # seconds to end in good order
 
 
 class McpProcess:
-    """A program that was started; `start` makes one."""
+    """A started program; `start` makes one."""
 
     def __init__(self, running: asyncio.subprocess.Process, limits: McpLimits, log: Path) -> None:
         self.version = ""
@@ -32,7 +32,7 @@ class McpProcess:
         self._limits = limits
         self._numbers = count(1)
         self._waiting: dict[int, asyncio.Future[JsonMap]] = {}
-        self._broken = ""  # why nothing comes from it any more
+        self._broken = ""  # why it is broken
         self._unasked = 0
         self._reading = asyncio.create_task(self._read())
         self._noting = asyncio.create_task(_note(running, log))
@@ -62,7 +62,7 @@ class McpProcess:
         await self._write(wire.news(method, params))
 
     async def close(self) -> None:
-        """Leave nothing of it behind: asked to end, then the whole group is made to."""
+        """Ask it to end, then kill the whole process group."""
         stdin = self._running.stdin
         if stdin is not None:
             stdin.close()
@@ -79,7 +79,7 @@ class McpProcess:
         await asyncio.gather(self._reading, self._noting, return_exceptions=True)
 
     async def _forget(self, number: int) -> None:
-        """Nobody waits for this answer any more; say so, but do not wait for that either."""
+        """Cancel a request nobody waits for, without waiting for that either."""
         gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
         with suppress(McpTrouble, TimeoutError):
             async with asyncio.timeout(_GRACE):
@@ -137,7 +137,7 @@ class McpProcess:
 async def start(
     command: Sequence[str], environ: Mapping[str, str], limits: McpLimits, folder: Path
 ) -> McpProcess:
-    """Start a program; what it says on stderr goes to a file in the folder."""
+    """Start a program; its stderr goes to a file in the folder."""
     await asyncio.to_thread(folder.mkdir, 0o700, parents=True, exist_ok=True)
     try:
         running = await asyncio.create_subprocess_exec(
@@ -157,7 +157,7 @@ async def start(
 
 
 async def _note(running: asyncio.subprocess.Process, log: Path) -> None:
-    """Keep what it says on stderr, from this start on, and go on reading when there is no room."""
+    """Store its stderr from this start on, and keep reading when the file is full."""
     assert running.stderr is not None  # noqa: S101 - it is a pipe
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     room = MOST_STDERR
@@ -174,6 +174,6 @@ async def _ended(running: asyncio.subprocess.Process) -> None:
 
 
 def _signal(running: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    # It may be gone, or have become another user's.
+    # It may be gone, or belong to another user.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(running.pid, number)

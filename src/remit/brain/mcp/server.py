@@ -21,8 +21,8 @@ Dial: TypeAlias = Callable[[], Awaitable[McpTransport]]
 
 MOST_TOOLS: Final = 100
 _MOST_PAGES: Final = 20
-_MOST_NAME: Final = 64  # of what a vendor takes for a tool's name, with the server's before it
-_MOST_SAID: Final = 2_000  # characters that a tool may say of itself
+_MOST_NAME: Final = 64  # the vendors' limit for a tool's name, including the server's
+_MOST_SAID: Final = 2_000  # characters of a tool's description
 _MOST_SCHEMA: Final = 20_000
 _MOST_PARTS: Final = 1_000
 _MOST_DEEP: Final = 16
@@ -39,11 +39,11 @@ class McpServer:
 
     @property
     def is_stale(self) -> bool:
-        """Whether what it offered may be no more what it offers."""
+        """Whether its list of tools may be out of date."""
         return self._line is None or not self._line.alive or self._line.changed
 
     async def tools(self) -> list[Tool]:
-        """All that it offers; if it ended meanwhile, it is asked once more."""
+        """Return all its tools; if it ended meanwhile, ask once more."""
         try:
             return await self._list(await self._connected())
         except McpTrouble:
@@ -52,7 +52,7 @@ class McpServer:
             return await self._list(await self._connected())
 
     async def call(self, tool: str, args: JsonMap) -> tuple[str, bool]:
-        """What came of a call, and whether the server calls it a failure. It is sent once."""
+        """Return the result of a call, and whether the server calls it a failure. Sent once."""
         line = await self._connected()
         params = self._params(line, {"name": tool, "arguments": args})
         try:
@@ -82,7 +82,7 @@ class McpServer:
         return line
 
     async def _agree(self, line: McpTransport) -> None:
-        """Find the revision that both speak: by a handshake, or by asking what there is."""
+        """Find the revision both support: by a handshake, or by asking for capabilities."""
         hello: JsonMap = {
             "protocolVersion": wire.LEGACY[0],
             "capabilities": {},
@@ -134,7 +134,7 @@ class McpServer:
         return [*found.values()]
 
     def _params(self, line: McpTransport, params: JsonMap) -> JsonMap:
-        """With who asks and in which revision, for servers that remember nothing."""
+        """Return the parameters with client and revision, for stateless servers."""
         if line.version != wire.MODERN:
             return params
         meta: JsonMap = {
@@ -146,12 +146,12 @@ class McpServer:
 
 
 def own_name(offered: str) -> str:
-    """What the server itself calls a tool."""
+    """Return the server's own name of a tool."""
     return offered.partition("__")[2]
 
 
 def _tool(server: str, told: Json) -> Tool | None:
-    """A tool as it may be offered, or None if it may not."""
+    """Return a tool as it may be offered, or None."""
     if not isinstance(told, dict):
         return None
     name, takes = told.get("name"), told.get("inputSchema")
@@ -164,7 +164,7 @@ def _tool(server: str, told: Json) -> Tool | None:
 
 
 def _is_sound(takes: JsonMap) -> bool:
-    """Whether a schema is one of arguments, and neither long nor deep."""
+    """Whether a schema describes arguments, and is neither long nor deep."""
     with suppress(ValueError, RecursionError):
         long = len(json.dumps(takes, ensure_ascii=False)) > _MOST_SCHEMA
         parts, deep = schema.size(takes)
@@ -175,7 +175,7 @@ def _is_sound(takes: JsonMap) -> bool:
 
 
 def _quiet(takes: JsonMap) -> JsonMap:
-    """The schema, with what it says to a reader made harmless."""
+    """Return the schema with its descriptions neutralised."""
     calmed: JsonMap = {}
     for name, part in takes.items():
         if name in ("description", "title") and isinstance(part, str):
@@ -190,7 +190,7 @@ def _quiet(takes: JsonMap) -> JsonMap:
 
 
 def _said(result: JsonMap) -> str:
-    """What a result says in words; a picture or a sound is noted, not passed on."""
+    """Return a result's text; a picture or sound is noted, not passed on."""
     content = result.get("content")
     parts: Sequence[Json] = content if isinstance(content, list) else []
     said = [_part(each) for each in parts if isinstance(each, dict)]

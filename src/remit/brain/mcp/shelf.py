@@ -24,8 +24,8 @@ from remit.ports import Clock
 from remit.settings import McpSettings
 
 _ALWAYS: Final = ("PATH", "HOME", "LANG")
-_FRESH: Final = timedelta(minutes=10)  # how long a list of tools holds
-_PATIENCE: Final = timedelta(seconds=30)  # before a server that is not there is tried again
+_FRESH: Final = timedelta(minutes=10)  # how long a list of tools is valid
+_PATIENCE: Final = timedelta(seconds=30)  # before an unreachable server is tried again
 _MOST_QUOTED: Final = 400
 
 
@@ -50,7 +50,7 @@ class McpTool(Struct, frozen=True):
         return self.set_to
 
     async def use(self, task: Task, call: ToolCall) -> ToolResult:
-        """Call it once. Where nobody knows whether it was done, that is what comes of it."""
+        """Call it once. If the result is unknown, that is the result."""
         del task
         await asyncio.to_thread(self.pins.pin, self.tool)
         try:
@@ -63,7 +63,7 @@ class McpTool(Struct, frozen=True):
 
 
 class McpToolSource:
-    """What one server of the settings offers."""
+    """The tools of one server in the settings."""
 
     def __init__(
         self,
@@ -87,7 +87,7 @@ class McpToolSource:
         self._turn = asyncio.Lock()
 
     async def able(self) -> Sequence[McpTool]:
-        """What it offers, asked anew when that may have changed; nothing if it is not there."""
+        """Return its tools, asking again when they may have changed; none if unreachable."""
         async with self._turn:
             if self._is_due():
                 await self._look()

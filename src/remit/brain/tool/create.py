@@ -22,7 +22,7 @@ from remit.store.database import Database
 Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
 
 MOST_DEPTH: Final = 3
-MOST_CHILDREN: Final = 10  # of one run
+MOST_CHILDREN: Final = 10  # tasks created by one run
 _CREATE: Final = Tool(
     "create_task",
     "Make a task of its own, now or for later. Its outcome is shown to the owner.",
@@ -59,7 +59,7 @@ def create_task(policy: Policy, db: Database, admit: Admit) -> OwnTool:
 
 
 def depth(task: Task) -> int:
-    """How many tasks stand above this one; only what a brain made has any."""
+    """Return how many tasks are above this one; only tasks made by a brain have any."""
     counted = task.context.get("depth")
     made = task.source.kind is SourceKind.AGENT
     return counted if made and isinstance(counted, int) else 0
@@ -72,8 +72,8 @@ def _cue(task: Task, call: ToolCall) -> Cue:
         raise BadInput(sentence)
     items = call.args.get("work")
     when = text(call, "when")
-    # The same call after a crash is the same task; the arguments are in it because a vendor may
-    # give two calls one id.
+    # The same call after a crash is the same task; the arguments are part of the ref because a
+    # vendor may give two calls one id.
     same = hashlib.sha256(f"{call.id}\x1f{call.digest}".encode()).hexdigest()[:32]
     return Cue(
         source=Source(SourceKind.AGENT, _family(task) + same),

@@ -46,13 +46,13 @@ def read_task_log(policy: Policy, db: Database) -> OwnTool:
 def _found(
     tx: Tx, task: Task, wanted: TaskId | None, last: int, before: int
 ) -> tuple[list[Task], list[Event]]:
-    """The tasks that are read, and one line more than is asked for, if there is one."""
+    """Return the tasks to read, and one line more than requested, if there is one."""
     if wanted is None:
         session = search.TaskFilter(session=task.session_id, limit=_MOST_TASKS)
         read = [each for each in search.page(tx, session).tasks if may_see(task, each)]
     else:
         read = [tasks.get(tx, wanted)]
-        # What it may not see, and what is not there, are told alike.
+        # A task it may not see is reported like a missing one.
         if read[0].deleted_at is not None or not may_see(task, read[0]):
             raise NotFound("task", wanted)
     lines = [event for each in read for event in events.last_of_task(tx, each.id, last + 1, before)]
@@ -61,7 +61,7 @@ def _found(
 
 
 def _told(found: list[Event], last: int) -> str:
-    """The newest lines that fit, in order, and how to get at those before them."""
+    """Return the newest lines that fit, in order, and how to get the earlier ones."""
     shown: list[str] = []
     room = MOST_CHARS
     for event in reversed(found[-last:]):

@@ -28,7 +28,7 @@ _TICK: Final = Tool(
 
 
 def ask_owner(policy: Policy) -> OwnTool:
-    """The run itself asks; here comes only what is no question."""
+    """The run itself asks; this handles only an invalid question."""
     return OwnTool(_ASK, policy, _ask)
 
 

@@ -12,11 +12,11 @@ from remit.model.visibility import may_see
 from remit.store import search
 from remit.store.database import Database
 
-# Given words, a number, and which tasks may be told: those that are like the words.
+# Given words, a number, and a filter for visible tasks: similar tasks.
 Find: TypeAlias = Callable[[str, int, Callable[[Task], bool]], Awaitable[list[SimilarTask]]]
 
 MOST: Final = 10
-_LOOKED: Final = 50  # with the words, of which some may not be told
+_LOOKED: Final = 50  # matches examined; some may not be visible
 _SEARCH: Final = Tool(
     "search_tasks",
     "Find earlier tasks: first those that hold all these words, newest first; then those that are "

@@ -23,7 +23,7 @@ _MOST_PATH: Final = 500
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE: Final = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-_HALF: Final = ".half-written"  # no name may begin with a dot, so nobody asks for it
+_HALF: Final = ".half-written"  # names may not begin with a dot, so no task can ask for it
 
 
 class Workspace:
@@ -34,7 +34,7 @@ class Workspace:
         self._task = task_id(task)
 
     def files(self) -> list[tuple[str, int]]:
-        """Every file with its size, sorted by path."""
+        """Return every file with its size, sorted by path."""
         with ExitStack() as stack:
             return sorted(_walk(self._folder(stack), stack, "", 0))
 
@@ -44,7 +44,7 @@ class Workspace:
             return _text(_opened(name, _READ, self._folder(stack, folders), path), path)
 
     def write(self, path: str, text: str) -> int:
-        """Write a whole file, or nothing of it; return how many bytes it has."""
+        """Write a whole file atomically; return its size in bytes."""
         *folders, name = parts(path)
         content = _content(text, path)
         with ExitStack() as stack:
@@ -57,7 +57,7 @@ class Workspace:
     def _folder(
         self, stack: ExitStack, names: list[str] | None = None, *, make: bool = False
     ) -> int:
-        """The innermost of some folders, opened one after the other."""
+        """Open the innermost of some folders, one after the other."""
         self._root.mkdir(parents=True, exist_ok=True, mode=0o700)
         folder = _held(stack, os.open(self._root, _FOLDER))
         _made(folder, self._task)
@@ -78,7 +78,7 @@ class Workspace:
 
 
 def parts(path: str) -> list[str]:
-    """The names on the way to a file; a path that could lead elsewhere is refused."""
+    """Return the parts of a path; one that could lead elsewhere is refused."""
     if path.startswith("/"):
         sentence = f"{path!r:.60} begins with a slash; paths begin in the task's own folder."
         raise BadInput(sentence, field="path")
@@ -144,7 +144,7 @@ def _walk(folder: int, stack: ExitStack, before: str, depth: int) -> Iterator[tu
 
 def _text(opened: int, path: str) -> str:
     found = os.fstat(opened)
-    # A second name of a file may lie anywhere.
+    # A hard link of a file may be anywhere.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         os.close(opened)
         raise BadInput(f"{path!r:.60} is no file of this task.")
@@ -187,7 +187,7 @@ def _check_target(folder: int, name: str, path: str) -> None:
 
 
 def _replace(folder: int, name: str, content: bytes) -> None:
-    """Write beside and put in place, so that nobody ever reads half of it."""
+    """Write a temporary file and rename it, so that nobody reads half of it."""
     try:
         with suppress(FileNotFoundError):
             os.unlink(_HALF, dir_fd=folder)
