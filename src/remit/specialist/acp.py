@@ -27,8 +27,8 @@ from remit.specialist import failures, process
 from remit.specialist.acp_client import AcpClient
 from remit.specialist.process import SpecialistProgram
 
-_GRACE: Final = 5.0  # seconds for a turn that is cancelled to end
-_SIGN_IN: Final = -32000  # the protocol's number for one who must sign in
+_GRACE: Final = 5.0  # seconds for a cancelled turn to end
+_SIGN_IN: Final = -32000  # the protocol's code for "sign in first"
 _STOPPED: Final = {
     "end_turn": (AttemptOutcome.SUCCESS, None),
     "max_tokens": (AttemptOutcome.CONTEXT_OVERFLOW, "{name} used up the tokens of its session."),
@@ -48,7 +48,7 @@ class AcpSpecialist:
         self._program = program
 
     async def work(self, job: SpecialistJob, emit: OnText, permit: Permit) -> SpecialistClaim:
-        """One turn in a session, in a process of its own that does not outlive it."""
+        """Run one turn of a session, in a process of its own."""
         client = AcpClient(job, emit, permit)
         running = await self._program.start(job)
         if isinstance(running, SpecialistClaim):
@@ -70,7 +70,7 @@ class AcpSpecialist:
     async def _within(
         self, running: asyncio.subprocess.Process, client: AcpClient, job: SpecialistJob
     ) -> SpecialistClaim:
-        """The claim, in the time there is; whatever goes wrong in the protocol is told in it."""
+        """Return the claim within the time limit; protocol errors are reported in it."""
         line = connect_to_agent(client, running.stdin, running.stdout)
         try:
             async with timeout(job.time_limit):

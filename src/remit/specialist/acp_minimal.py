@@ -17,7 +17,7 @@ from acp.schema import (
 
 
 class MinimalAcpClient(Client):
-    """A client that holds no terminal and fills in no form."""
+    """A client without terminals and forms."""
 
     def on_connect(self, conn: Agent) -> None:
         pass

@@ -35,7 +35,7 @@ class OwnSpecialist:
         self._brain = brain
 
     async def work(self, job: SpecialistJob, emit: OnText, permit: Permit) -> SpecialistClaim:
-        """Think and do, turn by turn. There is no tool here that the owner would have to allow."""
+        """Work turn by turn. No tool here needs the owner's approval."""
         del permit
         try:
             async with asyncio.timeout(job.time_limit):
@@ -64,7 +64,7 @@ class OwnSpecialist:
         return SpecialistClaim("", AttemptOutcome.BAD_OUTPUT, error=why)
 
     def _claim(self, reply: Reply) -> SpecialistClaim:
-        """No thread is kept that another job could go on with: the next one is told everything."""
+        """Return the claim; no session is kept, so the next job gets everything again."""
         if reply.ask is not None:
             asked = reply.ask
             if asked.reason is Reason.AUTH:  # there is a way without a model, too
@@ -78,7 +78,7 @@ class OwnSpecialist:
 
 
 def _used(files: WorkspaceFiles, call: ToolCall) -> ToolResult:
-    """Do a call; what is wrong with it is told to who asked, in a sentence."""
+    """Run a call; an error goes back to the brain as a sentence."""
     found = _TOOLS.get(call.tool)
     if found is None:
         return ToolResult(call.id, f"There is no tool {call.tool!r:.60} here.", failed=True)

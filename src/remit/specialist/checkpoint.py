@@ -39,14 +39,14 @@ class CheckpointCause(StrEnum):
 
 
 class WorkChoice(Struct, frozen=True):
-    """Something that was decided on the way, and the reason."""
+    """A decision made during the work, and its reason."""
 
     what: str
     why: str = ""
 
 
 class FileState(Struct, frozen=True):
-    """A file as it was; an empty hash is one that was deleted."""
+    """A file's state; an empty hash means deleted."""
 
     path: str
     hash: str
@@ -60,8 +60,8 @@ class Checkpoint(Struct, frozen=True):
     pending: tuple[str, ...] = ()
     choices: tuple[WorkChoice, ...] = ()
     blockers: tuple[str, ...] = ()
-    now: str = ""  # what was under way
-    tried: tuple[str, ...] = ()  # who was at work before
+    now: str = ""  # what was in progress
+    tried: tuple[str, ...] = ()  # who worked before
     files: tuple[FileState, ...] = ()
     left_out: int = 0  # entries that did not fit
 
@@ -75,7 +75,7 @@ def checkpoint_of_claim(
     files: Mapping[str, str],
     before: Checkpoint | None = None,
 ) -> Checkpoint:
-    """The checkpoint after a claim, on from the one before; `files` maps paths to hashes."""
+    """Return the checkpoint after a claim, based on the one before; `files`: path to hash."""
     said = _heard(claim.text)
     was = before or Checkpoint(agent, cause, made_at)
     return trimmed(
@@ -95,7 +95,7 @@ def checkpoint_of_claim(
 
 
 def trimmed(checkpoint: Checkpoint) -> Checkpoint:
-    """The same in less than 2 KB: the last ten steps, short words, the oldest left out first."""
+    """Return the same in less than 2 KB: the last ten steps, shortened, oldest dropped first."""
     short = _shortened(checkpoint)
     while len(pack(short).encode()) >= MOST_BYTES:
         short = _smaller(short)
@@ -103,7 +103,7 @@ def trimmed(checkpoint: Checkpoint) -> Checkpoint:
 
 
 def pack(checkpoint: Checkpoint) -> str:
-    """Equal checkpoints give equal text."""
+    """Return the text; equal checkpoints give equal text."""
     return text_of(to_json(checkpoint))
 
 
@@ -112,13 +112,13 @@ def unpack(data: Json) -> Checkpoint:
 
 
 def stale(checkpoint: Checkpoint, files: Mapping[str, str]) -> tuple[str, ...]:
-    """Which of its files are no longer as they were; a file that is not given is deleted."""
+    """Return which of its files changed since; a file not given counts as deleted."""
     now = {_short(path, _LONGEST_PATH): sha[:_HASH] for path, sha in files.items()}
     return tuple(seen.path for seen in checkpoint.files if now.get(seen.path, "") != seen.hash)
 
 
 def resume(checkpoint: Checkpoint, changed: Sequence[str] = ()) -> str:
-    """What a specialist is told of it. The words in it are another's, so they are quoted."""
+    """Return what the next specialist gets; its words are another's, so they are quoted."""
     parts = [
         _part("Done", checkpoint.done),
         _part("Still to do", checkpoint.pending),
@@ -147,7 +147,7 @@ def _told(choice: WorkChoice) -> str:
 
 
 def _shortened(found: Checkpoint) -> Checkpoint:
-    """Each word within its length, each list within its number."""
+    """Shorten each text and each list to its limit."""
     steps = found.done[-MOST_STEPS:]
     files = found.files[:MOST_FILES]
     gone = len(found.done) - len(steps) + len(found.files) - len(files)
@@ -169,7 +169,7 @@ def _shortened(found: Checkpoint) -> Checkpoint:
 
 
 def _smaller(found: Checkpoint) -> Checkpoint:
-    """One entry less, of the longest list; of equals the first below goes."""
+    """Drop one entry of the longest list; of equals the first below."""
     longest = max(_LISTS, key=lambda each: _size(each.of(found)))
     return replace(longest.less(found), left_out=found.left_out + 1)
 
@@ -179,13 +179,13 @@ def _size(entries: Sequence[object]) -> int:
 
 
 class _List(Struct, frozen=True):
-    """One list of a checkpoint: what is in it, and the checkpoint with one entry less."""
+    """One list of a checkpoint: its entries, and the checkpoint with one entry less."""
 
     of: Callable[[Checkpoint], Sequence[object]]
     less: Callable[[Checkpoint], Checkpoint]
 
 
-# Of what was done the oldest goes, of what is to come and of files the last.
+# Of finished steps the oldest is dropped, of pending ones and files the last.
 _LISTS: Final = (
     _List(lambda c: c.files, lambda c: replace(c, files=c.files[:-1])),
     _List(lambda c: c.done, lambda c: replace(c, done=c.done[1:])),
@@ -197,7 +197,7 @@ _LISTS: Final = (
 
 
 def _heard(text: str) -> dict[str, tuple[str, ...]]:
-    """What a specialist said in the lines that it was asked for; nobody must say anything."""
+    """Return what a specialist said in the requested lines; all are optional."""
     found = re.findall(r"^[ \t>*-]*(DONE|NEXT|DECIDED|BLOCKED):[ \t]*(\S.*)$", text, re.MULTILINE)
     words = ("DONE", "NEXT", "DECIDED", "BLOCKED")
     return {word: tuple(said for key, said in found if key == word) for word in words}
@@ -209,7 +209,7 @@ def _choice(said: str) -> WorkChoice:
 
 
 def _joined(*lists: Sequence[str]) -> tuple[str, ...]:
-    """All of them in order, each once."""
+    """Return all entries in order, each once."""
     return tuple(dict.fromkeys(entry for entries in lists for entry in entries))
 
 
@@ -218,7 +218,7 @@ def _shorter(entries: Sequence[str]) -> tuple[str, ...]:
 
 
 def _short(text: str, most: int) -> str:
-    """One line of so many bytes at most: letters differ in size, and so must not the limit."""
+    """Return one line of at most this many bytes."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     raw = line.encode("utf-8", "replace")
     return line if len(raw) <= most else raw[: most - 3].decode("utf-8", "ignore") + "…"

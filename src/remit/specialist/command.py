@@ -28,7 +28,7 @@ class CommandSpecialist:
         self._program = program
 
     async def work(self, job: SpecialistJob, emit: OnText, permit: Permit) -> SpecialistClaim:
-        """Run it to its end, or to the end of its time. What it may do, the sandbox decides."""
+        """Run it until it ends or its time is up. The sandbox limits what it may do."""
         del permit
         with _prompted(self._program.argv, job) as (argv, readable, stdin):
             running = await self._program.start(job, argv, readable)
@@ -71,13 +71,13 @@ class CommandSpecialist:
 def _prompted(
     argv: Sequence[str], job: SpecialistJob
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], bytes]]:
-    """The words as they are run, what must be readable for them, and what is said on stdin."""
+    """Yield the arguments, what must be readable for them, and stdin."""
     prompt = job.prompt.encode("utf-8", "replace")
     here = [word.replace(WORKSPACE, job.workspace) for word in argv]
     if not any(PROMPT_FILE in word for word in here):
         yield tuple(here), (), prompt
         return
-    # Not in the folder: there it would be taken for work.
+    # Not in the folder: there it would count as work.
     with tempfile.TemporaryDirectory(prefix="remit-prompt-") as folder:
         path = Path(folder) / "prompt.md"
         path.write_bytes(prompt)

@@ -27,7 +27,7 @@ class WorkspaceFiles:
         self._root = root
 
     def names(self, below: str = "") -> list[str]:
-        """The paths of all files, sorted; the last entry says if there are more."""
+        """Return the paths of all files, sorted; the last entry says if there are more."""
         found: list[str] = []
         with ExitStack() as stack:
             folder = self._folder(stack, self.parts(below) if below.strip("./") else [])
@@ -48,7 +48,7 @@ class WorkspaceFiles:
                 return _text(file.read(MOST_BYTES), path)
 
     def write(self, path: str, text: str) -> int:
-        """Write a whole file, or nothing of it; how many bytes it has."""
+        """Write a whole file atomically; return its size in bytes."""
         *folders, name = self.parts(path)
         content = text.encode("utf-8", "surrogatepass")
         if len(content) > MOST_BYTES:
@@ -69,7 +69,7 @@ class WorkspaceFiles:
                 raise NotFound("file", path) from None
 
     def parts(self, path: str) -> list[str]:
-        """The names on the way to a file, from the root of the folder."""
+        """Return the parts of a path, from the root of the folder."""
         place = PurePosixPath(path)
         if place.is_absolute():
             if not place.is_relative_to(self._root):
@@ -121,7 +121,7 @@ def _text(content: bytes, path: str) -> str:
 
 
 def _mode(folder: int, name: str, path: str) -> int:
-    """What a file may be used for, so that one that is written anew may be used as before."""
+    """Return a file's mode, so that a rewritten file keeps it."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

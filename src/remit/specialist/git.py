@@ -22,7 +22,7 @@ _LIMIT: Final = 600.0  # seconds for one call
 _NOTHING: Final = "/dev/null"
 _NOBODY: Final = "false"  # a program that fails
 
-# What holds for every call, whatever a repository says.
+# Applies to every call, whatever a repository says.
 _OVERRULED: Final = {
     "core.hooksPath": _NOTHING,
     "core.fsmonitor": "false",
@@ -82,7 +82,7 @@ _ENVIRON: Final = {
     "XDG_CONFIG_HOME": _NOTHING,
     "LC_ALL": "C.UTF-8",
 }
-# Programs that are named under a word of the repository's own, so nobody knows them beforehand.
+# Settings that name programs under arbitrary names, so they are found by pattern.
 _NAMED: Final = re.compile(
     r"(filter\..*\.(?:clean|smudge|process|required)|merge\..*\.driver|diff\..*\.(?:command|textconv)"
     r"|credential\..*\.helper|remote\..*\.(?:uploadpack|receivepack|vcs|proxy)|pager\..*"
@@ -93,7 +93,7 @@ _STANDS_FOR: Final = {"required": "false", "update": "none"}
 
 
 class GitLocation(Struct, frozen=True):
-    """Which repository a call is about: found from a folder, or named."""
+    """The repository of a call: found from a folder, or named."""
 
     folder: str
     git_dir: str | None = None
@@ -109,7 +109,7 @@ class GitLocation(Struct, frozen=True):
             "GIT_INDEX_FILE": self.index,
         }
         found = {name: value for name, value in names.items() if value is not None}
-        # A folder that is no repository is not taken for a part of the one around it.
+        # A folder that is no repository must not count as part of the one around it.
         return {"GIT_CEILING_DIRECTORIES": os.path.dirname(self.folder), **found}  # noqa: PTH120
 
 
@@ -135,7 +135,7 @@ class Git:
         stdin: bytes = b"",
         also: Mapping[str, str] | None = None,
     ) -> GitResult:
-        """Run git; whatever code it ends with is told."""
+        """Run git; return its result, whatever the exit code."""
         config = (*_OVERRULED.items(), *where.overruled)
         environ = _ENVIRON | {"PATH": self._path} | where.environ | _as_environ(config)
         try:
@@ -162,7 +162,7 @@ class Git:
         stdin: bytes = b"",
         also: Mapping[str, str] | None = None,
     ) -> str:
-        """Run git; what it said, without the blanks around it. Anything but success is raised."""
+        """Run git and return its output, stripped. Raises if it fails."""
         said = await self.run(where, *words, stdin=stdin, also=also)
         if said.code:
             why = " ".join(said.err.split())[-300:] or f"exit code {said.code}"
@@ -170,7 +170,7 @@ class Git:
         return said.text
 
     async def guarded(self, folder: str) -> GitLocation:
-        """A repository that is not ours, with every program that its configuration names off."""
+        """Return a foreign repository with every configured program disabled."""
         where = GitLocation(folder)
         listed = await self.run(where, "config", "--list", "--name-only", "-z", "--includes")
         names = listed.out.decode("utf-8", "surrogateescape").split("\0")
@@ -187,7 +187,7 @@ class Git:
         except TimeoutError:
             raise Transient(f"git {word} took longer than {self._limit:g} s.") from None
         finally:
-            # Also after a cancel: nothing of it may go on and hold a lock.
+            # Also after a cancel: nothing may continue and hold a lock.
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             if process.returncode is None:
@@ -196,7 +196,7 @@ class Git:
 
 
 def _as_environ(config: Sequence[tuple[str, str]]) -> dict[str, str]:
-    """Settings in a form in which neither a name nor a value can be read as more than it is."""
+    """Return settings as environment variables, so that no name or value can be misread."""
     found = {"GIT_CONFIG_COUNT": str(len(config))}
     for n, (key, value) in enumerate(config):
         found |= {f"GIT_CONFIG_KEY_{n}": key, f"GIT_CONFIG_VALUE_{n}": value}

@@ -15,7 +15,7 @@ from remit.specialist.git import GitLocation
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 
-_CONFLICT: Final = 1  # how `git merge-tree` ends when two sides do not fit
+_CONFLICT: Final = 1  # exit code of `git merge-tree` for a conflict
 _MOST_NAMED: Final = 5
 _UNDER_WAY: Final = {
     "MERGE_HEAD": "a merge",
@@ -35,7 +35,7 @@ class MergedWork(Struct, frozen=True):
 
 
 class MergeRefused(Struct, frozen=True):
-    """Nothing was changed; why, and what would be right."""
+    """Nothing was changed; why, and what to do."""
 
     why: str
 
@@ -44,9 +44,9 @@ Merge: TypeAlias = MergedWork | MergeRefused
 
 
 async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> Merge:
-    """Move the branch that the owner has checked out forward to a task's commit.
+    """Fast-forward the owner's checked-out branch to a task's commit.
 
-    Doing it again after it was done changes nothing.
+    Repeating it changes nothing.
     """
     git = trees.git
     owners = await git.guarded(tree.checkout)
@@ -65,7 +65,7 @@ async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> 
 
 
 async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
-    """Whether what lies in the folder can still be joined with what the owner has by now."""
+    """Whether the folder's content can still be merged with the owner's current state."""
     git = trees.git
     owners = await git.guarded(tree.checkout)
     head = await git.ok(owners, "rev-parse", "HEAD")
@@ -79,9 +79,9 @@ async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
 
 
 async def publish(trees: Worktrees, tree: Worktree) -> str:
-    """Put the task's branch into the owner's repository beside his own; its name.
+    """Copy the task's branch into the owner's repository; return its name.
 
-    For who wants to go on by hand: his folder and his branches stay as they are.
+    For owners who continue by hand: their folder and branches stay as they are.
     """
     owners = await trees.git.guarded(tree.checkout)
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", tree.repo)
@@ -90,7 +90,7 @@ async def publish(trees: Worktrees, tree: Worktree) -> str:
 
 
 async def _busy(trees: Worktrees, tree: Worktree, owners: GitLocation) -> str:
-    """Why the owner's checkout is not one that may be moved."""
+    """Return why the owner's checkout may not be moved."""
     git_dir = await trees.git.ok(owners, "rev-parse", "--absolute-git-dir")
     for name, what in _UNDER_WAY.items():
         if await asyncio.to_thread(Path(git_dir, name).exists):
@@ -106,7 +106,7 @@ async def _busy(trees: Worktrees, tree: Worktree, owners: GitLocation) -> str:
 async def _target(
     trees: Worktrees, tree: Worktree, head: str, commit: str, at: datetime
 ) -> str | MergeRefused:
-    """The commit to move to: the work itself, or the owner's and the work joined."""
+    """Return the commit to move to: the work itself, or a merge with the owner's."""
     git, house = trees.git, tree.house
     ancestor = ("merge-base", "--is-ancestor")
     if not (await git.run(house, *ancestor, commit, head)).code:

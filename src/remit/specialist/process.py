@@ -14,13 +14,13 @@ from remit.errors import Permanent
 from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import OnText
 
-# Puts a sandbox around a program: its words, its folder, what else it must be able to read.
+# Wraps a program in a sandbox: its arguments, its folder, what else must be readable.
 Wrap: TypeAlias = Callable[[Sequence[str], str, Sequence[str]], Sequence[str]]
 
-MOST_KEPT: Final = 1_000_000  # bytes of what it says; of more the end is kept
-MOST_LINE: Final = 16_000_000  # bytes of one line, from one that speaks a protocol
-_GRACE: Final = 2.0  # seconds to end in good order, and for what is still in a pipe
-_LOOK: Final = 0.02  # seconds between two looks whether it has ended
+MOST_KEPT: Final = 1_000_000  # bytes of its output; the end is kept
+MOST_LINE: Final = 16_000_000  # bytes of one line in a protocol
+_GRACE: Final = 2.0  # seconds to end in good order, and to drain the pipes
+_LOOK: Final = 0.02  # seconds between checks whether it has ended
 _ALWAYS: Final = ("PATH", "HOME", "LANG", "TERM", "TZ")
 
 
@@ -31,12 +31,12 @@ def bare(argv: Sequence[str], workspace: str, readable: Sequence[str]) -> Sequen
 
 
 def environ_of(environ: Mapping[str, str], more: Sequence[str]) -> dict[str, str]:
-    """The variables that a program is given: a few that all need, and those that were named."""
+    """Return a program's variables: a few that all need, and the named ones."""
     return {name: environ[name] for name in (*_ALWAYS, *more) if name in environ}
 
 
 class SpecialistProgram(Struct, frozen=True):
-    """A program as the owner set it up: its words, its variables, and the sandbox around it."""
+    """A program as the owner set it up: arguments, variables and sandbox."""
 
     name: str
     argv: tuple[str, ...]
@@ -47,7 +47,7 @@ class SpecialistProgram(Struct, frozen=True):
     async def start(
         self, job: SpecialistJob, argv: Sequence[str] | None = None, readable: Sequence[str] = ()
     ) -> Process | SpecialistClaim:
-        """Start it in the folder of a job; else the claim that says why it could not be."""
+        """Start it in the folder of a job; else return the claim that says why not."""
         try:
             words = await asyncio.to_thread(self.wrap, argv or self.argv, job.workspace, readable)
             return await self._started(words, job.workspace)
@@ -71,7 +71,7 @@ class SpecialistProgram(Struct, frozen=True):
 
 
 async def feed(process: Process, words: bytes) -> None:
-    """Say something to it and hang up; one that does not listen is no trouble."""
+    """Write to its stdin and close it; a program that does not read is fine."""
     stdin = process.stdin
     assert stdin is not None  # noqa: S101 - it is a pipe
     with suppress(OSError):
@@ -81,7 +81,7 @@ async def feed(process: Process, words: bytes) -> None:
 
 
 async def hear(stream: asyncio.StreamReader, kept: bytearray, emit: OnText | None = None) -> None:
-    """Keep the end of what it says, and pass it on as it comes."""
+    """Keep the end of its output, and pass it on as it comes."""
     while piece := await stream.read(65_536):
         kept += piece
         del kept[:-MOST_KEPT]
@@ -90,15 +90,15 @@ async def hear(stream: asyncio.StreamReader, kept: bytearray, emit: OnText | Non
 
 
 async def gone(process: Process) -> int:
-    """Wait for its end and say how it ended, whoever still holds its pipes."""
-    # Not `process.wait`: that also waits for the pipes, and a child of it may keep these for ever.
+    """Wait for its end and return its exit code, whoever still holds its pipes."""
+    # Not `process.wait`: that also waits for the pipes, which a child may keep open for ever.
     while process.returncode is None:  # noqa: ASYNC110 - nothing else rings at its end alone
         await asyncio.sleep(_LOOK)
     return process.returncode
 
 
 async def end(process: Process) -> None:
-    """Leave nothing of it behind: the whole group is asked to end, then made to."""
+    """Terminate the whole process group, then kill it."""
     try:
         if process.returncode is None:
             _signal(process, signal.SIGTERM)
@@ -110,7 +110,7 @@ async def end(process: Process) -> None:
 
 
 async def drained(*reading: asyncio.Task[None]) -> None:
-    """Let what is still in the pipes be heard; a child that holds one open is not waited for."""
+    """Read what is left in the pipes; a child that holds one open is not waited for."""
     await asyncio.wait(reading, timeout=_GRACE)
     for task in reading:
         task.cancel()
@@ -124,6 +124,6 @@ def ended(code: int | None, limit: float) -> str:
 
 
 def _signal(process: Process, number: signal.Signals) -> None:
-    # It may be gone, or have become another user's.
+    # It may be gone, or belong to another user.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)

@@ -15,7 +15,7 @@ from remit.specialist.worktree import Worktrees
 
 
 async def shelve(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
-    """Leave a branch in place of a folder; its commit, or None if there was nothing to keep."""
+    """Replace a folder by its branch; return the commit, or None if there was nothing."""
     kept = await _kept(trees, tree, at)
     failpoint("shelved")
     if kept is None:
@@ -27,7 +27,7 @@ async def shelve(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
 
 async def _kept(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
     if not disk.stands(tree) or not tree.base:
-        # Nobody has worked in it: it was never made whole, or is gone already.
+        # Nobody has worked in it: it was never complete, or is gone already.
         return await _tip(trees, tree) if tree.base else None
     seen = await trees.look(tree)
     tip = await _tip(trees, tree)
@@ -37,11 +37,11 @@ async def _kept(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
         return tip
     if not seen.changes:
         return None
-    # What could not be taken over may be kept: nobody checks it out by himself.
+    # Even refused changes may be saved: nobody checks them out automatically.
     return await trees.commit(tree, replace(seen, refused=()), "As it was left\n", at)
 
 
 async def _tip(trees: Worktrees, tree: Worktree) -> str | None:
-    """The commit that is on the task's branch already; its base is none of its own."""
+    """Return the commit on the task's branch, if it is not the base."""
     said = await trees.git.run(tree.house, "rev-parse", "--verify", "--quiet", tree.ref)
     return None if said.code or said.text == tree.base else said.text

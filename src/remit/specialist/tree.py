@@ -17,11 +17,11 @@ from remit.system.files import write_atomic
 from remit.system.installed import UNTRACKED
 
 SHA: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-# In the house's repository: which worktrees are ready, and our indexes. Not `remit`: there git
-# would look for the branches of that name.
+# In Remit's repository: which worktrees are ready, and our indexes. Not `remit`: git would look for
+# branches of that name there.
 _NOTES: Final = "notes-of-the-house"
 _ASIDE: Final = ".aside"
-_LONG: Final = 64  # characters of a hash in the newer of git's two forms
+_LONG: Final = 64  # characters of a SHA-256 hash
 _CONFIG: Final = """\
 [core]
 	repositoryformatversion = {version}
@@ -43,8 +43,8 @@ class Worktree(Struct, frozen=True):
     task_id: TaskId
     folder: str
     base: str  # the commit it began from
-    repo: str  # the house's own repository
-    checkout: str  # the owner's folder that it came from
+    repo: str  # Remit's own repository
+    checkout: str  # the owner's folder it came from
 
     @property
     def branch(self) -> str:
@@ -56,24 +56,24 @@ class Worktree(Struct, frozen=True):
 
     @property
     def house(self) -> GitLocation:
-        """The house's repository, without a folder."""
+        """Remit's own repository, without a folder."""
         return GitLocation(self.repo, git_dir=self.repo)
 
     @property
     def inside(self) -> GitLocation:
-        """The folder, by what we know of it and not by what its `.git` says."""
+        """The folder by our records, not by what its `.git` says."""
         git_dir = f"{self.repo}/worktrees/{self.task_id}"
         index = f"{self.repo}/{_NOTES}/{self.task_id}.index"
         return GitLocation(self.folder, git_dir, self.folder, index)
 
 
 def aside(folder: str) -> Path:
-    """Where lies what a specialist needs besides the worktree: its home, and a copy for git."""
+    """Return the place beside the worktree for a specialist's home and git copy."""
     return Path(f"{folder}{_ASIDE}")
 
 
 def noted(repo: str, task: TaskId) -> str | None:
-    """The base of a worktree that was made whole."""
+    """Return the base of a complete worktree."""
     try:
         base = Path(repo, _NOTES, task).read_text().strip()
     except FileNotFoundError:
@@ -97,7 +97,7 @@ def stands(tree: Worktree) -> bool:
 
 
 def standing(root: Path) -> list[Worktree]:
-    """What lies below `root`, by its folders alone; what was never made whole has no base."""
+    """Return what is below `root`, by its folders; an incomplete one has no base."""
     found: list[Worktree] = []
     for repo in root.glob(f"*/{REPOSITORY}"):
         names = {each.name.removesuffix(_ASIDE) for each in repo.parent.iterdir()}
@@ -105,14 +105,14 @@ def standing(root: Path) -> list[Worktree]:
             try:
                 task = task_id(name)
             except BadInput:
-                continue  # the repository itself, or nothing of ours
+                continue  # the repository itself, or not ours
             base = noted(str(repo), task) or ""
             found.append(Worktree(task, f"{repo.parent}/{name}", base, str(repo), ""))
     return found
 
 
 def mend(tree: Worktree) -> None:
-    """What ties folder and repository together is as we made it, whoever has been there."""
+    """Restore the links between folder and repository, whoever changed them."""
     git_dir = Path(str(tree.inside.git_dir))
     for path, text in (
         (git_dir / "commondir", "../..\n"),
@@ -135,7 +135,7 @@ def configure(repo: Path, form: str) -> None:
 
 
 def _set(path: Path, text: str) -> None:
-    """A plain file with this text, and no link or folder in its place."""
+    """Write a plain file, replacing a link or folder."""
     if path.is_file() and not path.is_symlink() and path.read_bytes() == text.encode():
         return
     if path.is_dir() and not path.is_symlink():
@@ -144,7 +144,7 @@ def _set(path: Path, text: str) -> None:
 
 
 def filled(tree: Worktree, paths: list[str]) -> list[str]:
-    """Which of the submodules are not empty: we leave them so, whatever is in one was put there."""
+    """Return the submodules that are not empty: we leave them empty."""
     found = [Path(tree.folder, path) for path in paths]
     return [
         path
@@ -154,7 +154,7 @@ def filled(tree: Worktree, paths: list[str]) -> list[str]:
 
 
 def unlock(repo: Path) -> None:
-    """Whoever held these has died: this process is the first to come here since it started."""
+    """Remove stale locks: this process is the first here since its start."""
     for lock in repo.rglob("*.lock"):
         if "objects" not in lock.relative_to(repo).parts[:1]:
             lock.unlink(missing_ok=True)
@@ -167,7 +167,7 @@ def clear(tree: Worktree) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder, even one whose parts were made unwritable; no link in it is followed."""
+    """Remove a folder, even with unwritable parts; links are not followed."""
     if folder.is_symlink() or folder.is_file():
         folder.unlink()
         return

@@ -12,7 +12,7 @@ IN_A_ROW: Final = 3
 
 
 async def settle(once: Callable[[], Awaitable[CheckOutcome]]) -> tuple[CheckOutcome, int]:
-    """What a wavering check comes to, and after how many runs; one failure decides."""
+    """Return the result of a flaky check and the number of runs; one failure decides."""
     for run in range(1, IN_A_ROW + 1):
         found = await once()
         if found.result is not Result.PASS:

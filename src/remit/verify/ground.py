@@ -18,7 +18,7 @@ from remit.verify.limits import MB
 
 INSTALLED: Final = (".venv", "venv", "node_modules", "vendor/bundle")
 _NEVER: Final = frozenset({".git", "__pycache__", ".mypy_cache", ".ruff_cache", ".pytest_cache"})
-_KEPT: Final = 0o755  # no setuid, nothing that only an owner may read
+_KEPT: Final = 0o755  # no setuid, nothing that only the owner may read
 
 
 def pack(
@@ -26,7 +26,7 @@ def pack(
 ) -> None:
     """Write the workspace as an archive.
 
-    `instead` has the files that get another content, or none; `room` is how many MB there are.
+    `instead` holds files with other content, or None for removed ones; `room` is the limit in MB.
     """
     left = room * MB
     with tarfile.open(fileobj=into, mode="w", format=tarfile.PAX_FORMAT) as archive:
@@ -43,7 +43,7 @@ def pack(
 
 
 def names(workspace: Path) -> Collection[str]:
-    """The files that are laid in, relative to the workspace."""
+    """Return the files to copy, relative to the workspace."""
     every = repository.files(workspace) if repository.is_one(workspace) else _walked(workspace)
     return [name for name in every if not _is_installed(name)]
 
@@ -72,13 +72,13 @@ def _add(archive: tarfile.TarFile, name: str, content: bytes | None) -> int:
 
 
 def _copy(archive: tarfile.TarFile, workspace: Path, name: str) -> int:
-    """A file with its content, a link as a link; what is neither is left out."""
+    """Add a file with its content, or a link as a link; others are left out."""
     path, entry = workspace / name, tarfile.TarInfo(name)
     try:
-        # A folder on the way may have become a link since git listed it; then it is outside.
+        # A folder on the path may have become a link since git listed it; then it is outside.
         handle = _open_within(workspace, name)
     except PermissionError:
-        raise  # a test that cannot be read would be a test that is not run
+        raise  # an unreadable test would be a test that does not run
     except OSError:
         if path.is_symlink():
             entry.type, entry.linkname = tarfile.SYMTYPE, str(path.readlink())
@@ -95,7 +95,7 @@ def _copy(archive: tarfile.TarFile, workspace: Path, name: str) -> int:
 
 
 def _open_within(workspace: Path, name: str) -> int:
-    """Open a file without following a link on any part of the way."""
+    """Open a file without following any link on the path."""
     *folders, last = Path(name).parts
     flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
     at = os.open(workspace, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

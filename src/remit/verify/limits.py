@@ -5,27 +5,27 @@ from typing import Final
 from msgspec import Struct
 
 MB: Final = 1024 * 1024
-_CORE: Final = 0  # a dump would hold what was in memory
+_CORE: Final = 0  # a core dump would contain memory
 _OPEN: Final = 4096
 
 
 class SandboxLimits(Struct, frozen=True):
-    seconds: float = 600  # on the wall, for the whole of it
-    cpu: int = 600  # seconds, of each process
-    memory: int = 2048  # MB that one process may hold of its own
+    seconds: float = 600  # wall time of the whole run
+    cpu: int = 600  # seconds per process
+    memory: int = 2048  # MB of private memory per process
     addresses: int = (
         64 * 1024
-    )  # MB that one process may name; runtimes reserve far more than they use
-    processes: int = 512  # and threads, of all together
-    file: int = 512  # MB that one file may have
-    room: int = 1024  # MB for the workspace; it lies in memory and goes with the sandbox
+    )  # MB of address space per process; runtimes reserve far more than they use
+    processes: int = 512  # processes and threads together
+    file: int = 512  # MB per file
+    room: int = 1024  # MB for the workspace, in memory
     scratch: int = 256  # MB for temporary files
-    output: int = 1  # MB of what is said that are kept, the last
-    report: int = 64  # MB that a report may have
+    output: int = 1  # MB of output kept, the last part
+    report: int = 64  # MB per report
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What `prlimit` is told; what it starts is bound by it and cannot raise it again."""
+        """Return the arguments of `prlimit`; child processes cannot raise the limits."""
         return (
             f"--cpu={self.cpu}",
             f"--data={self.memory * MB}",

@@ -6,7 +6,7 @@ from typing import Final
 MOST: Final = 2_000  # characters
 _LINES: Final = 40
 _UNSEEN: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[^\S\n ]")
-# What differs from run to run would hide that the same error came twice.
+# What differs between runs would hide that the same error came twice.
 _PASSING: Final = (
     (
         re.compile(r"\b(in|took|after) \d+(?:\.\d+)?\s?(?:ms|s|m|seconds)\b(?: \([\d:]+\))?"),
@@ -17,7 +17,7 @@ _PASSING: Final = (
 
 
 def useful(why: str, output: str) -> str:
-    """A sentence and the end of what was said, no longer than may be told."""
+    """Return a sentence and the end of the output, limited in length."""
     room = MOST - len(why) - 2
     lines = [line.rstrip() for line in _clean(output).splitlines()]
     kept: list[str] = []

@@ -30,11 +30,11 @@ REPORT: Final = "/tmp/report"  # noqa: S108 - inside, where nobody else is
 HOME: Final = "/tmp/home"  # noqa: S108 - as above
 NOBODY: Final = 65534
 _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
-_GRACE: Final = 5.0  # seconds for what is still in a pipe once everything has ended
-_NO_FILES: Final = bytes(10_240)  # an archive that ends at once
+_GRACE: Final = 5.0  # seconds for the rest of a pipe after everything has ended
+_NO_FILES: Final = bytes(10_240)  # an empty archive
 _READY: Final = b"ready\n"
-# The second stream is ours alone: first a word that the ground is laid, then the report. What the
-# command says, on either of its streams, goes to the first.
+# The second stream is ours: first a word that the files are in place, then the report. The
+# command's output, on both its streams, goes to the first.
 _DRIVER: Final = f"""
 echo 1000 > /proc/self/oom_score_adj
 mkdir -p {HOME} && cd "$1" && tar -x -f - --no-same-owner && exec < /dev/null || exit 125
@@ -51,24 +51,24 @@ exit $code
 
 
 class ReadOnlyFolder(Struct, frozen=True):
-    """A folder of this machine that is seen inside, and never written."""
+    """A folder of this machine, visible inside and read-only."""
 
     folder: Path
-    place: Path  # where it is seen
+    place: Path  # its path inside
 
 
 class SandboxFiles(Struct, frozen=True):
-    """What lies in the sandbox: the files of the workspace, packed, and the place they get."""
+    """The content of the sandbox: the packed workspace files and their place."""
 
     files: Path
     place: Path
     shown: tuple[ReadOnlyFolder, ...] = ()
-    programs: tuple[Path, ...] = ()  # folders that are looked through before the system's
+    programs: tuple[Path, ...] = ()  # folders searched before the system's
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
 class SandboxResult(Struct, frozen=True):
-    code: int | None  # None: it took too long and was stopped
+    code: int | None  # None: timed out and stopped
     output: str
     report: bytes = b""
 
@@ -89,7 +89,7 @@ class Sandbox:
     async def run(
         self, argv: Sequence[str], ground: SandboxFiles
     ) -> SandboxResult | SandboxRefusal:
-        """Run a command on a fresh copy of the ground; nothing of it is left when this returns."""
+        """Run a command on a fresh copy; nothing of it is left afterwards."""
         tools = self._tools()
         if isinstance(tools, SandboxRefusal):
             return tools
@@ -101,7 +101,7 @@ class Sandbox:
             return SandboxRefusal(f"The sandbox could not be started: {error.strerror or error}.")
 
     async def trouble(self) -> str | None:
-        """Why nothing could be run on this machine; None if it can."""
+        """Return why nothing can run on this machine; None if it can."""
         with tempfile.TemporaryDirectory(prefix="remit-verify-") as folder:
             files = Path(folder) / "files.tar"
             files.write_bytes(_NO_FILES)
@@ -129,7 +129,7 @@ class Sandbox:
                 stdin=files,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                env={},  # the first process inside keeps what it was started with for all to read
+                env={},  # the first process inside exposes its environment
                 cwd="/",
                 start_new_session=True,
                 pass_fds=(mouth.fileno(),),
@@ -167,16 +167,16 @@ class _Tools(Struct, frozen=True):
     bwrap: str
     prlimit: str
     setpriv: str
-    tar: str  # the driver finds it in the same places
+    tar: str  # the driver finds it in the same place
     sh: str
 
     def around(self, limits: SandboxLimits, ground: SandboxFiles) -> tuple[str, ...]:
-        """The words before a command that put it into the sandbox."""
+        """Return the arguments before a command that sandbox it."""
         shown = ground.shown
         outside: tuple[str, ...] = ()
         if is_root():
-            # The kernel does not count the processes of root; and who is nobody outside is
-            # nobody even if he should get out.
+            # The kernel does not limit root's processes; and as nobody outside, an escaped process
+            # stays nobody.
             outside, shown = self._as_nobody(shown)
         return (
             *outside,
@@ -194,7 +194,7 @@ class _Tools(Struct, frozen=True):
     def _as_nobody(
         self, shown: Sequence[ReadOnlyFolder]
     ) -> tuple[tuple[str, ...], tuple[ReadOnlyFolder, ...]]:
-        """A first shell, where folders that only root can reach are put where nobody can."""
+        """Return a first shell that moves folders only root can reach to where nobody can."""
         staged = tuple(
             ReadOnlyFolder(Path(f"/tmp/{n}"), each.place)  # noqa: S108
             for n, each in enumerate(shown)
@@ -220,7 +220,7 @@ _NAMESPACES: Final = (
 
 
 def _rooms(limits: SandboxLimits) -> tuple[str, ...]:
-    """Where may be written besides the workspace, and how much."""
+    """Return what may be written besides the workspace, and how much."""
     return (
         *("--proc", "/proc", "--dev", "/dev"),
         *("--perms", "1777", "--size", str(64 * MB), "--tmpfs", "/dev/shm"),  # noqa: S108 - inside
@@ -238,7 +238,7 @@ def _within(shown: ReadOnlyFolder, ground: SandboxFiles) -> bool:
 
 
 def _path(ground: SandboxFiles) -> str:
-    """Where the command's programs are looked for; its own folders count for it alone."""
+    """Return the PATH of the command; its own folders are only for it."""
     return ":".join((*map(str, ground.programs), _PATH))
 
 
@@ -287,7 +287,7 @@ def _pipe() -> Iterator[tuple[BinaryIO, BinaryIO]]:
 
 
 def _first(ear: BinaryIO) -> int | None:
-    """A handle on the first process inside, which is the last to go; None if there was none."""
+    """Return a handle on the first process inside, which ends last; None if there was none."""
     try:
         return os.pidfd_open(int(json.loads(ear.read())["child-pid"]))
     except (ValueError, KeyError, OSError):
@@ -295,7 +295,7 @@ def _first(ear: BinaryIO) -> int | None:
 
 
 async def _gone(first: int | None) -> None:
-    """Wait until the first process has ended: the kernel lets it go when no other is left."""
+    """Wait until the first process has ended: it ends when no other is left."""
     if first is None:
         return
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
@@ -309,6 +309,6 @@ async def _gone(first: int | None) -> None:
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
-    # With the first process all that it started goes, whatever session it put itself in.
+    # With the first process everything it started ends, in whatever session.
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

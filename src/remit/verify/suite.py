@@ -27,7 +27,7 @@ from remit.verify.suite_terms import CheckOutcome, ComparedWork, SuiteTerms, com
 
 
 class Suite:
-    """Judges tests. The whole suite is run once for all criteria that ask about the same files."""
+    """Judges tests. The whole suite runs once for all criteria about the same files."""
 
     def __init__(self, runner: SuiteRunner, terms: SuiteTerms, kept: CachedRuns) -> None:
         self._runner = runner
@@ -44,7 +44,7 @@ class Suite:
         *,
         demanded: bool = False,
     ) -> CheckOutcome:
-        """Whether the tests prove the work; `demanded`: a test of the pattern's name must be."""
+        """Whether the tests prove the work; `demanded`: a test of the pattern's name must exist."""
         work = await asyncio.to_thread(compare, workspace, self._terms)
         if work.guard.refused:
             return CheckOutcome(Result.FAIL, f"{'. '.join(work.guard.refused)}. No test was run.")
@@ -64,7 +64,7 @@ class Suite:
         return _joined(await self._whole(judge, work, way), first, sentence)
 
     def forget(self) -> None:
-        """Run the whole suite again when it is asked about next."""
+        """Run the whole suite again at the next request."""
         self._wholes.clear()
 
     async def _whole(
@@ -77,7 +77,7 @@ class Suite:
 
 
 def _joined(whole: CheckOutcome, first: CheckOutcome, sentence: str) -> CheckOutcome:
-    """What the whole suite came to; one that cannot end leaves what was run before it."""
+    """Return the result of the whole suite; if it cannot finish, that of the first run."""
     if whole.result is not Result.SKIPPED:
         return replace(whole, note=" ".join(filter(None, (whole.note, sentence))))
     if first.result is Result.PASS:
@@ -86,7 +86,7 @@ def _joined(whole: CheckOutcome, first: CheckOutcome, sentence: str) -> CheckOut
 
 
 def files_called(pattern: str | None, changed: Collection[str]) -> tuple[str, ...]:
-    """The changed files that a pattern means by their name; all of them without one."""
+    """Return the changed files that a pattern names; all without a pattern."""
     if pattern is None:
         return tuple(changed)
     wanted = _letters(pattern)
@@ -110,7 +110,7 @@ def _select(work: ComparedWork, about: Collection[str]) -> Selection:
 
 
 def _stamp(work: ComparedWork, way: CheckCommand) -> object:
-    """What a whole run depends on, as long as nothing outside the workspace changes."""
+    """Return what a whole run depends on, within the workspace."""
     paths = (work.folder / name for name in ground.names(work.folder))
     seen = (
         (str(path), path.lstat().st_mtime_ns, path.lstat().st_size)

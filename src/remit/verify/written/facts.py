@@ -27,13 +27,13 @@ from remit.verify.written.wording import folded_words, stem
 
 _NOON: Final = 12
 _WINDOW: Final = 24
-_BEFORE: Final = 3  # words before a figure that may bound it
+_BEFORE: Final = 3  # words before a figure that may limit it
 
 
 def compare(
     asked: str, evidence: Evidence, task: Task, *, composes: bool, ground: SourceFigures
 ) -> tuple[list[str], list[str]]:
-    """Figures that the text has in place of those of the request; and those that it leaves out."""
+    """Return figures that replace those of the request; and those that are missing."""
     text = evidence.text
     told = figures(text)
     lost = invented(task, evidence)
@@ -53,11 +53,11 @@ def compare(
 
 
 def _shown(figure: Figure) -> str:
-    return figure.said.rstrip(".")  # a full stop is the sentence's
+    return figure.said.rstrip(".")  # the full stop belongs to the sentence
 
 
 def agree(one: Figure, other: Figure) -> bool:
-    """Whether two figures of one kind mean the same, in whatever spelling."""
+    """Whether two figures of one kind mean the same, in any spelling."""
     match one, other:
         case DateFigure(), DateFigure():
             same = any(mine.agrees(yours) for mine in one.meant for yours in other.meant)
@@ -85,19 +85,19 @@ def same_kind(one: Figure, other: Figure) -> bool:
 
 
 def _is_fact(figure: Figure, asked: str) -> bool:
-    """Whether a figure of the request is told, not a bound: "under 30 euros" need not be said."""
+    """Whether a figure of the request is a fact and no limit: "under 30 euros" need not be said."""
     before = folded_words(asked[: figure.at])[-_BEFORE:]
     tails = {" ".join(before[-n:]) for n in range(1, len(before) + 1)}
     return tails.isdisjoint(words_in_all("requests", "limits"))
 
 
 def _is_bare(fact: Figure) -> bool:
-    """Whether it is a number of nothing that is measured; often it is one of the form."""
+    """Whether it is a number without a unit; often it belongs to the form."""
     return isinstance(fact, AmountFigure) and not fact.number.unit
 
 
 def _stands(fact: Figure, told: Sequence[Figure], text: str) -> bool:
-    """Whether the text has a figure of the request, in digits or in words."""
+    """Whether the text has a figure of the request, in digits or words."""
     if any(agree(fact, each) for each in told):
         return True
     spelled = numbers.spelled(text)
@@ -123,7 +123,7 @@ def _stands(fact: Figure, told: Sequence[Figure], text: str) -> bool:
 def _replaces(
     fact: Figure, told: Figure, asked: str, text: str, lost: Sequence[Figure], ground: SourceFigures
 ) -> bool:
-    """Whether a figure of the text is of the kind of one of the request, and nobody told it."""
+    """Whether a figure of the text replaces one of the request, without a source."""
     if not same_kind(fact, told):
         return False
     match fact, told:

@@ -23,12 +23,12 @@ _BOLD: Final = re.compile(r"\*\*[^*\n]+\*\*|__[^_\n]+__")
 _FENCE: Final = re.compile(r"^\s*```[\w-]*\n(.*?)\n```\s*$", re.DOTALL)
 _PARTED: Final = re.compile(r"[,;·:]|\.(?:\s|$)| [–—-] ")
 _LEAST: Final = 2
-_SEVERAL: Final = 4  # things in a row: three commas stand in many a sentence that is no list
+_SEVERAL: Final = 4  # things in a row: many sentences have three commas and no list
 _BRIEF: Final = 6  # words: a thing, not a clause
 
 
 class FormCheck:
-    """`pattern` names forms, with blanks between them.
+    """`pattern` names forms, separated by blanks.
 
     They are `table`, `list`, `points`, `json` and `csv`, and what must not be: `no-table`,
     `no-html`, `no-links`, `no-headings`, `no-markdown`.
@@ -56,7 +56,7 @@ def _is_json(text: str) -> bool:
 
 
 def _is_csv(text: str) -> bool:
-    """Whether every line has as many fields, and more than one."""
+    """Whether every line has the same number of fields, more than one."""
     lines = _inside(text).strip().splitlines()
     try:
         widths = [{len(row) for row in csv.reader(lines, delimiter=mark)} for mark in ",;\t"]
@@ -115,7 +115,7 @@ WRONG: Final[Mapping[str, str]] = {
 
 
 def _in_a_row(text: str) -> bool:
-    """Whether a line names several things one after the other: "sun hats, sandals, a book"."""
+    """Whether a line names several things in a row: "sun hats, sandals, a book"."""
     return any(
         sum(0 < len(each.split()) <= _BRIEF for each in _PARTED.split(line)) >= _SEVERAL
         for line in text.splitlines()
@@ -123,7 +123,7 @@ def _in_a_row(text: str) -> bool:
 
 
 def _lines(text: str) -> bool:
-    """Whether it is a list without marks: short lines, one below the other."""
+    """Whether it is a list without marks: short lines below each other."""
     lines = [line for line in text.splitlines() if line.strip()]
     short = sum(len(line) <= 100 for line in lines)  # noqa: PLR2004 - about a line of a screen
     return len(lines) > _LEAST and short >= len(lines) - 1

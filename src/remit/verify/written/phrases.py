@@ -12,10 +12,10 @@ from remit.verify.written.vocabulary import any_of, pattern
 from remit.verify.written.wording import STOP, sentences, stem, words
 
 _CAPITALS: Final = re.compile(r"[A-ZÁÉÍÓÚÑ]{2,}(?:\W+[A-ZÁÉÍÓÚÑ]{2,})+")
-_LEAST_WORDS: Final = 5  # a shorter sentence may well come twice
+_LEAST_WORDS: Final = 5  # a shorter sentence may come twice
 _ALIKE: Final = 0.8
-_MOST_REPEATED: Final = 0.25  # of the words
-_MOST_FILLER: Final = 0.4  # of the sentences
+_MOST_REPEATED: Final = 0.25  # share of the words
+_MOST_FILLER: Final = 0.4  # share of the sentences
 _LEAST_FILLERS: Final = 3
 
 
@@ -31,9 +31,9 @@ class MentionsCheck:
 
 
 class PlaceholderCheck:
-    """No pattern. Finds [Name], XXX, TODO, and a machine that speaks of itself.
+    """No pattern. Finds [Name], XXX, TODO, and a machine talking about itself.
 
-    Whoever asks for a template gets one; what stands in the request may stand in the answer.
+    A requested template is allowed, and so is what the request contains.
     """
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
@@ -106,7 +106,7 @@ class PaddingCheck:
 
 
 def repeated(told: list[str]) -> list[str]:
-    """The sentences that say no more than one before them did."""
+    """Return the sentences that say no more than an earlier one."""
     kept: list[frozenset[str]] = []
     again: list[str] = []
     for each in told:
@@ -119,7 +119,7 @@ def repeated(told: list[str]) -> list[str]:
 
 
 def _meant(sentence: str) -> frozenset[str]:
-    """The words that carry a sentence, figures too: two prices in one wording are two facts."""
+    """Return the meaningful words of a sentence, with figures: two prices are two facts."""
     bare = pattern("padding.filler").sub(" ", fold_text(sentence))
     figures = re.findall(r"\d[\d.,:]*", bare)
     return frozenset({*(stem(word) for word in words(bare) if word not in STOP), *figures})

@@ -21,12 +21,12 @@ _MOST_PLACES: Final = 4  # of one figure in the sources
 
 class LabelledFigure(Struct, frozen=True):
     figure: Figure
-    labels: frozenset[str]  # of the clause that it stands in
+    labels: frozenset[str]  # of its clause
     clause: int
 
 
 def find(sources: Sequence[str], text: str) -> list[str]:
-    """Pairs of figures that each stand where the other belongs."""
+    """Return pairs of figures that are each in the other's place."""
     told = list(islice(_placed(text), _MOST_FIGURES))
     known = list(islice((p for source in sources for p in _placed(source)), _MOST_KNOWN))
     places = [[p for p in known if _same(p.figure, each.figure)][:_MOST_PLACES] for each in told]
@@ -51,7 +51,7 @@ def _are_swapped(
     mine: Sequence[LabelledFigure],
     yours: Sequence[LabelledFigure],
 ) -> bool:
-    """Whether, wherever the two stand in the sources, the words beside them say so."""
+    """Whether the words beside the two figures in all sources say that they are swapped."""
     pairs = [(a, b) for a in mine for b in yours if a.clause != b.clause]
     whole = len(pairs) == len(mine) * len(yours)
     return bool(pairs) and whole and all(_crossed(one, other, a, b) for a, b in pairs)
@@ -86,7 +86,7 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def _labels(clause: str) -> frozenset[str]:
-    """The words that say what a figure belongs to; a letter alone may name one of two things."""
+    """Return the words a figure belongs to; a single letter may name one of two things."""
     found = _LABEL.findall(clause)
     letters = {each for at, each in enumerate(found) if at and len(each) == 1 and each.isupper()}
     long = {stem(each) for each in found if len(each) > 1 and fold(each) not in STOP}
