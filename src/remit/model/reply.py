@@ -11,7 +11,7 @@ from remit.model.task import Taint
 
 
 class Policy(StrEnum):
-    """Whether a tool or a send may run without asking the owner."""
+    """What a tool may do without the owner."""
 
     DENY = "deny"
     ASK = "ask"

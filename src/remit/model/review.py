@@ -11,7 +11,7 @@ from remit.model.status import Reason, Status
 
 
 class ReviewAnswer(StrEnum):
-    """The answers an owner may give."""
+    """The words an owner may decide with."""
 
     APPROVE = "approve"  # continue as shown
     EDIT = "edit"  # send this text instead

@@ -21,7 +21,7 @@ class SlotFate(StrEnum):
 
 
 class OnMissed(StrEnum):
-    """What happens to slots that passed while Remit was not running."""
+    """What becomes of slots that passed while nobody was there."""
 
     SKIP = "skip"  # none of them runs
     RUN_ONCE = "run_once"  # the latest runs
@@ -29,7 +29,7 @@ class OnMissed(StrEnum):
 
 
 class Overlap(StrEnum):
-    """What happens to a slot that is due while an earlier one is open."""
+    """What becomes of a slot that is due while one before it is open."""
 
     SKIP = "skip"  # it does not run
     QUEUE_ONE = "queue_one"  # it runs next; of several waiting only the newest

@@ -22,7 +22,7 @@ ON_PROJECT: Final = "only a person has work done on a project"
 
 
 async def entrusted(call: Call, cue: Cue) -> Cue:
-    """A new task as its caller may ask for it."""
+    """Return the cue of a new task as its caller may create it."""
     if not call.caller.agent:
         return cue
     await agent_operations.check_room(call.house, call.access)
@@ -30,7 +30,7 @@ async def entrusted(call: Call, cue: Cue) -> Cue:
 
 
 def repeated(call: Call, cue: Cue) -> Cue:
-    """Another try: whose words they are stays as it was, but an agent wants them sent."""
+    """Return the cue of a retry: its author stays, but an agent's retry needs approval."""
     if not call.caller.agent:
         return cue
     if (cue.assigned_agent or "").startswith(PROJECT):
@@ -39,7 +39,7 @@ def repeated(call: Call, cue: Cue) -> Cue:
 
 
 async def resume(call: Call, task_id: TaskId, version: str | None = None) -> Task:
-    """Let a task go on; only a person lets out what was held back before it was sent."""
+    """Resume a task; only a person releases what was held before sending."""
     if not call.caller.agent:
         return await call.owner.resume(task_id, version)
     task, known = await call.house.db.read(_with_version, task_id)
@@ -52,11 +52,11 @@ def _with_version(tx: Tx, task_id: TaskId) -> tuple[Task, str]:
 
 
 def _named(call: Call, cue: Cue) -> Cue:
-    """Named after who asked, as all that it entrusts by other doors is, and no longer trusted."""
+    """Return the cue named after its agent, and with an agent's taint."""
     ref, prefix = cue.source.ref, call.access.prefix
     source = Source(SourceKind.AGENT, ref if ref.startswith(prefix) else prefix + ref)
     context = cue.context
     if cue.source.kind is not SourceKind.AGENT:
-        # Of an agent's task these are believed: which task it was made by, and how deep.
+        # Of an agent's task these are trusted: its parent task, and the depth.
         context = {name: said for name, said in context.items() if name not in _BELIEVED}
     return replace(cue, source=source, context=context, taint=cue.taint.joined(_TRUST))

@@ -19,11 +19,11 @@ from remit.store.search import TaskFilter
 
 MOST: Final = 10_000
 SHOWN: Final = 20
-_BATCH: Final = 200  # so many wait for the disk together
+_BATCH: Final = 200  # writes that wait for the disk together
 
 
 async def act(call: Call) -> CallResult:
-    """Do one thing to many tasks, or say what it would do."""
+    """Do one thing to many tasks, or return what it would do."""
     body = call.read(Bulk)
     named, more = await _named(call, body)
     known = await call.house.db.read(call.access.finds, named)
@@ -42,7 +42,7 @@ async def act(call: Call) -> CallResult:
 
 
 async def _named(call: Call, body: Bulk) -> tuple[list[TaskId], bool]:
-    """Which tasks are meant, and whether there are more of them than are taken at once."""
+    """Return which tasks are meant, and whether there are more than the limit."""
     if (body.ids is None) == (body.filter is None):
         raise BadInput("Give ids or filter (a filter line), one of them.", field="ids")
     if body.ids is not None:
@@ -52,7 +52,7 @@ async def _named(call: Call, body: Bulk) -> tuple[list[TaskId], bool]:
         filters.typed(line, listing.filter_context(call.house)) if line.strip() else TaskFilter()
     )
     found = await call.house.db.read(search.ids, asked, MOST + 1)
-    # What was not named is not even said to be gone to who may not know of it.
+    # A caller that may not know a task is not even told that it is missing.
     known = await call.house.db.read(call.access.finds, found[:MOST])
     return known, call.access.reads and len(found) > MOST
 

@@ -7,7 +7,7 @@ from remit.server.call import Call, CallResult, Route
 
 
 async def sync(call: Call) -> CallResult:
-    """Ask every calendar server now; say how many answered."""
+    """Ask every calendar server now; return how many answered."""
     found = await call.house.calendars.look()
     return CallResult({"noted": sum(why is None for why in found.values())})
 

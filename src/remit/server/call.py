@@ -32,25 +32,25 @@ _NUMBER: Final = re.compile(r"[0-9]{1,15}")
 
 
 class Call(Struct, frozen=True, kw_only=True):
-    """A request that has come through the door."""
+    """A request that passed the guard."""
 
     house: App
     path: Mapping[str, str]
     query: Mapping[str, Sequence[str]]
     body: bytes
-    ref: str  # names this request: what is done under it once is not done again
+    ref: str  # names this request: what was done under it is not repeated
     view: JsonView = JsonView.S3
-    signature: str | None = None  # of the body, by a provider that holds no token of ours
+    signature: str | None = None  # of the body, by a provider without a token
     headers: Mapping[str, str] = field(default_factory=dict)  # of a call that is taken as it comes
     callers: CallerRegistry
     caller: Caller = OWNER
-    key: str = "owner"  # what he came in with: the id of a token or a sign-in, or this
-    form: bool = False  # the body is what a page's form sent, not JSON
-    part: bool = False  # a script of ours asks for a part of a page, not for the whole
-    at_pages: bool = True  # asked under the name of the pages, where cookies count
+    key: str = "owner"  # the id of the token or sign-in, or this
+    form: bool = False  # the body is a page's form, not JSON
+    part: bool = False  # our script asks for a part of a page
+    at_pages: bool = True  # requested under the pages' host name, where cookies count
     from_elsewhere: bool = False  # a browser came by a link on another site
     if_match: str | None = None  # only if it is still this version
-    seq: int | None = None  # of a whole page: the last event before anything for it was read
+    seq: int | None = None  # of a whole page: the last event before anything was read
 
     @property
     def task_id(self) -> TaskId:
@@ -66,21 +66,21 @@ class Call(Struct, frozen=True, kw_only=True):
 
     @property
     def access(self) -> CallerAccess:
-        """What the caller may do and know."""
+        """What the caller may do and see."""
         return access(self.caller, self.key)
 
     async def told(self, task: Task) -> JsonMap:
-        """A task as far as the caller may know it."""
+        """Return a task as far as the caller may see it."""
         return show(await self.house.db.read(self.access.as_told, task), self.view)
 
     @property
     def owner(self) -> Owner:
-        """What the owner may order: himself, or through the program that calls."""
+        """The owner's operations, directly or on behalf of the calling program."""
         return self.house.owner.through(self.caller.name if self.caller.agent else None)
 
     @property
     def version(self) -> str | None:
-        """The version that must still be there; None if any will do."""
+        """The version that is required; None for any."""
         said = (self.if_match or "*").strip()
         if said == "*":
             return None
@@ -90,7 +90,7 @@ class Call(Struct, frozen=True, kw_only=True):
         return found[1]
 
     def read(self, kind: type[M]) -> M:
-        """The body, as what it must be."""
+        """Return the parsed body."""
         return bodies.read_form(kind, self.body) if self.form else bodies.read(kind, self.body)
 
     def text(self, name: str) -> str | None:
@@ -104,7 +104,7 @@ class Call(Struct, frozen=True, kw_only=True):
             raise _not_a_word(name, said, kind) from None
 
     def words(self, name: str, known: Mapping[str, Sequence[W]]) -> tuple[W, ...]:
-        """Each word may stand for several of ours."""
+        """Return values of a parameter; each word may stand for several."""
         for said in self.query.get(name, ()):
             if said not in known:
                 raise _not_a_word(name, said, known)
@@ -124,7 +124,7 @@ class Call(Struct, frozen=True, kw_only=True):
 
 
 class CallResult(Struct, frozen=True):
-    content: Json  # plain text, if it is a text
+    content: Json  # plain text, if it is a string
     status: int = 200
     location: str | None = None
     replayed: bool = False
@@ -144,7 +144,7 @@ Does: TypeAlias = Callable[[Call], Awaitable[CallResult]]
 
 
 class QueryParameter(Struct, frozen=True):
-    """A parameter of a query, as it is documented."""
+    """A query parameter, as documented."""
 
     name: str
     says: str
@@ -153,7 +153,7 @@ class QueryParameter(Struct, frozen=True):
 
 
 class Route(Struct, frozen=True, kw_only=True):
-    """One row of the table: what it does, and all that the documentation must say about it."""
+    """One row of the route table: what it does, and what the documentation says."""
 
     method: str
     path: str
@@ -161,16 +161,16 @@ class Route(Struct, frozen=True, kw_only=True):
     says: str
     gives: str  # the schema of its answer
     status: int = 200
-    also: int | None = None  # another way to succeed, with the same answer
+    also: int | None = None  # another success status, with the same answer
     query: tuple[QueryParameter, ...] = ()
     body: type[BaseModel] | None = None
     public: bool = False  # needs no token
-    scope: Scope | None = None  # what a caller must be allowed; else by the method
-    reveals: bool = False  # its answer tells what only `read` opens, whatever it does
-    kept: bool = True  # its answer may be kept, and told again to who comes with the same key
+    scope: Scope | None = None  # the required scope; by default from the method
+    reveals: bool = False  # its answer reveals what needs `read`, whatever it does
+    kept: bool = True  # its answer may be stored and repeated for the same key
     raw: bool = False  # takes any body as it comes, with its headers
-    page: bool = False  # for people: HTML, forms, and a way to sign in instead of a problem
-    tagged: bool = False  # gives an ETag; what changes something heeds If-Match
+    page: bool = False  # for people: HTML, forms, and sign-in instead of a problem
+    tagged: bool = False  # returns an ETag; a write checks If-Match
 
     @property
     def needs(self) -> Scope:
@@ -178,7 +178,7 @@ class Route(Struct, frozen=True, kw_only=True):
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """All that a caller must be allowed: for what it does, and for what its answer tells."""
+        """All scopes a caller needs: for the action, and for what the answer reveals."""
         return (self.needs, Scope.READ) if self.reveals else (self.needs,)
 
 
@@ -196,7 +196,7 @@ class _Flag(StrEnum):
 
 
 def _known(read: Callable[[str], Id], text: str) -> Id:
-    """An address with an id that cannot be one leads nowhere."""
+    """Parse an id of a path; an impossible one is not found."""
     try:
         return read(text)
     except BadInput as bad:

@@ -27,12 +27,12 @@ GUARANTEES: Final[Mapping[SendGuarantee, str]] = {
 
 
 async def list_channels(call: Call) -> CallResult:
-    """All ways out: whether each has what it needs, and what went wrong last."""
+    """Return all channels: whether each has what it needs, and its last error."""
     return CallResult({"channels": await listed(call.house)})
 
 
 async def listed(house: App) -> list[Json]:
-    """The same for a page."""
+    """Return the same for a page."""
     names = [DASHBOARD, *(way.name for way in house.outfit.ways)]
     off, wrong = await house.db.read(_troubles, names)
     kinds = {way.name: (way.kind, way.aliases) for way in house.outfit.ways}
@@ -60,7 +60,7 @@ async def listed(house: App) -> list[Json]:
 
 
 async def try_out(call: Call) -> CallResult:
-    """Send a marked message the way every message goes; the task says what came of it."""
+    """Send a marked message through the normal path; the task shows the result."""
     body, name, house = call.read(ChannelTest), call.path["name"], call.house
     if name == DASHBOARD:
         raise BadInput("The dashboard is Remit's own; there is nothing to test.", field="name")
@@ -80,7 +80,7 @@ async def try_out(call: Call) -> CallResult:
 
 
 async def switch_on(call: Call) -> CallResult:
-    """Use it again; what waited for that goes on."""
+    """Switch it on again; what waited for it continues."""
     return CallResult(await call.house.permits.switch_on(call.path["name"]))
 
 

@@ -18,13 +18,13 @@ from remit.server.call import Call, CallResult, Route
 
 
 async def look(call: Call) -> CallResult:
-    """Everyone in the book, with what holds for each way."""
+    """Return every contact, with what applies on each channel."""
     told = await call.house.permits.listed()
     return CallResult(told, headers={"ETag": f'"{_tag(told)}"'})
 
 
 async def add(call: Call) -> CallResult:
-    """Put someone in; of who is in it, what is new is added."""
+    """Add a contact; an existing one gets what is new."""
     body = call.read(NewContact)
     lines = {_text(way): ContactAddress(_text(address)) for way, address in body.channels.items()}
     role = None if body.role is None else _text(body.role)
@@ -34,7 +34,7 @@ async def add(call: Call) -> CallResult:
 
 
 async def change(call: Call) -> CallResult:
-    """Change what the book says of someone: what is left out stays, what is null goes."""
+    """Change a contact: omitted fields stay, null removes."""
     body = call.read(ChangedContact)
     only_if = await _expected(call)
     new = partial(_changed, body)
@@ -43,7 +43,7 @@ async def change(call: Call) -> CallResult:
 
 
 async def drop(call: Call) -> CallResult:
-    """Take someone out; what is meant for them asks the owner from then on."""
+    """Remove a contact; messages to them then ask the owner."""
     call.read(EmptyBody)
     only_if = await _expected(call)
     await asyncio.to_thread(entries.drop, _book(call), call.path["name"], only_if=only_if)
@@ -51,7 +51,7 @@ async def drop(call: Call) -> CallResult:
 
 
 async def permit(call: Call) -> CallResult:
-    """Say once and for all whether someone is written to on a channel."""
+    """Set whether a person is written to on a channel."""
     said = call.read(NewPermission)
     return CallResult(await call.house.permits.permit(said.contact, said.channel, said.policy))
 
@@ -61,7 +61,7 @@ def _book(call: Call) -> Path:
 
 
 async def _expected(call: Call) -> str | None:
-    """The version of the file that the caller saw; None if any will do."""
+    """Return the file version that the caller saw; None for any."""
     if call.version is None:
         return None
     now = await asyncio.to_thread(entries.version, _book(call))
@@ -91,7 +91,7 @@ def _changed(body: ChangedContact, old: ContactEntry) -> ContactEntry:
 
 
 def _line(old: ContactEntry, way: str, address: str) -> ContactAddress:
-    """What their messages come in as holds as long as the address does."""
+    """Keep the old address entry, with its inbound id, as long as the address is the same."""
     before, text = old.lines.get(way), _text(address)
     return before if before is not None and before.address == text else ContactAddress(text)
 
@@ -121,7 +121,7 @@ ROUTES: Final = (
         body=NewContact,
         scope=Scope.ADMIN,
     ),
-    # Before those with a name in them: what is wrong there is told by the first that fits.
+    # Before those with a name in the path: the first match reports errors.
     Route(
         method="POST",
         path="/api/contacts/permissions",

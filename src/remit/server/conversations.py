@@ -21,7 +21,7 @@ from remit.server.call import Call, CallResult, QueryParameter, Route, numbers
 from remit.store import conversations
 from remit.store.database import Tx
 
-PATIENCE: Final = 3.0  # seconds that an answer is waited for; one by a model may take longer
+PATIENCE: Final = 3.0  # seconds to wait for an answer; a model may take longer
 _MOST_ID: Final = 200
 _MOST: Final = 200
 _BEFORE: Final = QueryParameter("before", "The last one of the page before.", {"type": "string"})
@@ -47,7 +47,7 @@ class NewTurn(RequestBody):
 
 
 async def recent(call: Call) -> CallResult:
-    """Those that went on last, first."""
+    """Return the most recent conversations first."""
     limit = call.number("limit", 50, least=1, most=_MOST)
     before = call.text("before")
     last = ConversationId(before) if before else None
@@ -68,7 +68,7 @@ async def begin(call: Call) -> CallResult:
 
 
 async def show(call: Call) -> CallResult:
-    """A conversation with its newest turns, or those before a place."""
+    """Return a conversation with its newest turns, or those before a place."""
     limit = call.number("limit", 50, least=1, most=_MOST)
     before = call.number("before", 0, most=10**9)
     talk, said = await call.house.db.read(_look, ident(call), before, limit)
@@ -90,7 +90,7 @@ async def remove(call: Call) -> CallResult:
 
 
 async def say(call: Call) -> CallResult:
-    """Keep what is said; the answer comes along if it is quick."""
+    """Store a turn; the answer is included if it comes quickly."""
     body = call.read(NewTurn)
     about = ids.task_id(body.about) if body.about else None
     talk = call.house.talk
@@ -102,7 +102,7 @@ async def say(call: Call) -> CallResult:
 
 
 async def resume(call: Call) -> CallResult:
-    """Where a task was talked about; if that is gone, a new conversation that begins with it."""
+    """Return where a task was discussed; if there is none, a new conversation about it."""
     call.read(EmptyBody)
     talk = await call.house.talk.resume(call.task_id)
     return CallResult(talk_shapes.conversation(talk), 200, f"/api/conversations/{talk.id}")

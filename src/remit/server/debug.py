@@ -19,7 +19,7 @@ _MIRRORED: Final = {
 
 
 async def look(call: Call) -> CallResult:
-    """A task in every detail, with what the engine keeps for itself."""
+    """Return a task in every detail, with internals."""
     task = await call.house.db.read(stored.get, call.task_id)
     version, told = await tasks.detail(call)
     return CallResult(told | {"internal": to_json(task)}, headers={"ETag": f'"{version}"'})

@@ -17,7 +17,7 @@ RETRY_AFTER: Final = 600  # seconds
 
 
 async def take(call: Call) -> CallResult:
-    """Keep what a program tells, once, and start what its owner wants done with it."""
+    """Store a program's call once, and start what the owner's settings say."""
     from remit.channels.webhook import receiving  # noqa: PLC0415 - who has no hook need not wait for it
     from remit.wiring.inbound_registry import CallTooLarge, CallUnsigned  # noqa: PLC0415 - as above
 
@@ -39,12 +39,12 @@ async def take(call: Call) -> CallResult:
 
 
 async def begin(call: Call) -> CallResult:
-    """Begin what was kept and started nothing, because its owner says so."""
+    """Start a stored cue that started nothing, because the owner says so."""
     return CallResult(cue_to_json(await call.house.doors.begin(call.path["id"])))
 
 
 def cue_to_json(kept: StoredCue) -> JsonMap:
-    """A cue, as it is told."""
+    """Return a cue as JSON."""
     return {"cue": kept.name, "fate": kept.fate.value, "taskId": kept.task_id, "why": kept.why}
 
 

@@ -24,7 +24,7 @@ _SWEEP_EVERY: Final = timedelta(hours=1)
 
 
 class IdempotencyKeys:
-    """Which keys are at work now, and what is kept under the others."""
+    """Which keys are in use now, and what is stored under the others."""
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
@@ -35,7 +35,7 @@ class IdempotencyKeys:
     async def once(
         self, key: RequestKey, digest: str, ref: str, work: Callable[[str], Awaitable[CallResult]]
     ) -> CallResult:
-        """Do the work under a ref, or give the answer that it got before."""
+        """Do the work under a ref, or return the stored answer."""
         if key in self._at_work:
             raise self._in_flight(key, digest)
         self._at_work[key] = digest
@@ -54,7 +54,7 @@ class IdempotencyKeys:
         try:
             answer = await work(ref)
         except StoreTrouble:
-            raise  # nobody knows how far it came: the ref stays reserved for the next try
+            raise  # unknown how far it came: the ref stays reserved for the retry
         except RemitError:
             await self._db.write(idempotency.release, key)
             raise
@@ -77,7 +77,7 @@ class IdempotencyKeys:
 
 
 def name_of(given: list[str]) -> str | None:
-    """The key as the caller wrote it; None if he gave none."""
+    """Return the key the caller sent; None if none."""
     if not given:
         return None
     name = given[0]
@@ -93,5 +93,5 @@ def digest_of(target: str, body: bytes) -> str:
 
 def _again(kept: StoredReply) -> CallResult:
     told = json.loads(kept.body)
-    media = told.get("media")  # what was kept before an upgrade does not say
+    media = told.get("media")  # answers stored before an upgrade lack it
     return CallResult(told["content"], kept.status, told["location"], replayed=True, media=media)

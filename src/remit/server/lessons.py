@@ -18,7 +18,7 @@ class Revert(RequestBody):
 
 
 async def look(call: Call) -> CallResult:
-    """Make a task that looks back now; what it finds, it asks."""
+    """Create a reflection task now; it asks about what it finds."""
     call.read(EmptyBody)
     return await created(call, await call.house.reflection.now())
 

@@ -24,7 +24,7 @@ from remit.wiring import App
 
 
 async def find(call: Call) -> CallResult:
-    """The tasks that match, a page at a time."""
+    """Return the matching tasks, page by page."""
     asked = wanted(call)
     page = await pages(call, asked)
     shown: list[Json] = [show(task, call.view) for task in page.tasks]
@@ -35,7 +35,7 @@ async def find(call: Call) -> CallResult:
 
 
 async def pages(call: Call, asked: TaskFilter) -> TaskPage:
-    """One page; a cursor that was never ours is refused by that name."""
+    """Return one page; an invalid cursor is refused by name."""
     try:
         return await call.house.db.read(search.page, asked)
     except NotFound:
@@ -52,13 +52,13 @@ def counted(count: TaskCount) -> JsonMap:
 
 
 def filter_context(house: App) -> FilterContext:
-    """What today is, and what the channels are called, as things stand now."""
+    """Return today's date and the channels' names, for parsing a filter."""
     zone = owners(house.settings.zone, os.environ).zone
     return FilterContext(house.clock.now(), zone, _channels(house))
 
 
 def wanted(call: Call) -> TaskFilter:
-    """All that a request says about a list: the filter line, then what has a parameter."""
+    """Return what a request asks of a list: the filter line, then the parameters."""
     here = filter_context(call.house)
     line = call.text("q")
     asked = filters.typed(line, here) if line is not None else TaskFilter()
@@ -96,7 +96,7 @@ def _said(call: Call, asked: TaskFilter, here: FilterContext) -> TaskFilter:
 
 
 def _as_typed(call: Call, name: str, asked: TaskFilter, here: FilterContext) -> TaskFilter:
-    """A parameter that means what the same word means in the filter line."""
+    """Apply a parameter that means the same as in the filter line."""
     text = call.text(name)
     try:
         return asked if text is None else filters.read(name, text, asked, here)
@@ -113,7 +113,7 @@ def _time(call: Call, name: str) -> datetime | None:
 
 
 def _statuses(*, deleted: bool) -> Mapping[str, tuple[Status, ...]]:
-    # Of what was deleted, S3 calls everything so, whatever it was before.
+    # S3 calls every deleted task so, whatever its status was.
     return {**STATUS_WORDS, "deleted": tuple(TERMINAL)} if deleted else STATUS_WORDS
 
 

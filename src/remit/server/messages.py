@@ -12,13 +12,13 @@ from remit.server.bodies import NewMessage
 from remit.server.call import VIEW, Call, CallResult, QueryParameter, Route
 from remit.server.tasks import moment, repeats_of
 
-_PATIENCE: Final = 60.0  # seconds: a model may read along
+_PATIENCE: Final = 60.0  # seconds: a model may be reading
 
 
 async def hear(call: Call) -> CallResult:
-    """Store all that a message asks for; say what became of every clause."""
+    """Store everything a message asks for; return what became of every clause."""
     body = call.read(NewMessage)
-    # What is read here counts as the owner's own words: whom to write to is taken from them.
+    # The text counts as the owner's words: recipients are taken from it.
     call.access.check_person("these would be its owner's words. POST /api/tasks is for it")
     at = moment(body.scheduled_for, "scheduledFor")
     message = OwnerMessage(
@@ -42,13 +42,13 @@ async def hear(call: Call) -> CallResult:
 
 
 async def became(call: Call) -> CallResult:
-    """What a stored message became; with `wait` once it is read."""
+    """Return what a stored message became; with `wait` once it is read."""
     heard = await call.house.intake.became(call.task_id, wait=call.flag("wait"))
     return CallResult(message_result_to_json(heard, call.view))
 
 
 async def _in_talk(call: Call, body: NewMessage, talk: ConversationId) -> CallResult:
-    """The same words as a turn of a conversation, which may be more than something to be done."""
+    """Handle the same words as a turn of a conversation, which may be more than a request."""
     call.access.check(Scope.APPROVE, Scope.READ)
     if body.scheduled_for is not None or body.priority is not None or body.repeats is not None:
         sentence = "In a conversation, say the time and how urgent it is in your words."

@@ -25,7 +25,7 @@ class TriedWay(RequestBody):
 
 
 async def list_notices(call: Call) -> CallResult:
-    """What was told, newest first, and what waits to be."""
+    """Return sent notices, newest first, and waiting ones."""
     limit, cursor = call.number("limit", _LIMIT, least=1, most=500), call.text("cursor")
     if cursor is not None and not _PLACE.fullmatch(cursor):
         raise BadInput("cursor must be the `next` of a page before.", field="cursor")
@@ -37,7 +37,7 @@ async def list_notices(call: Call) -> CallResult:
 
 
 async def try_out(call: Call) -> CallResult:
-    """Tell over one way that this is a test; the answer says how that went."""
+    """Send a test notice over one way; the answer has the result."""
     return CallResult(notice(await call.house.herald.test(call.read(TriedWay).way)))
 
 

@@ -11,7 +11,7 @@ from remit.server.bodies import EmptyBody, RequestBody
 from remit.server.call import Call, CallResult, Route
 from remit.server.problem import Problem, RequestRefused
 
-WORKER: Final = "/sw.js"  # at the root, or it could not speak for every page
+WORKER: Final = "/sw.js"  # at the root, otherwise it could not serve every page
 _SIGNED_IN: Final = "sig-"
 
 
@@ -46,7 +46,7 @@ async def unsubscribe(call: Call) -> CallResult:
 
 
 async def worker(_: Call) -> CallResult:
-    """What runs in the browser when no page does."""
+    """Return the service worker."""
     text = static.files()["js/sw.js"].raw.decode()
     return CallResult(text, media="text/javascript")
 
@@ -60,7 +60,7 @@ async def _told(call: Call) -> CallResult:
 
 
 def _browser(call: Call) -> str:
-    """The sign-in that it hangs on: what ends with it must begin with one."""
+    """Return the sign-in of this browser: a subscription ends with it."""
     if not call.key.startswith(_SIGNED_IN):
         sentence = "Only a browser that is signed in can be told; a token has none."
         raise RequestRefused(Problem("forbidden", sentence))

@@ -14,19 +14,19 @@ async def look(call: Call) -> CallResult:
 
 
 async def rebuild(call: Call) -> CallResult:
-    """Forget the index; it is made anew beside the work, and `GET /api/recall` says how far."""
+    """Empty the index; it is rebuilt in the background, and `GET /api/recall` shows progress."""
     await call.house.recollection.rebuild()
     return CallResult(await call.house.recollection.state())
 
 
 async def turn_off(call: Call) -> CallResult:
-    """Delete the index and stop; when the settings are read again, they decide."""
+    """Delete the index and stop; the settings decide when they are read again."""
     await call.house.recollection.turn_off()
     return CallResult(await call.house.recollection.state())
 
 
 def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
-    """Tasks that are like something, and in what."""
+    """Return similar tasks as JSON, with what they share."""
     return [_shape(each, view) for each in found]
 
 

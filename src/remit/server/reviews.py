@@ -23,7 +23,7 @@ MOST: Final = 500
 
 
 async def waiting(call: Call) -> CallResult:
-    """Open questions, oldest first, a page at a time."""
+    """Return open questions, oldest first, page by page."""
     limit = call.number("limit", 100, least=1, most=MOST)
     try:
         found, needs = await call.house.db.read(
@@ -42,7 +42,7 @@ async def waiting(call: Call) -> CallResult:
 
 
 async def everything(call: Call) -> CallResult:
-    """All that waits for the owner: what to decide, what to look at, what to fix."""
+    """Return everything that waits for the owner: to decide, to look at, to fix."""
     limit = call.number("limit", 50, least=1, most=MOST)
     now = call.house.clock.now()
     asked, needs = await call.house.db.read(_page, now, None, False, None, limit)
@@ -72,7 +72,7 @@ async def decide(call: Call) -> CallResult:
 
 
 async def later(call: Call) -> CallResult:
-    """Put it off: it stays open, and comes back by itself."""
+    """Postpone a question: it stays open and comes back by itself."""
     body = call.read(Postponement)
     until = _until(call, body)
     await call.house.inbox.later(call.review_id, until)
@@ -129,7 +129,7 @@ def _page(
 
 def _get(tx: Tx, review_id: ReviewId) -> tuple[str, WaitingReview]:
     found = inbox.question(tx, review_id)
-    # Whatever happens to a question is an event of its task.
+    # Every change of a question is an event of its task.
     return tasks.version(tx, found.task.id), found
 
 

@@ -14,20 +14,20 @@ from remit.store import permissions
 
 
 async def list_rules(call: Call) -> CallResult:
-    """All that holds; to ask is no rule, it is what holds without one."""
+    """Return all rules; ASK is the default and no rule."""
     rules: list[Json] = [_told(each) for each in await _standing(call)]
     return CallResult({"rules": rules})
 
 
 async def add(call: Call) -> CallResult:
-    """Keep a word; to allow holds for the address as it is now."""
+    """Store a permission; ALLOW applies to the current address."""
     body = call.read(NewRule)
     await call.house.permits.permit(body.contact, body.channel, body.policy)
     return await list_rules(call)
 
 
 async def drop(call: Call) -> CallResult:
-    """Take a word back: from now on it is asked."""
+    """Remove a permission: from now on the owner is asked."""
     call.read(EmptyBody)
     said = [each for each in await _standing(call) if _id(each) == call.path["id"]]
     if not said:

@@ -20,7 +20,7 @@ _COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
 
 
 async def list_series(call: Call) -> CallResult:
-    """What comes back, oldest first."""
+    """Return the series, oldest first."""
     limit, cursor = call.number("limit", 100, least=1, most=500), call.text("cursor")
     try:
         after = None if cursor is None else ids.series_id(cursor)
@@ -28,7 +28,7 @@ async def list_series(call: Call) -> CallResult:
         raise BadInput(str(bad), field="cursor") from None
     found = await call.house.db.read(_page, call, after, limit + 1)
     more = found[limit - 1]["id"] if len(found) > limit else None
-    # What calendars start has no place among ours: it stands on the first page, soonest first.
+    # Calendar events have no place among ours: they are on the first page, soonest first.
     events = [] if cursor else await call.house.db.read(_events, call, limit)
     return CallResult({"series": list[Json](found[:limit]), "events": events, "next": more})
 
@@ -94,7 +94,7 @@ async def _check(call: Call) -> None:
 
 async def _answer(call: Call, coming: int = NEXT) -> CallResult:
     told = await _read(call, coming)
-    # How many of the next slots are shown is no part of how the series stands.
+    # The number of slots shown is no part of the series' version.
     usual = told if coming == NEXT else await _read(call, NEXT)
     return CallResult(told, headers={"ETag": f'"{_tag(usual)}"'})
 

@@ -66,13 +66,13 @@ def _signed_in(call: Call, secret: str, after: str) -> CallResult:
     life = int(SIGN_IN_LIFE.total_seconds())
     kept = _COOKIE.format(call.callers.cookie, secret, life)
     if call.from_elsewhere:
-        # After a link on another site a browser holds the cookie back until a page of ours asks.
+        # After a link on another site a browser withholds the cookie until our own page asks.
         return _go_on(after, {"Set-Cookie": kept})
     return CallResult("", 303, after, headers={"Set-Cookie": kept})
 
 
 def _go_on(address: str, headers: dict[str, str] | None = None) -> CallResult:
-    """A page that goes on by itself; a form of ours may not be answered with another origin."""
+    """Return a page that redirects itself; a form may not be answered by another origin."""
     page = env.render("pages/signed-in.html", {"next": address})
     return CallResult(page, media="text/html", headers=headers or {})
 
@@ -83,9 +83,9 @@ def _page(after: str, wrong: str = "", status: int = 200) -> CallResult:
 
 
 def _local(address: str | None) -> str:
-    """Where to go then: a path of ours, whatever the link says."""
+    """Return where to go next: always a path of ours."""
     found = address or "/"
-    # Browsers read `//x` and `/\\x` as another host, and leave out what cannot be printed.
+    # Browsers read `//x` and `/\\x` as another host, and drop unprintable characters.
     told = urlsplit(found) if found.isprintable() and "\\" not in found else None
     plain = told is not None and not told.scheme and not told.netloc
     is_ours = plain and found.startswith("/") and not found.startswith("//")

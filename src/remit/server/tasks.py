@@ -44,7 +44,7 @@ async def create(call: Call) -> CallResult:
 
 
 async def attention(call: Call) -> CallResult:
-    """What waits for the owner: the open questions, and the tasks they stop."""
+    """Return what waits for the owner: open questions, and the tasks they stop."""
     now, undo = call.house.clock.now(), call.house.settings.deliver.undo
     found = await call.house.db.read(inbox.questions, now, limit=500)
     asked: list[Json] = [shapes.review(each, undo) for each in found]
@@ -55,13 +55,13 @@ async def attention(call: Call) -> CallResult:
 
 
 async def look(call: Call) -> CallResult:
-    """A task with what happened to it lately."""
+    """Return a task with its latest events."""
     version, told = await detail(call)
     return CallResult(told, headers={"ETag": f'"{version}"'})
 
 
 async def log(call: Call) -> CallResult:
-    """What happened to a task, in order."""
+    """Return a task's events, in order."""
     after, limit = call.number("after", 0), call.number("limit", 100, least=1, most=1000)
     found = await call.house.db.read(_log, call.task_id, after, limit + 1)
     told: list[Json] = [transcript.record(event) for event in found[:limit]]
@@ -69,7 +69,7 @@ async def log(call: Call) -> CallResult:
 
 
 async def change(call: Call) -> CallResult:
-    """The owner's word on a task that may be at work right now, or a change before it is."""
+    """Apply the owner's action to a task, or an edit before it begins."""
     body, owner = call.read(TaskChange), call.owner
     if not body.model_fields_set - {"action"} and body.action is None:
         raise BadInput("Give an action, or what is to be changed.", field="action")
@@ -90,7 +90,7 @@ async def change(call: Call) -> CallResult:
 
 
 async def _edit(call: Call, body: TaskChange) -> CallResult:
-    # Neither of both ever becomes the owner's again, so what holds now holds when it is written.
+    # Neither can become the owner's again, so the check still holds when it is written.
     await call.house.db.read(_check_edit, call)
     by = call.caller.name if call.caller.agent else None
     task = await call.house.intake.edit(call.task_id, edit_of(body), call.version, by)
@@ -103,7 +103,7 @@ def _check_edit(tx: Tx, call: Call) -> None:
 
 
 def edit_of(body: TaskChange) -> Edit:
-    """What is to be changed, as the rooms know it."""
+    """Return the edit in our types."""
     parts = body.delivery
     return Edit(
         title=body.title,
@@ -115,7 +115,7 @@ def edit_of(body: TaskChange) -> Edit:
 
 
 async def tagged(call: Call, task: Task) -> CallResult:
-    """A task with the name of its version, as far as anybody changed it since."""
+    """Return a task with its current version as ETag."""
     version = await call.house.db.read(tasks.version, task.id)
     return CallResult(await call.told(task), headers={"ETag": f'"{version}"'})
 
@@ -129,7 +129,7 @@ async def remove(call: Call) -> CallResult:
 
 
 async def mark_seen(call: Call) -> CallResult:
-    """The owner has looked at how it ended."""
+    """Record that the owner has looked at its end."""
     call.read(EmptyBody)
     return await task_answer(call, await call.owner.seen(call.task_id))
 
@@ -142,25 +142,25 @@ async def retry(call: Call) -> CallResult:
 
 
 async def undo(call: Call) -> CallResult:
-    """Call back what was approved, while nothing of it is on its way."""
+    """Undo an approval, while nothing was sent."""
     call.read(EmptyBody)
     return await task_answer(call, await call.owner.undo(call.task_id))
 
 
 async def vouch(call: Call) -> CallResult:
-    """What the session of an ended task has read counts as the owner's own from now on."""
+    """Let the session of an ended task count as the owner's from now on."""
     call.read(EmptyBody)
     return await task_answer(call, await call.owner.vouch(call.task_id))
 
 
 async def builder_state(call: Call) -> CallResult:
-    """The contract of a task and what the checks found, as S2's builder-state.json."""
+    """Return a task's contract and findings as S2's builder-state.json."""
     now = call.house.clock.now()
     return CallResult(await call.house.db.read(_builder_state, call.task_id, now))
 
 
 async def detail(call: Call) -> tuple[str, JsonMap]:
-    """The version of a task, and all that is told of it."""
+    """Return a task's version and all its details."""
     found = await call.house.db.read(_detail, call.task_id)
     task, undo = found.task, call.house.settings.deliver.undo
     used = found.used
@@ -225,7 +225,7 @@ def _contract(body: NewContract) -> Contract:
 
 
 def repeats_of(body: NewRepeats | None, at: datetime | None) -> Repeats | None:
-    """How often it comes back; a rule that cannot be kept is refused before anything is stored."""
+    """Return the repetition; an unsupported rule is refused before anything is stored."""
     if body is None:
         return None
     if at is not None:
@@ -234,12 +234,12 @@ def repeats_of(body: NewRepeats | None, at: datetime | None) -> Repeats | None:
     first = moment(body.first, "repeats.first")
     assert first is not None  # noqa: S101 - a text is a moment, or refused
     repeats = Repeats(body.rule, body.zone, first)
-    rrule.slots(repeats, first)  # for what it refuses
+    rrule.slots(repeats, first)  # raises for an unsupported rule
     return repeats
 
 
 def moment(text: str | None, field: str) -> datetime | None:
-    """A time as it was sent; what is wrong with it is said with the name of its field."""
+    """Parse a time; an error names its field."""
     try:
         return None if text is None else codec.moment(text)
     except BadInput as bad:

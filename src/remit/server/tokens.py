@@ -18,7 +18,7 @@ async def listed(call: Call) -> CallResult:
 
 
 async def make(call: Call) -> CallResult:
-    """A new token; its secret is in this answer and nowhere else."""
+    """Create a token; its secret is only in this answer."""
     said = call.read(NewToken)
     token, secret = await call.callers.make(
         call.caller, said.name, frozenset(said.scopes), agent=said.agent, days=said.days
@@ -36,7 +36,7 @@ async def browsers(call: Call) -> CallResult:
 
 
 async def invite(call: Call) -> CallResult:
-    """A code that opens a browser once."""
+    """Create a one-time code that signs a browser in."""
     call.read(EmptyBody)
     if not all(call.caller.may(scope) for scope in ALL):
         sentence = "Who signs in may do everything, so only who may do everything invites."

@@ -19,13 +19,13 @@ async def list_views(call: Call) -> CallResult:
 
 
 async def keep(call: Call) -> CallResult:
-    """Keep a filter that can be read; the same name again replaces it."""
+    """Store a valid filter; the same name replaces it."""
     body = call.read(NewView)
     call.access.check_person(_WHOSE)
     name = body.name.strip()
     if not name or "/" in name or not name.isprintable():
         raise BadInput("name must be one line that can be read, without a slash.", field="name")
-    filters.typed(body.filter, listing.filter_context(call.house))  # for what it refuses
+    filters.typed(body.filter, listing.filter_context(call.house))  # raises for an invalid filter
     now = call.house.clock.now()
     await call.house.db.write(task_filter.save_view, name, body.filter, now)
     found = await call.house.db.read(task_filter.saved_views)

@@ -25,7 +25,7 @@ def _several(value: object) -> object:
 
 
 class BulkForm(RequestBody):
-    """What was picked in the list: some rows, or all that match its filter."""
+    """The selection in the list: some rows, or all that match the filter."""
 
     action: Literal["run", "pause", "resume", "retry", "cancel", "delete"]
     id: Annotated[
@@ -40,7 +40,7 @@ class BulkForm(RequestBody):
 
 
 class BulkAction(Struct, frozen=True):
-    ask: str  # of so many tasks
+    ask: str  # with the number of tasks
     button: str
     past: str
     note: str = ""
@@ -75,11 +75,11 @@ VERBS: Final[Mapping[str, BulkAction]] = {
 
 
 async def act(call: Call) -> CallResult:
-    """Show what would happen; if he is sure, do it."""
+    """Show what would happen; after confirmation, do it."""
     body = call.read(BulkForm)
     if not body.id and not body.every:
         return shell.elsewhere(saved.back(body.back))
-    # Who is sure was shown those that matched then, not those that came since.
+    # A confirmation covers the tasks that matched then, not later ones.
     q = body.q if body.sure or not body.every else _until_now(call, body.q)
     told = await _asked(call, body, q)
     if body.sure:
@@ -89,7 +89,7 @@ async def act(call: Call) -> CallResult:
 
 
 async def _asked(call: Call, body: BulkForm, q: str) -> JsonMap:
-    """Through the same door as programs: one guarded move for each, or what would be refused."""
+    """Call the same operation as programs: one guarded move for each, or a dry run."""
     asked: JsonMap = {"action": body.action, "dryRun": not body.sure}
     asked |= {"filter": q} if body.every else {"ids": list[Json](body.id)}
     answer = await api.act(replace(call, body=text_of(asked).encode(), form=False))

@@ -10,7 +10,7 @@ _DAY: Final = timedelta(days=1)
 
 
 async def door_sentences(call: Call) -> list[str]:
-    """A sentence for each door of the settings."""
+    """Return a sentence for each configured inbound way."""
     settings = call.house.doors.settings
     doors = [f"hook:{name}" for name in settings.hooks]
     doors += [*settings.doors, *(f"folder:{name}" for name in settings.folders)]

@@ -34,7 +34,7 @@ Words = Annotated[
 
 
 class NoticesForm(RequestBody):
-    """What the form says: for each kind its ways; a kind without one is told nowhere."""
+    """The form: for each kind its ways; a kind without one is not sent."""
 
     question: Words = ()
     done: Words = ()
@@ -48,7 +48,7 @@ class NoticesForm(RequestBody):
 
 
 async def save(call: Call) -> CallResult:
-    """Write the wishes into settings.toml; they hold from now on."""
+    """Write the notice settings into settings.toml; they apply at once."""
     said, house = call.read(NoticesForm), call.house
     told = {name: getattr(said, name) for name in NoticesForm.model_fields}
     wanted = replace(house.wishes.notices, **told)
@@ -66,7 +66,7 @@ async def save(call: Call) -> CallResult:
 
 
 async def try_out(call: Call) -> CallResult:
-    """Tell over one way that this is a test, and say how that went."""
+    """Send a test notice over one way, and show the result."""
     way = call.read(TriedWay).way
     try:
         found = await call.house.herald.test(way)
@@ -77,7 +77,7 @@ async def try_out(call: Call) -> CallResult:
 
 
 def _holding(call: Call) -> NoticeSettings:
-    """What the file and the environment say together."""
+    """Return what the file and the environment say together."""
     environ = {**os.environ, "REMIT_HOME": str(call.house.settings.home)}
     return load(environ).notices
 

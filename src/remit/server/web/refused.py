@@ -23,7 +23,7 @@ class RefusalForm(RequestBody):
 
 
 async def see(call: Call) -> CallResult:
-    """The owner knows of it; if the event changes, it is told anew."""
+    """Record that the owner knows; if the event changes, it is shown again."""
     said = call.read(RefusalForm)
     found = await call.house.db.write(calendars.see, said.account, said.calendar, said.path)
     if not found:

@@ -18,7 +18,7 @@ class RemoveViewForm(RequestBody):
 
 
 async def named(call: Call, q: str) -> str:
-    """The name under which this very filter is kept, if it is."""
+    """Return the name of the view with exactly this filter, if any."""
     found = await call.house.db.read(task_filter.saved_views)
     return next((each.name for each in found if each.filter == q), "")
 
@@ -35,7 +35,7 @@ async def drop(call: Call) -> CallResult:
 
 
 def back(text: str) -> str:
-    """Only to the list: an address from outside leads nowhere else."""
+    """Return an address of the list only; any other leads there."""
     return text if text == "/tasks" or text.startswith("/tasks?") else "/tasks"
 
 

@@ -25,7 +25,7 @@ def _listed(value: object) -> object:
 
 
 class ContactForm(RequestBody):
-    """Someone for the book, or more about someone who is in it."""
+    """A new contact, or more about an existing one."""
 
     name: Annotated[str, Field(max_length=_NAME)] = ""
     aliases: Annotated[str, Field(max_length=1000)] = ""  # with commas between them
@@ -35,14 +35,14 @@ class ContactForm(RequestBody):
 
 
 class RemoveContactForm(RequestBody):
-    """Someone who leaves the book; or, with a channel, only how that reaches them."""
+    """A contact to remove; with a channel, only that address."""
 
     name: Annotated[str, Field(max_length=_NAME)]
     channel: Annotated[str, Field(max_length=_NAME)] = ""
 
 
 class TokenForm(RequestBody):
-    """A token, as the form has it."""
+    """A token form."""
 
     name: Annotated[str, Field(max_length=_NAME)] = ""
     scopes: Annotated[tuple[Scope, ...], BeforeValidator(_listed), Field(max_length=10)] = ()
@@ -51,7 +51,7 @@ class TokenForm(RequestBody):
 
 
 async def test(call: Call) -> CallResult:
-    """Send a marked message the way every message goes."""
+    """Send a marked message through the normal path."""
     call.read(EmptyBody)
     name, house = call.path["name"], call.house
     if name not in house.settings.channels:
@@ -75,7 +75,7 @@ async def switch_on(call: Call) -> CallResult:
 
 
 async def add_contact(call: Call) -> CallResult:
-    """Put someone into the book; whoever is in it gets what is new."""
+    """Add a contact; an existing one gets what is new."""
     said = call.read(ContactForm)
     try:
         entry = _entry(said)
@@ -97,7 +97,7 @@ async def drop_contact(call: Call) -> CallResult:
 
 
 async def permit(call: Call) -> CallResult:
-    """Whether someone is written to on a channel without a question."""
+    """Set whether a person is written to on a channel without asking."""
     said = call.read(NewPermission)
     try:
         told = await call.house.permits.permit(said.contact, said.channel, said.policy)
@@ -110,7 +110,7 @@ async def permit(call: Call) -> CallResult:
 
 
 async def forget(call: Call) -> CallResult:
-    """Take a standing permission back: from now on it asks."""
+    """Remove a standing permission: from now on the owner is asked."""
     said = call.read(NewPermission)
     try:
         await call.house.permits.permit(said.contact, said.channel, Policy.ASK)
@@ -120,7 +120,7 @@ async def forget(call: Call) -> CallResult:
 
 
 async def make_token(call: Call) -> CallResult:
-    """A new token; its secret is on this page and nowhere else."""
+    """Create a token; its secret is only on this page."""
     said = call.read(TokenForm)
     try:
         token, secret = await call.callers.make(
@@ -139,7 +139,7 @@ async def revoke_token(call: Call) -> CallResult:
 
 
 async def sign_out(call: Call) -> CallResult:
-    """End a browser's sign-in; its pages and sockets end at once."""
+    """Sign a browser out; its pages and sockets end at once."""
     call.read(EmptyBody)
     await call.callers.sign_out(call.path["id"])
     return shell.elsewhere("/settings/tokens")

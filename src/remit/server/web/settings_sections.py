@@ -39,7 +39,7 @@ FILE: Final = "settings.toml"
 
 
 class SettingRow(Struct, frozen=True):
-    """Something that the file rules: what it is, how it stands, and where it is changed."""
+    """A setting from the file: its name, its value, and where to change it."""
 
     label: str
     value: str
@@ -47,7 +47,7 @@ class SettingRow(Struct, frozen=True):
 
 
 class BrainSection(Struct, frozen=True):
-    """What thinks, in a sentence, and what each role is given."""
+    """The brain in a sentence, and the model of each role."""
 
     kind: str
     ready: bool
@@ -57,7 +57,7 @@ class BrainSection(Struct, frozen=True):
 
 
 class ChannelSection(Struct, frozen=True, kw_only=True):
-    """A channel: what it promises and whether it can be used."""
+    """A channel: what it guarantees, and whether it can be used."""
 
     name: str
     called: str
@@ -69,11 +69,11 @@ class ChannelSection(Struct, frozen=True, kw_only=True):
     todo: str = ""
     aliases: tuple[str, ...] = ()
     off: bool = False
-    own: bool = False  # Remit's own; there is nothing to test
+    own: bool = False  # Remit's own; nothing to test
 
 
 class ChannelTestView(Struct, frozen=True):
-    """A test of a channel, as far as it is."""
+    """The progress of a channel test."""
 
     task: Task
     kind: str
@@ -120,7 +120,7 @@ def _amount(number: int, name: str) -> str:
 
 
 async def ways(call: Call) -> tuple[ChannelSection, ...]:
-    """The dashboard first, then those of the settings."""
+    """Return the dashboard first, then the configured channels."""
     off = await call.house.db.read(permissions.channels_off)
     chosen = call.house.settings.channels
     states = await asyncio.to_thread(_states, call.house.settings) if chosen else {}
@@ -156,7 +156,7 @@ def _way(
 
 
 def _states(settings: Settings) -> dict[str, tuple[str, str, str]]:
-    """Whether each has what it needs; nothing is sent."""
+    """Return whether each has what it needs; nothing is sent."""
     from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
 
     keys = keys_of(settings)
@@ -187,7 +187,7 @@ def _lacking(name: str, chosen: Chosen, missing: list[str]) -> tuple[str, str, s
 
 
 def trial(tx: Tx, task: Task) -> ChannelTestView:
-    """What came of a test so far."""
+    """Return the result of a test so far."""
     if not task.delivery:
         raise NotFound("test of a channel", task.id)
     delivery = task.delivery[0]
@@ -260,7 +260,7 @@ class HealthFinding(Struct, frozen=True):
 
 
 async def findings(call: Call) -> tuple[HealthFinding, ...]:
-    """How this Remit is, part by part."""
+    """Return the health of this Remit, part by part."""
     house, now = call.house, call.house.clock.now().astimezone(call.house.zone)
     told = await house.db.read(events.last)
     brain = mind(call)
@@ -292,7 +292,7 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
 
 
 def _loops(background: Background, hide: Callable[[str], str]) -> list[HealthFinding]:
-    """Each loop that keeps failing; if none does, how many there are."""
+    """Return each failing loop; if there is none, the number of loops."""
     failing = [
         f"{loop.name} failed {loop.failures} times in a row: {hide(loop.error)}"
         for loop in background.failing

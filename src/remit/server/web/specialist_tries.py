@@ -22,7 +22,7 @@ class TryRow(Struct, frozen=True):
 
 
 def rows(found: Sequence[SpecialistAttempt], zone: tzinfo | None) -> tuple[TryRow, ...]:
-    """Each try, the first one first."""
+    """Return each attempt, first one first."""
     return tuple(_row(n, each, zone) for n, each in enumerate(found, 1))
 
 

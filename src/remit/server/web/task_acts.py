@@ -21,7 +21,7 @@ _LONGEST: Final = 100_000
 
 
 class RetryForm(RequestBody):
-    """Other instructions for another try."""
+    """New instructions for a retry."""
 
     instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
 
@@ -37,7 +37,7 @@ def _does(verb: Verb) -> Does:
 
 
 async def remove(call: Call) -> CallResult:
-    """Hide it, and go where the others are."""
+    """Hide it, and return to the list."""
     call.read(EmptyBody)
     task = await call.house.owner.delete(call.task_id)
     call.house.engine.heed(task)
@@ -45,13 +45,13 @@ async def remove(call: Call) -> CallResult:
 
 
 async def confirm(call: Call) -> CallResult:
-    """The question before it, for who has no script."""
+    """Ask for confirmation, for browsers without scripts."""
     task = await call.house.db.read(stored.get, call.task_id)
     return await shell.page(call, "pages/task_delete.html", {"task": task})
 
 
 async def again(call: Call) -> CallResult:
-    """A form with the instructions as they were."""
+    """Show a form with the current instructions."""
     task = await call.house.db.read(stored.get, call.task_id)
     if not task.ended:
         sentence = f"Task {task.id} is {task.status}; only an ended task can be tried again."
@@ -60,7 +60,7 @@ async def again(call: Call) -> CallResult:
 
 
 async def retry(call: Call) -> CallResult:
-    """Try it again as a new task; the old one stays as it is."""
+    """Retry it as a new task; the old one stays."""
     said = call.read(RetryForm).instructions.strip()
     cue = await call.house.owner.retry(call.task_id, call.ref)
     if said and said != (cue.instructions or "").strip():
@@ -70,7 +70,7 @@ async def retry(call: Call) -> CallResult:
 
 
 async def ask(call: Call) -> CallResult:
-    """Go to where it is talked about; if that is gone, somewhere new with a word of the task."""
+    """Go to its conversation; if there is none, to a new one about it."""
     call.read(EmptyBody)
     place = await call.house.talk.resume(call.task_id)
     return shell.elsewhere(f"/conversations/{place.id}")

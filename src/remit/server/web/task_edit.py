@@ -26,7 +26,7 @@ def _listed(value: object) -> object:
 
 
 class NewEdit(RequestBody):
-    """The form as it was sent, with the version that it was made from."""
+    """The form as sent, with the version it was made from."""
 
     title: Annotated[str, Field(max_length=_TITLE)] = ""
     instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
@@ -37,7 +37,7 @@ class NewEdit(RequestBody):
 
 
 async def form(call: Call) -> CallResult:
-    """The task as it is now."""
+    """Show the task as it is now."""
     task, version = await call.house.db.read(_read, call.task_id)
     return await shell.page(call, "pages/task_edit.html", _values(call, task, version))
 
@@ -87,7 +87,7 @@ def _values(call: Call, task: Task, version: str) -> dict[str, object]:
 async def _again(
     call: Call, task: Task, version: str, said: NewEdit, wrong: str, status: int
 ) -> CallResult:
-    """The form with the words as they were written: nothing that was typed is lost."""
+    """Return the form with the typed text, so that nothing is lost."""
     values = _values(call, task, version) | {
         "title": said.title,
         "instructions": said.instructions,
@@ -101,12 +101,12 @@ async def _again(
 
 
 def _others(task: Task) -> list[Delivery]:
-    """Deliveries to someone; what is for the owner needs no name."""
+    """Return deliveries to other people; those to the owner need no name."""
     return [each for each in task.delivery if each.recipient is not None]
 
 
 def _change(call: Call, task: Task, said: NewEdit) -> Edit:
-    """What differs from how it is; the rest is not touched."""
+    """Return what differs from the task; the rest stays."""
     title, words = said.title.strip(), said.instructions.strip()
     if not title or not words:
         missing = "title" if not title else "instructions"
@@ -131,7 +131,7 @@ def _moment(call: Call, text: str) -> datetime | None:
 
 
 def _same(at: datetime, planned: datetime | None) -> bool:
-    """To the minute: the form shows no seconds."""
+    """Whether two times are equal to the minute: the form has no seconds."""
     return planned is not None and abs((at - planned).total_seconds()) < 60  # noqa: PLR2004
 
 

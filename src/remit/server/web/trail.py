@@ -14,7 +14,7 @@ from remit.model.specialist import AttemptOutcome
 from remit.model.status import Status
 from remit.server.web import specialist_tries, words
 
-_MOST: Final = 60  # lines; the task's own page has them all
+_MOST: Final = 60  # lines; the task's page has all
 _ANSWERED: Final = {
     ReviewAnswer.APPROVE: "You approved",
     ReviewAnswer.EDIT: "You approved, in your own words",
@@ -45,11 +45,11 @@ class TaskTrail(Struct, frozen=True):
     took: timedelta
     calls: int
     cents: int
-    end: str = ""  # what was said of how it ended
+    end: str = ""  # the note on its end
 
 
 def trail(events: Sequence[Event], steps: Mapping[str, Json], cents: int) -> TaskTrail:
-    """The events of a task as lines a person reads; `steps` says which tools were used."""
+    """Return a task's events as readable lines; `steps` says which tools were used."""
     tools = dict(_tools(steps))
     lines = [line for event in events for line in _lines(event, tools)]
     calls = sum(name in tools for name in _names(events))
@@ -57,7 +57,7 @@ def trail(events: Sequence[Event], steps: Mapping[str, Json], cents: int) -> Tas
 
 
 def end(events: Sequence[Event]) -> str:
-    """Why a task failed, as it was written down."""
+    """Return the recorded reason of a failure."""
     moved = [each.data for each in events if each.kind is EventKind.TASK_MOVED]
     return str(moved[-1].get("note") or moved[-1].get("summary") or "") if moved else ""
 
@@ -110,7 +110,7 @@ def _step(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
 
 
 def _tools(steps: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Which tool each step of use was: a thought says what it calls, in order."""
+    """Yield which tool each step used: a reply lists its calls, in order."""
     for name, output in steps.items():
         calls = output.get("calls") if isinstance(output, dict) else None
         turn = name.partition(":")[2] or "0"
@@ -125,7 +125,7 @@ def _names(events: Sequence[Event]) -> Iterator[str]:
 
 
 def _took(events: Sequence[Event]) -> timedelta:
-    """From the first start to the last thing that happened, while it was at work."""
+    """Return the time from the first start to the last event."""
     begun = next((each.at for each in events if each.kind is EventKind.STEP_DONE), None)
     return events[-1].at - begun if begun else timedelta(0)
 
