@@ -2,5 +2,5 @@
 
 import gc
 
-# A command that is done in a moment makes no garbage: looking for it costs one part in twenty.
+# A short command makes little garbage: collecting it takes one part in twenty of the time.
 gc.set_threshold(20_000, 20, 20)

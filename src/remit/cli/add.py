@@ -109,7 +109,7 @@ def _given(settings: Settings, way: RemitClient, order: TaskOrder | MessageOrder
 
 
 def _told(settings: Settings, found: list[TaskId]) -> JsonMap:
-    """What stands in the file of some tasks, as a receipt has it."""
+    """Return the stored receipt of some tasks."""
     with glance(settings.database) as tx:
         made = [tasks.get(tx, task_id) for task_id in found]
         asked = messages.questions(tx, made)
@@ -119,7 +119,7 @@ def _told(settings: Settings, found: list[TaskId]) -> JsonMap:
 def _rehearse(
     settings: Settings, key: str | None, order: TaskOrder | MessageOrder, *, json: bool
 ) -> int:
-    """Say what would happen; nothing is stored, and no directory is made."""
+    """Print what would happen; nothing is stored, and no directory is made."""
     del key
     if isinstance(order, TaskOrder):
         if order.code is not None:
@@ -143,7 +143,7 @@ def _wait(
     timeout: float | None,
     json: bool,
 ) -> int:
-    """Stay until every task rests; the worst of them says how it ended."""
+    """Wait until every task rests; the exit code is the worst of them."""
     with remit_client.opened(settings, works=True) as way:
         told = _known(settings, key, order) or _given(settings, way, order)
         ended = [
@@ -175,7 +175,7 @@ def _worst(ended: list[Task]) -> int:
 def _known(
     settings: Settings, key: str | None, order: TaskOrder | MessageOrder
 ) -> "JsonMap | None":
-    """What the key became before; other words under the same key are a mistake, and said."""
+    """Return what the key created before; other words under the same key are an error."""
     if key is None:
         return None
     with glance(settings.database) as tx:
@@ -205,7 +205,7 @@ def _on(said: _Code) -> CodeOrder | None:
 def _repeats(
     settings: Settings, every: str | None, cron: str | None, tz: str | None, at: datetime | None
 ) -> Repeats | None:
-    """How often; what is said with --at or --in is the first time."""
+    """Return how often; --at or --in give the first time."""
     if every is None and cron is None:
         if tz is not None:
             raise BadInput("--tz is the zone of --every or --cron; say one.", field="tz")

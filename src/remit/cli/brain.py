@@ -56,7 +56,7 @@ def show(*, json: AsJson = False) -> int:
 
 
 def _exam(settings: Settings, found: ModelChoice) -> str | None:
-    """How the model did that would read messages, if there is one."""
+    """Return the exam result of the model that would read messages, if there is one."""
     model = found.models.get(ModelRole.EXTRACT)
     if model is None:
         return None
@@ -108,7 +108,7 @@ def examine(*, json: AsJson = False) -> int:
 
 
 def choice(settings: Settings) -> ModelChoice:
-    """Which models would be asked."""
+    """Return which models would be used."""
     match settings.brain.kind:
         case "local":
             return local.found(settings.models, settings.brain)
@@ -119,7 +119,7 @@ def choice(settings: Settings) -> ModelChoice:
 
 
 def with_kind(text: str, kind: Kind) -> str:
-    """The settings with another kind of brain, and not a letter else changed."""
+    """Return the settings with another kind of brain and nothing else changed."""
     lines = text.splitlines(keepends=True)
     header = next((n for n, line in enumerate(lines) if _BRAIN.match(line)), None)
     if header is None:
@@ -136,7 +136,7 @@ def with_kind(text: str, kind: Kind) -> str:
 
 
 def _changed(old: str, path: Path, kind: Kind) -> str:
-    """The settings with another kind, if they say what is meant and nothing else."""
+    """Return the new settings, or raise if they would say anything else than intended."""
     text = with_kind(old, kind)
     if not _says(text, old, kind):
         raise BadInput(f'{path} is laid out too freely to be edited; write kind = "{kind}" there.')

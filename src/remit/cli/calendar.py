@@ -166,7 +166,7 @@ def _mark(name: str, *, marked: bool, as_json: bool) -> int:
 
 
 def _called(settings: Settings, said: str) -> StoredCalendar:
-    """The one calendar that is called so."""
+    """Return the one calendar with this name."""
     account, _, name = said.rpartition("/")
     with glance(settings.database) as tx:
         known = calendars.list_calendars(tx)
@@ -197,7 +197,7 @@ def _secret(word: str, name: str, *, rotate: bool, as_json: bool) -> int:
 
 
 def _with_account(text: str, block: str, path: Path) -> str:
-    """The settings with one more account; refuse what could not be read afterwards."""
+    """Return the settings with one more account; refuse what could not be parsed afterwards."""
     try:
         tree = tomllib.loads(text + block)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

@@ -17,7 +17,7 @@ _DASHBOARD: Final = "what is for you is shown there; it is always ready"
 
 
 class ChannelState(Struct, frozen=True):
-    """`verdict` is ok, warn or fail, as the doctor says it."""
+    """`verdict` is ok, warn or fail, as in the doctor."""
 
     name: str
     kind: str
@@ -28,12 +28,12 @@ class ChannelState(Struct, frozen=True):
 
 
 def look(settings: Settings) -> list[ChannelState]:
-    """Every channel, the dashboard first."""
+    """Return every channel, the dashboard first."""
     return [ChannelState("dashboard", "dashboard", "ok", _DASHBOARD), *chosen(settings)]
 
 
 def chosen(settings: Settings) -> list[ChannelState]:
-    """The channels of the settings."""
+    """Return the configured channels."""
     if not settings.channels:
         return []
     from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP

@@ -9,7 +9,7 @@ def now() -> datetime:
 
 
 def seconds() -> float:
-    """Seconds since some fixed moment; never goes back."""
+    """Return seconds since some fixed moment; never goes back."""
     return time.monotonic()
 
 

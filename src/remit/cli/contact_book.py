@@ -7,12 +7,12 @@ from remit.settings.channels import kind_of
 
 
 def contacts_of(settings: Settings) -> Contacts:
-    """The contact book of this home."""
+    """Return the contact book of this home."""
     return Contacts(settings.home / FILE, settings.owner, _channels(settings))
 
 
 def _channels(settings: Settings) -> tuple[str | ChannelName, ...]:
-    """The channels that a house here has."""
+    """Return the channels available here."""
     more = (
         ChannelName(name, kind_of(each), each.aliases) for name, each in settings.channels.items()
     )

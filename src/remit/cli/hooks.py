@@ -73,7 +73,7 @@ def add(
     remit_client.furnish(settings)
     path = settings.home / "settings.toml"
     block = "\n".join(["", f"[hooks.{name}]", *lines, ""])
-    _with_block(path.read_text(encoding="utf-8"), block, path)  # before a secret is made
+    _with_block(path.read_text(encoding="utf-8"), block, path)  # checked before a secret is made
     value = receiving.made(chance.token_bytes(_BYTES))
     _kept(settings).put(f"hook_{name}", value)
     edit.rewrite(path, lambda text: _with_block(text, block, path))
@@ -151,7 +151,7 @@ def _found(settings: Settings, name: str) -> HookSettings:
 
 
 def _check(text: str, where: str) -> None:
-    """Refuse what the settings could not be read with, before it is written."""
+    """Refuse settings that could not be parsed, before they are written."""
     try:
         tree = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:

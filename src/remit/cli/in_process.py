@@ -48,12 +48,12 @@ T = TypeVar("T")
 
 @contextmanager
 def entered(settings: Settings, *, works: bool) -> Iterator["InProcessClient"]:
-    """Hold the directory; raises `HomeLocked` if another does."""
+    """Lock the directory; raises `HomeLocked` if another process holds it."""
     with asyncio.Runner() as runner:
         stack, quick = AsyncExitStack(), replace(settings.engine, stop_limit=1)
-        # Whoever typed the command wants to go on: what else runs then is parked, not waited for.
+        # The caller wants to continue: whatever else runs is parked, not waited for.
         settings = replace(settings, engine=quick)
-        # Only who works needs a brain; a broken script must not keep anyone from pausing a task.
+        # Only a worker needs a brain; a broken script must not prevent a pause.
         house = opened(settings, brain=None if works else NoBrain())
         try:
             yield InProcessClient(runner, stack, runner.run(stack.enter_async_context(house)))
@@ -175,7 +175,7 @@ class InProcessClient:
         return self.recall_state()
 
     def find_like(self, like: str, limit: int) -> JsonMap:
-        self._do(self._house.recollection.open())  # a search that ends early would find nothing
+        self._do(self._house.recollection.open())  # a search before it is open would find nothing
         return {"alike": alike(self._do(self._house.recollection.like(like, limit)), JsonView.S3)}
 
     def make_token(
@@ -247,17 +247,17 @@ class InProcessClient:
     async def _hasten(self, task_id: TaskId) -> TaskId:
         task = await self._get(task_id)
         if task.status not in PAUSABLE:
-            await self._house.owner.run_now(task_id)  # raises, and says why not
+            await self._house.owner.run_now(task_id)  # raises if it is not possible
         since = await self._house.journal.last()
         if task.slot is not None:
-            # Of a series another task is run, before the engine may begin this one.
+            # For a series a new task runs, before the engine may start this one.
             begun = await self._house.owner.run_now(task_id)
             await self._work()
             return begun.id
         await self._work()
         if (await self._get(task_id)).status is Status.NEW:
             await self._ranked(task_id, since)
-        with suppress(IllegalMove):  # the engine was quicker, which is what was asked for
+        with suppress(IllegalMove):  # the engine was faster, which is fine
             await self._house.owner.run_now(task_id)
         return task_id
 

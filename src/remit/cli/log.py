@@ -36,10 +36,10 @@ def _emit(event: Event) -> None:
 
 
 class _Printer:
-    """One line for each event, and beneath it what somebody said; nothing is said twice."""
+    """Prints one line per event, and below it what was said, without repeating."""
 
     def __init__(self) -> None:
-        self._heard: Json = None  # the run that was heard while it thought
+        self._heard: Json = None  # the run whose progress was printed
 
     def __call__(self, event: Event) -> None:
         head, *rest = event_text.sentence(event).splitlines() or [""]

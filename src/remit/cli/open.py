@@ -41,5 +41,5 @@ def open_(
 
 
 def _has_screen() -> bool:
-    """Without one, a browser of the terminal would take it over."""
+    """Whether there is a display: without one, a text browser would take over the terminal."""
     return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _SCREENS)

@@ -9,27 +9,27 @@ from remit.model.task import Priority
 
 
 class MessageOrder(Struct, frozen=True, kw_only=True):
-    """Words that are to be read: they may ask for one task, for several or for none."""
+    """Words to be read: they may ask for one task, several or none."""
 
     text: str
     key: str  # the same key twice is the same tasks
     scheduled_for: datetime | None = None
     repeats: Repeats | None = None
     priority: Priority | None = None
-    dry_run: bool = False  # only say what would become of it
+    dry_run: bool = False  # only report the result
     wait: bool = False  # until the words are read, if a model reads them
 
 
 class CodeOrder(Struct, frozen=True):
-    """The code that is to be worked on."""
+    """The code to work on."""
 
     project: str
-    files: tuple[str, ...] = ()  # that will likely change
+    files: tuple[str, ...] = ()  # likely to change
     prd: str | None = None  # the requirements document, and after a # its story
 
 
 class TaskOrder(Struct, frozen=True, kw_only=True):
-    """A task that is to be taken as it is said, part by part."""
+    """A task given part by part."""
 
     text: str
     key: str  # the same key twice is the same task
@@ -40,10 +40,10 @@ class TaskOrder(Struct, frozen=True, kw_only=True):
     scheduled_for: datetime | None = None
     repeats: Repeats | None = None
     priority: Priority | None = None
-    code: CodeOrder | None = None  # work on a project, by a specialist
+    code: CodeOrder | None = None  # project work by a specialist
 
     def to_be_read(self, *, dry_run: bool, wait: bool = False) -> MessageOrder:
-        """The same, if the words themselves say what it is."""
+        """Return the order as a message whose words are read."""
         return MessageOrder(
             text=self.text,
             key=self.key,

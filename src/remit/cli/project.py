@@ -34,11 +34,11 @@ app = App(name="project")
 
 
 class _Plan(Struct, frozen=True):
-    """What would be written down of a project."""
+    """What would be written for a project."""
 
     name: str
     place: Path
-    detected: Mapping[str, str]  # what each activity is checked with, without a setting
+    detected: Mapping[str, str]  # the detected check of each activity
     commands: Sequence[Proposal]
     agents: Sequence[InstalledAgent]
     missing: Sequence[Proposal] = ()  # commands whose program is not installed
@@ -134,9 +134,9 @@ def _plan(settings: Settings, place: Path, name: str) -> _Plan:
 def _new(
     way: CheckCommand | MissingTool, activity: str, named: Sequence[Proposal]
 ) -> Sequence[Proposal]:
-    """What the files of a project name for an activity, beyond what is seen without a setting.
+    """Return what a project's files name for an activity, beyond what is detected.
 
-    A setting counts instead of what is seen, so that stands in it, too.
+    A setting replaces what is detected, so it includes that, too.
     """
     ours = [each for each in named if each.activity == activity]
     if isinstance(way, MissingTool):
@@ -173,7 +173,7 @@ def _agrees(question: str) -> bool:
 
 
 def _with_project(text: str, plan: _Plan, settings: Settings) -> str:
-    """The settings with one more project; refuse what could not be read afterwards."""
+    """Return the settings with one more project; refuse what could not be parsed afterwards."""
     agents = [each.name for each in plan.agents]
     lines = [f"\n[projects.{plan.name}]", f"path = {notation.dumps(str(plan.place))}"]
     lines += [f"specialists = {notation.dumps(agents)}"] if agents else []

@@ -13,7 +13,7 @@ from remit.model.ids import TaskId
 from remit.settings import DEFAULT_FILE, Settings, edit
 from remit.store.read_only import glance
 
-_LETTERS: Final = 8  # as few letters of an id may be typed; fewer are words
+_LETTERS: Final = 8  # letters of an id; fewer are read as words
 _COLOURS: Final = {"both": "green", "meaning": "cyan", "words": "dim"}
 
 app = App(name="recall")
@@ -95,7 +95,7 @@ def on(*, json: AsJson = False) -> int:
 
 
 def _meant(settings: Settings, like: str) -> str:
-    """The whole id of a task, if the words are the beginning of one."""
+    """Return the full id of a task, if the words are a prefix of one."""
     letters = like.strip().upper().removeprefix("TASK-")
     if len(letters) < _LETTERS or not letters.isalnum() or not any(map(str.isdigit, letters)):
         return like
@@ -128,6 +128,6 @@ def _show(settings: Settings, state: JsonMap, *, serves: bool, json: bool) -> No
 
 
 def _size(settings: Settings) -> int:
-    """What the index takes on the disk; a file with holes in it takes less than its length."""
+    """Return the index's size on disk; sparse files take less than their length."""
     files = (settings.home / "recall").rglob("*")
     return sum(each.stat().st_blocks * 512 for each in files if each.is_file())

@@ -88,7 +88,7 @@ def _no_night(settings: Settings) -> str:
 
 
 def _due(tx: Tx) -> datetime | None:
-    """When the nightly look comes next."""
+    """Return when the next nightly reflection is."""
     found = [
         each
         for each in tasks.of_agent(tx, REFLECT, _MOST)

@@ -20,7 +20,7 @@ from remit.settings import DEFAULT_FILE, Settings, rules
 from remit.store import home
 from remit.system.files import locked, write_atomic
 
-PATIENCE: Final = 5.0  # seconds for a Remit that is just starting, or just ending
+PATIENCE: Final = 5.0  # seconds for a Remit that is starting or ending
 NOBODY: Final = "No Remit runs here now; the work starts with `remit up`."
 _PAUSE: Final = 0.1
 _FIRST_FILES: Final = (
@@ -30,23 +30,23 @@ _FIRST_FILES: Final = (
 
 
 class RemitClient(Protocol):
-    """What the owner may do, whoever does it. What came of it is read from the file."""
+    """The owner's operations, wherever they run. Results are read from the file."""
 
     @property
     def serves(self) -> bool:
-        """Whether a Remit runs that will go on with the work by itself."""
+        """Whether a Remit runs that will continue the work."""
 
     def add(self, order: TaskOrder) -> TaskId: ...
 
     def hear(self, saying: MessageOrder) -> JsonMap:
-        """Have words read; what became of them is told as a receipt has it."""
+        """Have words read; return the receipt."""
 
     def decide(
         self, review: ReviewId, answer: ReviewAnswer, text: str | None, *, always: bool = False
     ) -> None: ...
 
     def later(self, review: ReviewId, hours: int) -> None:
-        """Put a question off for some hours; it comes back by itself."""
+        """Postpone a question for some hours; it comes back by itself."""
 
     def edit(self, task: TaskId, change: Edit) -> None: ...
 
@@ -59,7 +59,7 @@ class RemitClient(Protocol):
     def cancel(self, task: TaskId) -> None: ...
 
     def run(self, task: TaskId) -> TaskId:
-        """Start now; which task that is: of a series it is another one."""
+        """Start now; return the task, for a series a new one."""
 
     def delete(self, task: TaskId) -> None: ...
 
@@ -68,34 +68,34 @@ class RemitClient(Protocol):
     def vouch(self, task: TaskId) -> None: ...
 
     def order_series(self, series: SeriesId, verb: str, said: JsonMap) -> JsonMap:
-        """Pause, resume, end, skip, move or set a series; how it stands then."""
+        """Pause, resume, end, skip, move or set a series; return its state."""
 
     def look_back(self) -> TaskId:
-        """Look at what ended, now; which task does."""
+        """Start a reflection; return its task."""
 
     def revert_rules(self, change: int | None, *, force: bool) -> JsonMap:
-        """Take a change of the rules or guidelines back; what was changed by that."""
+        """Revert a change of the rules or guidelines; return what changed."""
 
     def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
-        """Say once and for all whether someone is written to; what holds now is told."""
+        """Set a permission; return what applies now."""
 
     def switch_on(self, channel: str) -> JsonMap:
-        """Use a channel again that was switched off; what came of it is told."""
+        """Switch a channel on again; return the result."""
 
     def sync_calendars(self) -> int:
-        """Look at every calendar now; how many accounts answered."""
+        """Ask every calendar now; return how many accounts answered."""
 
     def start_cue(self, name: str) -> JsonMap:
-        """Begin what came in and was kept; what became of it."""
+        """Start a stored cue; return what became of it."""
 
     def test_notice(self, way: str) -> JsonMap:
-        """Tell over one way that this is a test; what came of it."""
+        """Send a test notice over one way; return the result."""
 
     def recall_state(self) -> JsonMap:
-        """How the index of tasks stands."""
+        """Return the state of the index."""
 
     def rebuild_recall(self, told: Callable[[float], None]) -> JsonMap:
-        """Make the index anew, and return when it is; `told` hears what part of it is done."""
+        """Rebuild the index and wait for it; `told` gets the share that is done."""
 
     def turn_recall_off(self) -> JsonMap:
         """Delete the index, and keep none from now on."""
@@ -106,24 +106,24 @@ class RemitClient(Protocol):
     def make_token(
         self, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None
     ) -> JsonMap:
-        """A program's way in, with the secret that is shown once."""
+        """Create a program's token; the secret is returned once."""
 
     def revoke_token(self, token_id: str) -> JsonMap: ...
 
     def rest(self, watch: EventWatch, timeout: float | None) -> Task:
-        """Return when nothing more will happen to the task without its owner."""
+        """Return when nothing more will happen to the task without the owner."""
 
 
 @contextmanager
 def opened(settings: Settings, *, works: bool = False) -> Iterator[RemitClient]:
-    """Open the door; `works` says that tasks may have to be run in this process."""
+    """Open a client; `works`: tasks may have to run in this process."""
     furnish(settings)
     with ExitStack() as stack:
         yield _enter(settings, works, stack)
 
 
 def rehearse(settings: Settings, saying: MessageOrder) -> JsonMap:
-    """What would become of some words, with the book and the channels that are here."""
+    """Return what would become of some words, with the contacts and channels here."""
     if home.is_locked(settings.home):
         with opened(settings) as way:
             return way.hear(saying)
@@ -133,7 +133,7 @@ def rehearse(settings: Settings, saying: MessageOrder) -> JsonMap:
 
 
 def furnish(settings: Settings) -> None:
-    """Make the directory on first use, with settings that explain themselves."""
+    """Create the directory on first use, with commented settings."""
     with locked(settings.home):
         for name, text in _FIRST_FILES:
             if not (path := settings.home / name).exists():
@@ -142,7 +142,7 @@ def furnish(settings: Settings) -> None:
 
 
 def _enter(settings: Settings, works: bool, stack: ExitStack) -> RemitClient:
-    # Each way costs its own imports, so each is loaded when it is taken.
+    # Each client has its own imports, so it is loaded when it is used.
     until = clock.seconds() + PATIENCE
     while True:
         if not home.is_locked(settings.home):

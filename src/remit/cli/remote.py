@@ -141,7 +141,7 @@ class RemoteClient:
         return self._ask("POST", "/api/notices/test", {"way": way})
 
     def background(self) -> JsonMap:
-        """The loops of the running Remit, and how each is doing."""
+        """Return the loops of the running Remit, and their state."""
         return self._ask("GET", "/api/background")
 
     def recall_state(self) -> JsonMap:
@@ -179,13 +179,13 @@ class RemoteClient:
         return str(self._ask("POST", "/api/conversations", {})["id"])
 
     def say(self, talk: str, text: str) -> int:
-        """Say something in a conversation; which turn of it that is."""
+        """Add a turn to a conversation; return its number."""
         path, key = f"/api/conversations/{quote(talk, safe='')}/turns", unanswered.new_key()
         said = self._ask("POST", path, {"text": text}, key)
         return int(str(cast("JsonMap", said["turn"])["turnNumber"]))
 
     def rest(self, watch: EventWatch, timeout: float | None) -> Task:
-        """Look on until the task rests; the running Remit does the work."""
+        """Wait until the task rests; the running Remit does the work."""
         until = None if timeout is None else clock.seconds() + timeout
         gone = self._link.absence()
         while True:
@@ -214,7 +214,7 @@ class RemoteClient:
         *,
         repeatable: bool = True,
     ) -> JsonMap:
-        """Ask for something; what makes a task comes with a key that outlives this command."""
+        """Send a request; one that creates a task has a key that outlives this command."""
         text = None if body is None else json.dumps(body)
         if key is None:
             request = ClientRequest(method, path, text, unanswered.new_key(), repeatable)
@@ -231,7 +231,7 @@ class RemoteClient:
 
 
 def reach(home: Path, *, quiet: float = connection.QUIET_SECONDS) -> RemoteClient | str:
-    """The Remit that works in this directory, or why it cannot be spoken to."""
+    """Return the Remit of this directory, or why it cannot be reached."""
     link = connection.connect(home, quiet=quiet)
     return link if isinstance(link, str) else RemoteClient(home, link)
 

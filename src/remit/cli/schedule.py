@@ -262,7 +262,7 @@ def _order(text: str, verb: str, said: JsonMap, *, json: bool) -> int:
 
 
 def _meant(tx: Tx, text: str) -> SeriesId:
-    """The series that is meant by the first letters of its id, or by a task of it."""
+    """Return the series meant by a prefix of its id, or by one of its tasks."""
     kind = "task" if text.strip().lower().startswith("task-") else "ser"
     letters = find.letters_of(text, kind)
     fitting = series.ids_like(tx, f"ser-{letters}") if kind == "ser" else []

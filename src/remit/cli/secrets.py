@@ -17,7 +17,7 @@ from remit.errors import BadInput
 from remit.model.codec import Json
 from remit.store.secrets import MOST, Secrets, machine_ring
 
-_ONE_MORE: Final = 2  # the line's end, and one to see that there are too many
+_ONE_MORE: Final = 2  # the line end, and one to notice that there are too many
 
 app = App(name="secrets")
 
@@ -75,13 +75,13 @@ def _kept() -> Secrets:
 
 
 def value_of(name: str) -> str:
-    """What is given on the standard input, or typed unseen."""
+    """Return what is on stdin, or typed unseen."""
     if sys.stdin.isatty():
         return getpass(f"{name}: ")
     try:
         return sys.stdin.read(MOST + _ONE_MORE).removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
-        pass  # raised below, outside: the error carries what was read
+        pass  # raised below, outside: the error contains what was read
     raise BadInput(f"The value of {name} is no text; write it in UTF-8.", field="value")
 
 

@@ -38,7 +38,7 @@ def show(*ids: Ids, json: AsJson = False) -> int:
 
 
 def whole(tx: Tx, task_id: TaskId) -> JsonMap:
-    """Everything about a task, as published."""
+    """Return everything about a task, as published."""
     task, legs = tasks.get(tx, task_id), runs.of_task(tx, task_id)
     asked = reviews.of_task(tx, task_id)
     return {
@@ -51,7 +51,7 @@ def whole(tx: Tx, task_id: TaskId) -> JsonMap:
 
 
 def _put_away(task: Task) -> "JsonMap | None":
-    """Where code work lies that was put away with its worktree."""
+    """Return where code work was saved after its worktree was removed."""
     kept = _kept(task)
     return {"branch": kept.branch, "repository": kept.repo} if kept else None
 
@@ -175,7 +175,7 @@ def _print_decisions(settled: list[Review]) -> None:
 
 
 def project_of(task: Task) -> str:
-    """The project that is worked on, if one is."""
+    """Return the project that is worked on, if any."""
     who = task.assigned_agent or ""
     return who.removeprefix(PROJECT) if who.startswith(PROJECT) else ""
 

@@ -81,7 +81,7 @@ def _each(ids: tuple[str, ...], act: Callable[[RemitClient, TaskId], None], *, j
 def _start(
     ids: tuple[str, ...], begin: _Begin, *, wait: bool, timeout: float | None, json: bool
 ) -> int:
-    """Set tasks to work; wait for them if asked to, or if nobody else would do the work."""
+    """Start tasks; wait for them on request, or if no other process would do the work."""
     tally = CommandTally(house_settings.load(), json)
     found = _found(ids, tally)
     if not found:

@@ -15,7 +15,7 @@ from remit.cli import clock, out
 from remit.cli.out import StyledText
 from remit.errors import Unreachable
 
-GENERATED: Final = "cli:"  # a key that the owner gave is used as it is
+GENERATED: Final = "cli:"  # a key given by the owner is used as it is
 KEPT_SECONDS: Final = 3600
 _FOLDER: Final = "unanswered"
 
@@ -26,7 +26,7 @@ def new_key() -> str:
 
 @contextmanager
 def key_for(home: Path, request: str, key: str) -> Iterator[str]:
-    """The key to send a request under; it is kept if no answer comes."""
+    """Yield the key for a request; it is stored if no answer comes."""
     if not key.startswith(GENERATED):
         yield key
         return

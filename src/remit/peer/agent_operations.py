@@ -42,7 +42,7 @@ _OPEN: Final = tuple(status for status in Status if status not in TERMINAL)
 
 
 class AgentOrder(Struct, frozen=True, kw_only=True):
-    """Work that an agent entrusts; the same key again is the same task."""
+    """Work that an agent asks for; the same key again is the same task."""
 
     text: str
     key: str
@@ -51,19 +51,19 @@ class AgentOrder(Struct, frozen=True, kw_only=True):
     recipient: str | None = None
     scheduled_for: datetime | None = None
     priority: Priority | None = None
-    session: SessionId | None = None  # of a task of its own that it goes on with
+    session: SessionId | None = None  # of one of its own tasks that it continues
 
 
 class AgentTaskView(Struct, frozen=True):
-    """A task as another agent may see it: how it stands and what came of it, not how."""
+    """A task as another agent may see it: status and result, not how it was done."""
 
     task: Task
     asked: Review | None
-    url: str  # where a person decides, or looks
+    url: str  # where a person decides or looks
 
     @property
     def deliverable(self) -> str | None:
-        """What passed the gate and was sent; None before that, whatever has been written."""
+        """The text that passed the gate and was sent; None before that."""
         if self.task.status is not Status.COMPLETED:
             return None
         sent = [each for each in self.task.delivery if each.status is DeliveryStatus.SENT]
@@ -72,14 +72,14 @@ class AgentTaskView(Struct, frozen=True):
 
     @property
     def waits(self) -> bool:
-        """Whether nothing goes on before the owner has decided."""
+        """Whether it waits for the owner's decision."""
         return self.task.status is Status.NEEDS_REVIEW or (
             self.asked is not None and not self.task.ended
         )
 
     @property
     def sentence(self) -> str:
-        """How it stands, for a reader."""
+        """Its state, for a reader."""
         if self.waits:
             return f"It waits for its owner, who decides here: {self.url}"
         if self.task.status is Status.FAILED:
@@ -88,7 +88,7 @@ class AgentTaskView(Struct, frozen=True):
 
 
 class AgentOperations:
-    """Where one agent is heard. `wide` says whether `read` opens what others entrusted, too."""
+    """The operations of one agent. `wide`: whether `read` shows tasks of others, too."""
 
     def __init__(self, house: App, peer: CallerAccess, url: str, *, wide: bool) -> None:
         self._house = house
@@ -97,7 +97,7 @@ class AgentOperations:
         self._wide = wide and peer.reads
 
     async def entrust(self, order: AgentOrder) -> AgentTaskView:
-        """Take work on, durably; what is the owner's to decide stays his."""
+        """Create a task durably; the owner's decisions stay the owner's."""
         self._peer.check(Scope.WRITE)
         if not 1 <= len(order.key) <= MOST_KEY:
             raise BadInput(f"A key has 1 to {MOST_KEY} characters, not {len(order.key)}.")
@@ -125,12 +125,12 @@ class AgentOperations:
         return await self.look(task.id)
 
     async def look(self, name: str) -> AgentTaskView:
-        """One task; what this agent may not see is not there."""
+        """Return one task; one that this agent may not see is not found."""
         task_id = ids.task_id(name)
         return self._seen(*await self._house.db.read(self._find, task_id))
 
     async def page(self, wanted: AgentTaskFilter) -> list[AgentTaskView]:
-        """Tasks, newest first: its own, or all of them if it may read."""
+        """Return tasks, newest first: its own, or all if it may read."""
         self._needs_any()
         if not 1 <= wanted.limit <= MOST_SHOWN + 1:
             raise BadInput(f"limit must lie between 1 and {MOST_SHOWN}.", field="limit")
@@ -141,13 +141,13 @@ class AgentOperations:
         return [self._seen(*each) for each in found]
 
     async def count(self, wanted: AgentTaskFilter) -> int:
-        """How many of its own there are, counted as far as `MOST_COUNTED`."""
+        """Return how many of its own there are, counted up to `MOST_COUNTED`."""
         self._needs_any()
         asked = replace(wanted, limit=MOST_COUNTED)
         return await self._house.db.read(agent_tasks.count, self._peer.prefix, asked)
 
     async def search(self, words: str, limit: int) -> list[AgentTaskView]:
-        """Tasks with these words in them, then those that are about the same in others."""
+        """Return tasks with these words, then similar ones."""
         self._peer.check(Scope.READ)
         if not words.strip():
             raise BadInput("Say at least one word to look for.", field="query")
@@ -163,13 +163,13 @@ class AgentOperations:
         return found[:limit]
 
     async def log(self, name: str, after: int, limit: int) -> list[Event]:
-        """What happened to a task, in order: for who may read."""
+        """Return a task's events in order; needs `read`."""
         self._peer.check(Scope.READ)
         seen = await self.look(name)
         return await self._house.db.read(events.of_task, seen.task.id, after, limit)
 
     async def cancel(self, name: str) -> AgentTaskView:
-        """Have a task end; one that has ended raises `Conflict`."""
+        """Cancel a task; one that has ended raises `Conflict`."""
         self._peer.check(Scope.WRITE)
         seen = await self.look(name)
         if seen.task.ended:
@@ -182,7 +182,7 @@ class AgentOperations:
         return AgentTaskView(task, asked, f"{self._url}/tasks/{task.id}")
 
     def _find(self, tx: Tx, task_id: TaskId) -> _Found:
-        """A task that it may know of; what it may not, and what is not there, are told alike."""
+        """Return a visible task; an invisible one is reported like a missing one."""
         task, asked = agent_tasks.looked_at(tx, task_id)
         if task.deleted_at is not None or not (self._wide or self._peer.owns(tx, task)):
             raise NotFound("task", task_id)
@@ -200,7 +200,7 @@ class AgentOperations:
 
 
 async def check_room(house: App, peer: CallerAccess) -> None:
-    """Refuse one more, if so many of an agent's tasks are open; by whatever door they came."""
+    """Refuse a new task if the agent has too many open ones, by any protocol."""
     still = AgentTaskFilter(statuses=_OPEN, limit=MOST_OPEN)
     if await house.db.read(agent_tasks.count, peer.prefix, still) >= MOST_OPEN:
         sentence = f"{peer.name} has {MOST_OPEN} open tasks here; let some of them end first."
@@ -219,7 +219,7 @@ def _asked(tx: Tx, found: list[Task]) -> list[_Found]:
 
 
 def _digest(key: str) -> str:
-    """A key of any letters as a name that can be kept."""
+    """Return a key as a name that can be stored."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 
