@@ -3,7 +3,7 @@
     ✓ STEP 2: compared the prices          ticks work item 2
 
 A marker counts at the start of a line, outside code blocks and outside the deliverable. It only
-ever ticks: what a line says moves nothing and sends nothing.
+ticks an item: no line of a reply moves a task or sends anything.
 """
 
 import re

@@ -5,8 +5,8 @@
     409 {"id": "3EB0…"}                          this id was sent before (if it knows ids)
     4xx {"error": "…"}                           it was not sent
 
-A bridge that sends under the id it is given knows a message again: the same id twice is one
-message. One that assigns its own ids cannot look one up; the delivery stays in doubt.
+A bridge that sends under the given id recognises a message: the same id twice is one message. One
+that assigns its own ids cannot look one up; the delivery stays unknown.
 """
 
 import re

@@ -80,7 +80,7 @@ def add(
     block = "\n".join([f"\n[calendars.{name}]", *lines, ""])
     remit_client.furnish(settings)
     path = settings.home / "settings.toml"
-    _with_account(path.read_text(encoding="utf-8"), block, path)  # before a password is asked for
+    _with_account(path.read_text(encoding="utf-8"), block, path)  # before a password is asked
     if user:
         kept_in(settings).put(secret, value_of(f"Password of {user}"))
     edit.rewrite(path, lambda text: _with_account(text, block, path))

@@ -1,12 +1,11 @@
 """The gate: finds the one deliverable of a reply, or says why there is none.
 
-The gate finds the one deliverable of a reply, or says why there is none. When it is not sure, it
-holds the task for its owner; it never guesses, never cuts, and never mends. It reads each
-character a bounded number of times, whatever the input.
+When it is not sure, it holds the task for the owner; it never guesses, shortens or repairs a text.
+It reads each character a bounded number of times, whatever the input.
 
-    hidden      what a reader cannot see
-    pair        the tags: exactly one pair, to the letter, and no example
-    decline     empty to the eye, or NONE in any spelling
+    hidden      invisible characters
+    pair        the tags: exactly one pair, spelt exactly, and no example
+    decline     a text that looks empty, or NONE in any spelling
     leak        our instructions, markers and ids; a model's markup
     secret      keys and passwords
     eye         how a text looks, for all of these

@@ -9,8 +9,8 @@
   policy: {whatsapp: allow, email: ask}
   quiet: ["22:00-07:00", sunday]
 
-The `address` is where a message goes; the `id` is what incoming ones are known by. Whoever has the
-role `owner` is the owner, and his addresses are where he reads.
+The `address` is where a message goes; the `id` identifies incoming ones. The contact with the role
+`owner` is the owner.
 """
 
 from collections.abc import Collection, Mapping, Sequence

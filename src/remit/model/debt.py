@@ -1,10 +1,10 @@
 """Test debt: files whose tests failed need extra checks for a while.
 
-    book = failed(Book(), ("src/cart.py",), now)
+    book = failed(DebtBook(), ("src/cart.py",), now)
     alive(book, now)                    # what still counts
     asked(book, ("src/cart.py",), now)  # the criteria it adds
 
-Only time lowers a debt. Nobody who works on a file can.
+Only time reduces a debt; work on the file does not.
 """
 
 from collections.abc import Sequence

@@ -21,26 +21,26 @@ _DAY = timedelta(days=1)
 
 
 class NoticeMoment(Struct, frozen=True):
-    """How things stand at the moment something is told."""
+    """The situation when a notice is decided."""
 
     now: datetime
-    here: str | None  # where the owner has just spoken
-    digested: date | None  # the day whose digest went out last
-    listens: bool = True  # whether a browser asked to be told
+    here: str | None  # where the owner has just written
+    digested: date | None  # the day of the last digest
+    listens: bool = True  # whether a browser subscribed to push
 
 
 class NoticeRules(Struct, frozen=True):
-    """What the owner wants. His wishes are asked for each time: he may change them."""
+    """The owner's notice rules; read each time, because they may change."""
 
     wishes: Callable[[], NoticeSettings]
     quiet: QuietHours | None
     zone: tzinfo
-    channels: Collection[str]  # that he can be written to by
+    channels: Collection[str]  # channels that reach the owner
 
     def posts(
         self, news: NoticeKind, task: Task | None, stands: NoticeMoment
     ) -> tuple[PlannedNotice, ...]:
-        """Every way that something is told, and when."""
+        """Return every way to send a notice, and when."""
         wanted = self.wishes().ways(news)
         at_once = [way for way in wanted if way != DIGEST]
         elsewhere = any(way != CONVERSATION for way in at_once)
@@ -58,7 +58,7 @@ class NoticeRules(Struct, frozen=True):
         return tuple(found)
 
     def next_digest(self, now: datetime, digested: date | None) -> datetime:
-        """When the next one is due: on a day that had none yet."""
+        """Return when the next digest is due: on a day without one."""
         day, at = now.astimezone(self.zone).date(), self.wishes().morning
         while _moment(day, at, self.zone) <= now or (digested is not None and day <= digested):
             day += _DAY
@@ -77,7 +77,7 @@ class NoticeRules(Struct, frozen=True):
 
 
 def _has(task: Task | None, news: NoticeKind, way: str) -> bool:
-    """Whether the owner has got the result itself that way: then he need not hear of it."""
+    """Whether the owner already got the result itself on this way."""
     if task is None or news is not NoticeKind.DONE:
         return False
     sent = (each for each in task.delivery if each.status is DeliveryStatus.SENT)
@@ -85,6 +85,6 @@ def _has(task: Task | None, news: NoticeKind, way: str) -> bool:
 
 
 def _moment(day: date, at: time, zone: tzinfo) -> datetime:
-    """On a day that has no such hour, the hour after; on one that has it twice, the first."""
+    """Return a wall time as a moment: in a gap the hour after, of two the first."""
     local = datetime.combine(day, at, zone)
     return datetime.fromtimestamp(local.timestamp(), tz=UTC)

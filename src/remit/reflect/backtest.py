@@ -11,11 +11,11 @@ _OWNER: Final = "owner"
 
 
 class BacktestResult(Struct, frozen=True):
-    """How many past tasks were tried, and how many would be ranked otherwise."""
+    """How many past tasks were tested, and how many would be ranked differently."""
 
     seen: int
     changed: int
-    as_said: int = 0  # of those: now as the owner himself had said
+    as_said: int = 0  # of those: now as the owner had set it
 
     @property
     def sentence(self) -> str:
@@ -30,7 +30,7 @@ def run(
     before: Callable[[Task], Priority],
     after: Callable[[Task], Priority],
 ) -> BacktestResult:
-    """Rank every task by the rules as they are and as they would be."""
+    """Rank every task by the current and by the new rules."""
     seen = changed = as_said = 0
     for task in tasks:
         seen += 1

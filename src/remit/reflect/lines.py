@@ -13,22 +13,22 @@ from msgspec import Struct
 from remit.errors import BadInput
 from remit.model.codec import from_json, line_of, to_json
 
-MOST_TEXT: Final = 500  # characters of what was asked, and of what came of it
-MOST_LINE: Final = 20_000  # of a line that is read
+MOST_TEXT: Final = 500  # characters of the request, and of the result
+MOST_LINE: Final = 20_000  # characters of a line that are read
 
 
 class ShownMessage(Struct, frozen=True):
-    """A message that the owner was shown before it went out, and how he let it go."""
+    """A message the owner saw before it was sent, and what the owner changed."""
 
-    had: tuple[str, ...]  # what stood in it, by its kind: a greeting, bullets
-    kept: tuple[str, ...]  # what of that he left in
+    had: tuple[str, ...]  # its parts by kind: a greeting, bullets
+    kept: tuple[str, ...]  # the parts the owner kept
     words: int
-    left: int  # words, as it went out
+    left: int  # words, as sent
     edited: bool
 
 
 class ReflectionLine(Struct, frozen=True, kw_only=True):
-    seq: int  # the place in the journal where the task ended: no task has two lines for one end
+    seq: int  # the journal place of the task's end: one line per end
     task: str
     at: datetime
     status: str
@@ -46,7 +46,7 @@ class ReflectionLine(Struct, frozen=True, kw_only=True):
     verified: str | None  # pass, fail, pending; None if nothing was checked
     tokens: int
     cents: int
-    late: int | None  # seconds between when it was due and when it began; None if it never began
+    late: int | None  # seconds between due and start; None if it never began
 
 
 def write(reflection: ReflectionLine) -> str:
@@ -54,7 +54,7 @@ def write(reflection: ReflectionLine) -> str:
 
 
 def read(line: str) -> ReflectionLine | None:
-    """A line as it was written; what is torn, forged or of another time is None."""
+    """Parse a line; None if it is broken or of another version."""
     if len(line) > MOST_LINE:
         return None
     try:

@@ -18,8 +18,8 @@ from remit.model.task import Priority, Taint, Task
 from remit.reflect.lines import ReflectionLine
 from remit.reflect.statistics import MOST_NAMED, ReflectedTask
 
-MOST: Final = 3  # suggestions that are looked at
-LEAST_NAMED: Final = 3  # tasks that must speak for one
+MOST: Final = 3  # suggestions that are read
+LEAST_NAMED: Final = 3  # tasks needed as evidence
 _MOST_TOLD: Final = 60  # tasks
 _MOST_TEXT: Final = 200
 _LONGEST: Final = 20_000  # characters of an answer
@@ -47,7 +47,7 @@ class SuggestedLesson(Struct, frozen=True):
 
 
 def suggestion_prompt(seen: Sequence[ReflectedTask], guidelines: str) -> str:
-    """What the model is shown, beside its rules."""
+    """Return the prompt, besides its rules."""
     mine = [each for each in seen if is_mine(each.task)][-_MOST_TOLD:]
     others = sum(not is_mine(each.task) for each in seen)
     lines = [_line(each.line, each.task) for each in mine]
@@ -69,7 +69,7 @@ def is_mine(task: Task) -> bool:
 
 
 def read(answer: str, seen: Sequence[ReflectedTask]) -> tuple[list[Lesson], int]:
-    """The lessons in an answer, and how many suggestions were none."""
+    """Return the lessons in an answer, and how many suggestions were invalid."""
     mine = {each.line.task: each.task for each in seen if is_mine(each.task)}
     suggested = list(_suggestions(answer))
     found = [each for said in suggested[:MOST] if (each := _lesson(said, mine))]
@@ -124,7 +124,7 @@ def _lesson(said: SuggestedLesson | None, mine: Mapping[str, Task]) -> Lesson | 
 
 
 def _rule(said: SuggestedLesson, why: str, tasks: Collection[Task]) -> Lesson | None:
-    """A rule about a word that stands in the titles of the tasks that are named."""
+    """Return a rule about a word in the titles of the named tasks."""
     word = " ".join(said.word.split())
     if not _WORD.fullmatch(word):
         return None

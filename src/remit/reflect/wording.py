@@ -14,9 +14,9 @@ EMOJI: Final = "emoji"
 EXCLAMATION: Final = "exclamation"
 HEADINGS: Final = "headings"
 
-_MOST: Final = 100_000  # characters that are looked at
-_SHORT: Final = 8  # words of a line that greets or closes
-_LAST: Final = 3  # lines among which a closing stands
+_MOST: Final = 100_000  # characters that are read
+_SHORT: Final = 8  # words of a greeting or closing line
+_LAST: Final = 3  # lines that may contain a closing
 _GREETS: Final = re.compile(
     r"(?:hi|hello|hey|dear|good (?:morning|afternoon|evening|day)|greetings"
     r"|hallo|liebe[rs]?|sehr geehrte[rs]?|guten (?:morgen|tag|abend)|servus|moin"
@@ -38,7 +38,7 @@ _WORD: Final = re.compile(r"\w+(?:['’-]\w+)*")
 
 
 def kinds(text: str) -> tuple[str, ...]:
-    """What stands in a text, in a fixed order."""
+    """Return the kinds of parts in a text, in a fixed order."""
     shown = text[:_MOST]
     return tuple(name for name, there in _KINDS.items() if there(shown))
 
@@ -56,7 +56,7 @@ def _greets(text: str) -> bool:
 
 def _closes(text: str) -> bool:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    last = lines[1:][-_LAST:]  # one line alone is what matters, and no closing
+    last = lines[1:][-_LAST:]  # a single line is the message itself, no closing
     return any(_CLOSES.match(line) and count(line) <= _SHORT for line in last)
 
 

@@ -5,7 +5,7 @@
     number_id = "106540352242922"
     token = "whatsapp_token"          # the name of a secret, never its value
 
-What is secret stands here by its name alone; `remit secrets set NAME` keeps what it stands for.
+A secret is given by its name only; `remit secrets set NAME` stores its value.
 """
 
 import re
@@ -27,13 +27,13 @@ class WhatsAppLine(Struct, frozen=True, kw_only=True):
 
     number_id: str
     token: str
-    app_secret: str = ""  # without it nothing that comes in is believed
+    app_secret: str = ""  # without it no incoming call is accepted
     verify_token: str = ""
-    owner: str = ""  # your own number, in digits alone
+    owner: str = ""  # your own number, digits only
     template: str = ""
     language: str = "en"
     template_parameters: tuple[str, ...] = ("{text}",)  # one for each variable of its body
-    template_limit: int = 1024  # characters of the text that it takes
+    template_limit: int = 1024  # characters of the text it accepts
     url: str = "https://graph.facebook.com/v25.0"
     aliases: tuple[str, ...] = ()
 
@@ -43,7 +43,7 @@ class WhatsAppLine(Struct, frozen=True, kw_only=True):
 
 
 class BridgeLink(Struct, frozen=True, kw_only=True):
-    """A program with a linked device; it has a token only if you gave it one."""
+    """A program with a linked device; it has a token only if you set one."""
 
     url: str
     token: str = ""
@@ -57,7 +57,7 @@ class BridgeLink(Struct, frozen=True, kw_only=True):
 
 
 class EmailSettings(Struct, frozen=True, kw_only=True):
-    """An account that letters go out by; with `imap_host` doubts are looked up in its mailbox."""
+    """A mail account for sending; with `imap_host` unknown sends are looked up in its mailbox."""
 
     host: str
     sender: str
@@ -72,10 +72,10 @@ class EmailSettings(Struct, frozen=True, kw_only=True):
     imap_host: str = ""
     imap_port: int = 993
     imap_security: str = "tls"
-    imap_user: str = ""  # else the same user and password
+    imap_user: str = ""  # default: the same user and password
     imap_password: str = ""
     sent_folders: tuple[str, ...] = ()
-    filed_within: int = 0  # minutes in which it files every letter that it takes; 0: not every one
+    filed_within: int = 0  # minutes within which it files every accepted letter; 0: not every one
     aliases: tuple[str, ...] = ()
 
     @property
@@ -84,16 +84,16 @@ class EmailSettings(Struct, frozen=True, kw_only=True):
 
 
 class WebhookSettings(Struct, frozen=True, kw_only=True):
-    """A program that is told, by a signed event. `secret` is the name of what it is signed with."""
+    """A program that gets signed events. `secret` is the name of the signing secret."""
 
     url: str
     secret: str
-    private: bool = False  # it may lie on this machine or in your own network
+    private: bool = False  # it may be on this machine or in your own network
     source: str = "urn:remit"
     aliases: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"HookOut(secret={self.secret!r})"  # many a url is a secret itself
+        return f"HookOut(secret={self.secret!r})"  # many URLs are secrets themselves
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -101,7 +101,7 @@ class WebhookSettings(Struct, frozen=True, kw_only=True):
 
 
 class AppriseTargets(Struct, frozen=True, kw_only=True):
-    """Places that Apprise writes to: each by a name, with the name of the secret that leads there.
+    """Apprise targets: each name has the name of the secret with its address.
 
     `owner` is the one that is you.
     """
@@ -125,7 +125,7 @@ KINDS: Final[Mapping[str, type[Chosen]]] = {
     "webhook": WebhookSettings,
     "apprise": AppriseTargets,
 }
-# What the owner calls a kind; a bridge is a way to WhatsApp too.
+# What the owner calls a kind; a bridge is WhatsApp too.
 CALLED: Final[Mapping[type[Chosen], str]] = {
     WhatsAppLine: "whatsapp",
     BridgeLink: "whatsapp",
@@ -136,12 +136,12 @@ CALLED: Final[Mapping[type[Chosen], str]] = {
 
 
 def kind_of(chosen: Chosen) -> str:
-    """The word for a channel's kind in the settings."""
+    """Return the settings' word for a channel's kind."""
     return next(word for word, kind in KINDS.items() if isinstance(chosen, kind))
 
 
 def read(value: object, where: str) -> Mapping[str, Chosen]:
-    """All channels of the settings; what is wrong is named with its place."""
+    """Parse all channels; errors name their place."""
     if not isinstance(value, Mapping):
         sentence = f"channels in {where} must be a table of channels."
         raise BadInput(sentence, field="channels")
@@ -196,7 +196,7 @@ def _check(chosen: Chosen, where: str) -> None:
 
 
 def _refuse_doubles(found: Mapping[str, Chosen], where: str) -> None:
-    """Two channels that answer to one name would make every message to it a guess."""
+    """Refuse two channels with the same name or alias."""
     seen: dict[str, str] = {}
     for name, chosen in found.items():
         for word in {name, *(alias.strip().casefold() for alias in chosen.aliases)}:

@@ -15,14 +15,14 @@ _TABLE: Final = re.compile(r"\s*\[")
 
 
 def put(path: Path, table: str, values: Mapping[str, Value], default: str = "") -> None:
-    """Write values of one table; a file that cannot be changed so is left as it is."""
+    """Write values of one table; a file that cannot be changed safely is left as it is."""
     rewrite(path, lambda text: written(text, table, values), default)
 
 
 def rewrite(path: Path, change: Callable[[str], str], default: str = "") -> None:
-    """Replace the file by what `change` makes of its text, at one stroke.
+    """Replace the file atomically by what `change` makes of its text.
 
-    No other command of ours changes it meanwhile. What `change` raises leaves it as it was.
+    No other command of ours changes it meanwhile. If `change` raises, the file stays.
     """
     with locked(path.parent):
         text = path.read_text(encoding="utf-8") if path.exists() else default
@@ -30,7 +30,7 @@ def rewrite(path: Path, change: Callable[[str], str], default: str = "") -> None
 
 
 def written(text: str, table: str, values: Mapping[str, Value]) -> str:
-    """The text with these values in it, and read back to be sure of it."""
+    """Return the text with these values, verified by parsing it."""
     lines = text.splitlines()
     head = re.compile(rf"\s*\[{re.escape(table)}\]\s*(#.*)?")
     at = next((n for n, line in enumerate(lines) if head.fullmatch(line)), None)
@@ -45,7 +45,7 @@ def written(text: str, table: str, values: Mapping[str, Value]) -> str:
 
 
 def _set(lines: list[str], head: int, key: str, literal: str) -> None:
-    """In the line that says it now, or the one that shows the default, or a new one."""
+    """Set it in its current line, in the line with the default, or in a new one."""
     after = (n for n in range(head + 1, len(lines)) if _TABLE.match(lines[n]))
     end = next(after, len(lines))
     for mark in ("", r"#\s*"):
@@ -65,7 +65,7 @@ def _literal(value: Value) -> str:
 
 
 def _check(text: str, changed: str, table: str, values: Mapping[str, Value]) -> None:
-    """Nothing but these values may be different."""
+    """Check that only these values differ."""
     wanted = {
         key: list(value) if isinstance(value, tuple) else value for key, value in values.items()
     }

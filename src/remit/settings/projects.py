@@ -39,7 +39,7 @@ class ProjectSettings(Struct, frozen=True, kw_only=True):
 
     @property
     def argvs(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-        """The commands for each activity, in words."""
+        """The commands of each activity, as arguments."""
         return {
             name: tuple(tuple(cast("list[str]", each)) for each in _each(said))
             for name, said in self.commands.items()
@@ -47,7 +47,7 @@ class ProjectSettings(Struct, frozen=True, kw_only=True):
 
     @property
     def lines(self) -> Mapping[str, tuple[str, ...]]:
-        """Who does work of a kind, by the kind."""
+        """Who does work of a kind, by kind."""
         return {kind: tuple(cast("list[str]", names)) for kind, names in self.chains.items()}
 
 
@@ -70,7 +70,7 @@ def _wrong(found: ProjectSettings) -> tuple[tuple[bool, str], ...]:
 
 
 def _each(said: Json) -> list[Json]:
-    """The commands in a setting: it is one, or a list of several."""
+    """Return the commands in a setting: one, or a list."""
     several = isinstance(said, list) and said and all(isinstance(each, list) for each in said)
     return cast("list[Json]", said) if several else [said]
 

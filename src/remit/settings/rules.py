@@ -7,12 +7,12 @@ from typing import Final
 from remit.errors import BadInput
 from remit.system.files import write_atomic
 
-PRIORITY: Final = "rules/priority.yml"  # in the home, and as the owner knows it
+PRIORITY: Final = "rules/priority.yml"  # in the home, and the owner's name for it
 _PACKAGED: Final = "priority.yml"
 
 
 def text(path: Path, called: str, most: int) -> str | None:
-    """The text of a file, or a little more than `most` letters of it; None if there is none."""
+    """Return a file's text, at most slightly more than `most` characters; None if missing."""
     try:
         with path.open(encoding="utf-8") as file:
             return file.read(most + 1)
@@ -24,7 +24,7 @@ def text(path: Path, called: str, most: int) -> str | None:
 
 
 def furnish(home: Path) -> None:
-    """Put the rules that come with Remit where their owner finds them; his own stay."""
+    """Write the built-in rules where the owner finds them, unless a file exists."""
     path = home / PRIORITY
     if path.exists():
         return

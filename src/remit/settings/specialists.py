@@ -70,7 +70,7 @@ def _wrong(found: SpecialistSettings) -> tuple[tuple[bool, str], ...]:
 
 
 def _lent(found: SpecialistSettings) -> tuple[tuple[bool, str], ...]:
-    """What is wrong with what it is lent of the machine."""
+    """Yield what is wrong with its permissions."""
     lends = bool(found.reads or found.writes or found.network)
     places = [*found.reads, *found.writes]
     vague = [each for each in places if not _is_place(each)]

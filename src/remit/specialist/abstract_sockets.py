@@ -1,8 +1,8 @@
 """Hides abstract Unix sockets of this machine from a program that may use the network.
 
-Such sockets have no file: who shares the network shares them, whatever else a sandbox shuts off. A
-session bus or a display may listen on one. Linux 6.12 and newer can scope them by Landlock; for
-that this file is run as a script, by itself, and becomes the program that it is given:
+Such sockets have no file: a program that shares the network can reach them, whatever else a sandbox
+blocks. A session bus or a display may listen on one. Linux 6.12 and newer can hide them with
+Landlock; for that this file runs as a script and replaces itself with the given program:
 
     python -I -S abstract_sockets.py /usr/bin/bwrap …
 """

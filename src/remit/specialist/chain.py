@@ -9,7 +9,7 @@
 | verification failed | the same, at most three fixes for any one criterion, then another   |
 | the same error twice from one specialist | another, whatever it was                       |
 
-Nobody who gave up is asked a second time.
+A specialist that gave up is not asked again.
 """
 
 import re

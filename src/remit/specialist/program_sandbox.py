@@ -1,12 +1,13 @@
 """A sandbox around a specialist's program: it sees its folder, and little else.
 
-    wrap = Cage("aider", Leave(network=True, writes=(Path("~/.aider"),)), home=…, sees=…)
+    leave = SandboxPermissions(network=True, writes=(Path("~/.aider"),))
+    wrap = ProgramSandbox("aider", leave, home=…, sees=…)
 
-It may write its worktree, a home of its own, and what the owner listed. It reads the system, the
-program itself with the files that its words name, and what the owner listed; nothing of his home,
-of Remit's directory, or of other work. The home lies where the owner's does, so that what he lends
-is found in its place; it is empty when a task begins and goes with the worktree, so no task leaves
-anything for another. What it does with git ends in a copy of what git keeps about this worktree.
+It may write its worktree, a home of its own, and what the owner listed. It may read the system, the
+program with the files its arguments name, and what the owner listed; nothing else of the owner's
+home, of Remit's directory, or of other work. Its home has the owner's path, so that listed files
+are in their usual place; it is empty when a task begins and is removed with the worktree. What it
+does with git stays in a copy of this worktree's git data.
 """
 
 import errno

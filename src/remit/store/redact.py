@@ -1,11 +1,11 @@
 """Removes secrets from what people and machines will read: logs, errors, events.
 
     hide = Redactor()
-    hide.learn("s3cr3t-of-the-house")
-    hide("It said s3cr3t-of-the-house.")        # "It said …."
+    hide.learn("s3cr3t-of-remit")
+    hide("It said s3cr3t-of-remit.")        # "It said …."
 
-What was learnt goes whichever way it is written, and so do longer pieces of it. What was not learnt
-goes if it looks like a key; `known` leaves that out, for texts where words are the owner's own.
+A learnt value is removed in every encoding, and so are longer pieces of it. An unknown value is
+removed if it looks like a key; `known` does not do that, for texts in the owner's words.
 """
 
 import base64

@@ -1,11 +1,11 @@
 """An HTTP client for addresses that somebody else may have chosen; never the own network.
 
-    place = await find("https://hooks.example.com/in")      # Place, or why not
+    place = await find("https://hooks.example.com/in")      # or why not
     async with open_client(place) as client: ...
 
-The name is looked up once, every address behind it is checked, and the client speaks to these very
-addresses and to nothing else, with the name in its Host line and its handshake. So a name that
-answers otherwise the next time is never asked a next time. No redirects, no proxies.
+The name is resolved once, every address is checked, and the client connects only to these
+addresses, with the name in the Host header and the TLS handshake. So a name that resolves
+differently later (DNS rebinding) has no effect. No redirects, no proxies.
 """
 
 import asyncio

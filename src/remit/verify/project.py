@@ -1,10 +1,10 @@
 """How a project's work is checked: from the settings, else project.json, else detected.
 
     ways = read(place, given={"lint": (("make", "lint"),)}, environ=os.environ)
-    ways.of("lint")         # Way(("make", "lint"), "the settings")
+    ways.of("lint")         # CheckCommand(("make", "lint"), "the settings")
 
-`project.json` and all that a way is detected from are read at the commit that the work began from,
-where there is one: whoever does the work cannot change how it is checked.
+`project.json`, and everything that detection reads, come from the commit that the work began from,
+if there is one, so the work cannot change how it is checked.
 """
 
 import json

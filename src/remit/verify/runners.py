@@ -1,8 +1,8 @@
 """Test runners: how each is recognised, started, limited to files, and read.
 
-`{report}` is where a run leaves its report, `{files}` the test files to run or, where none are
-chosen, the words that mean all of them. `{pattern}` and `{regex}` are a name of tests as one word,
-which is left out where there is none.
+`{report}` is the path of a run's report, `{files}` the test files to run or, if none are chosen,
+the arguments that mean all of them. `{pattern}` and `{regex}` are a test name as one argument,
+which is left out if there is none.
 """
 
 import re

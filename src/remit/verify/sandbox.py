@@ -2,13 +2,13 @@
 
     sandbox = Sandbox()
     match await sandbox.run(("pytest", "-q"), ground):
-        case Ended(code, output, report): ...
-        case Refused(why): ...
+        case SandboxResult(code, output, report): ...
+        case SandboxRefusal(why): ...
 
-Inside there is no network, no home, no environment but a fixed few names, and a system that is only
-read. The workspace is a copy in memory: it is laid out anew for each run and is gone with it, so
-nothing that runs can change the owner's files, leave something behind, or prepare the ground for
-the next check. Where no sandbox can be had the answer is `SandboxRefusal`, never a run without one.
+Inside there is no network, no home, only a few fixed environment variables, and a read-only system.
+The workspace is a copy in memory, made for each run and removed with it, so a run cannot change the
+owner's files, leave something behind, or influence the next check. Without a sandbox the answer is
+`SandboxRefusal`, never an unprotected run.
 """
 
 import asyncio

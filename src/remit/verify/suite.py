@@ -1,12 +1,12 @@
 """Runs the tests as they were before the work, then as the work left them.
 
-1. The test files that the change concerns, where there are few of them: a quick no.
-2. The whole suite with the tests as they were, and without new ones. Its tests are compared with
-   those of the base commit, which is run once and kept: what failed before is told and held against
-   nobody, and what ran before has to run.
+1. The test files that the change concerns, if there are few: a quick failure.
+2. The whole suite with the original tests and without new ones. Its results are compared with those
+   of the base commit, which runs once and is cached: earlier failures are reported but do not
+   count, and every test that ran before must run.
 3. The whole suite as the work left it.
 
-A test that fails is run once more, on the work and on the base, before it counts.
+A failing test runs once more, on the work and on the base, before it counts.
 """
 
 import asyncio

@@ -4,8 +4,8 @@
     sending
     {"sent": true, "trail": [200]}
 
-In `trail` stands each request by how it ended: a status, 0 if no byte of it left, -1 if no answer
-came. Whatever Apprise prints or logs goes nowhere: it may hold keys.
+`trail` lists how each request ended: a status, 0 if no byte was sent, -1 if no answer came.
+Whatever Apprise prints or logs is discarded, because it may contain keys.
 """
 
 import importlib

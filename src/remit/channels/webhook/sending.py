@@ -1,15 +1,15 @@
 """The webhook channel: the text as a signed event, delivered at least once.
 
     POST {url}
-    webhook-id: dlv-01JZ…                       the same at every try: who gets it twice can tell
+    webhook-id: dlv-01JZ…                       the same at every attempt: a receiver sees repeats
     webhook-timestamp: 1772442000
     webhook-signature: v1,base64(HMAC-SHA256(secret, "id.timestamp.body"))
     {"specversion": "1.0", "id": "dlv-01JZ…", "type": "remit.delivery.v1", …}
 
-Signed as Standard Webhooks says, packed as CloudEvents 1.0 says. The same parcel is the same bytes
-at every try; only the timestamp and with it the signature are new. A 2xx is a yes, and nothing else
-is. 410 says that nobody listens there any more: then the hook is off, over every restart, and what
-is meant for it waits until the owner switches it on again.
+Signed after Standard Webhooks, packed as CloudEvents 1.0. A parcel has the same bytes at every
+attempt; only the timestamp and the signature change. Only a 2xx is a success. 410 means that the
+receiver is gone: the hook is switched off, also across restarts, and its deliveries wait until the
+owner switches it on again.
 """
 
 import base64
