@@ -1,4 +1,4 @@
-"""No test here measures time: on a busy machine an example may take as long as it takes."""
+"""No test here measures time: an example may take as long as a busy machine needs."""
 
 from hypothesis import settings
 

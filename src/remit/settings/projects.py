@@ -31,7 +31,7 @@ class ProjectSettings(Struct, frozen=True, kw_only=True):
     path: str
     specialists: tuple[str, ...] = ()
     chains: dict[str, Json] = field(default_factory=dict)  # each a list of specialists
-    commands: dict[str, Json] = field(default_factory=dict)  # each a list of words, or of such
+    commands: dict[str, Json] = field(default_factory=dict)  # one command each, or several
     flaky: tuple[str, ...] = ()
     prompt_for_advisory: bool = False
     time_limit: int = 600  # seconds for one check
