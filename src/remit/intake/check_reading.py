@@ -190,7 +190,7 @@ class _Check(Struct, frozen=True):
     def _content(
         self, made: CheckedTask, task: ReadTask, send: ReadSend, person: Contact | Question
     ) -> str | None:
-        """The owner's own text, to the letter; what is not in the message is work."""
+        """Return the owner's exact text; what is not in the message is work."""
         words = [send.to_words] if send.to_words else []
         made.marks += [
             MarkedSpan(s, ClauseOutcome.DELIVERY) for each in words for s in self._first(each)

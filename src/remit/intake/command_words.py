@@ -79,7 +79,7 @@ def _assigned(draft: Draft, names: Collection[str]) -> Draft:
 
 
 def named_command(text: str, names: Collection[str]) -> str | None:
-    """The command that some words ask to run, if that is all they ask; the name to the letter."""
+    """Return the command that some words ask to run, if that is all they ask; its exact name."""
     words = [bare for word in text.split() if (bare := _bare(word))]
     while words and words[-1].casefold() in _POLITE:
         words.pop()

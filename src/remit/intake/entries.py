@@ -21,7 +21,7 @@ _Span = tuple[int, int]  # lines, the last one not in it
 
 
 def put(path: Path, entry: ContactEntry) -> ContactEntry:
-    """Put someone in; whoever is in already gets what is new. Return the entry as it stands."""
+    """Add a contact; an existing one gets what is new. Return the entry."""
     with locked(path.parent):
         raw = _read(path)
         before = parse(raw)

@@ -279,7 +279,7 @@ def _names_end(group: UnitGroup, words: MessageWords) -> bool:
 
 
 class _Clock(Struct, frozen=True):
-    """From when times are reckoned; a missing hour is taken as `usual` if only the owner waits."""
+    """The base of times; a missing hour is taken as `usual` if only the owner waits."""
 
     now: datetime
     zone: ZoneInfo

@@ -135,7 +135,7 @@ class ModelReader:
 def prompt(
     text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext | None = None
 ) -> str:
-    """What the model is told: what never changes, then the channels, the people, the clock."""
+    """Return the prompt: what never changes, then the channels, the people, the clock."""
     local = now.astimezone(zone)
     return "\n".join(
         (

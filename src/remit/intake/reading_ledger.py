@@ -127,7 +127,7 @@ def _fate(
 
 
 def _bag(draft: Draft) -> frozenset[str]:
-    """Every word that a task holds for whoever works on it; a ready text is read by nobody."""
+    """Return every word that a task holds for its worker; a ready text does not count."""
     if not draft.work:
         return frozenset()
     texts = (draft.title, draft.instructions, *(item.description for item in draft.work))

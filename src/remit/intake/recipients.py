@@ -78,7 +78,7 @@ class ContactBook:
         return ContactBook(self.owner, self.channels, self.contacts, home, self.assistant)
 
 
-# What people call ways out that this house may not have: named, they are asked about.
+# Channels that may not be set up here: named, they are asked about.
 ELSEWHERE: Final[Phrases[str]] = Phrases(
     {
         "telegram": "telegram",

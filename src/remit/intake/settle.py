@@ -242,7 +242,7 @@ def _texts(asked: AnsweredQuestion) -> dict[str | None, str] | None:
 
 
 def _written(asked: AnsweredQuestion, text: Callable[[Delivery], str]) -> SettledTask:
-    """Put the owner's own text into what waited for it, to the letter."""
+    """Put the owner's exact text into what waited for it."""
     waits = [(each.channel, each.recipient) for each in asked.gap.waits if each.id is None]
     alone = len(asked.task.delivery) == 1 and not asked.gap.waits
     sent = tuple(

@@ -69,7 +69,7 @@ _VERBS: Final = {
 class TextLead(StrEnum):
     """How a text is led in."""
 
-    LETTER = "letter"  # "saying …": to the letter
+    LETTER = "letter"  # "saying …": exactly
     STATEMENT = "statement"  # "that …"
     DOING = "doing"  # "to …"
     TOPIC = "topic"  # "about …"

@@ -52,7 +52,7 @@ class UnitGroup(Struct):
 
     @property
     def waits_for_limit(self) -> bool:
-        """Whether the owner is told when something is so: "if it rains, tell me"."""
+        """Whether the owner is told when something happens: "if it rains, tell me"."""
         rest = self.units[1:]
         kinds = (UnitKind.DELIVER, UnitKind.REMIND)
         bare = rest and all(each.kind in kinds and each.text is None for each in rest)

@@ -152,7 +152,7 @@ def _led_time(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 
 def _excluded(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
-    """Take "but not to Bob": he does not get it."""
+    """Take "but not to Bob": that person does not get it."""
     comma = at + 1 if words.keys[at] == "," else at
     led = phrases_in_all("conditions", "not_to").at(words.keys, comma)
     if led is None or not order.people:

@@ -17,7 +17,7 @@ _LAST_MINUTE: Final = 59
 
 
 class ClockTime(Struct, frozen=True):
-    """`dial`: read off a dial of twelve hours, and nobody line which half of the day."""
+    """A time of day. `dial`: on a twelve-hour dial, without saying which half of the day."""
 
     hour: int
     minute: int = 0

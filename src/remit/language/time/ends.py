@@ -31,7 +31,7 @@ class RepeatCount(Struct, frozen=True):
 
 
 class UnclearEnd(Struct, frozen=True):
-    """An end was line, and nobody can resolve_time it."""
+    """An end was named that cannot be resolved."""
 
 
 End: TypeAlias = Day | RelativeTime | RepeatCount | UnclearEnd

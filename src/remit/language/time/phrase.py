@@ -44,7 +44,7 @@ class TimePhrase(Struct, frozen=True):
 
     @property
     def is_exact(self) -> bool:
-        """Whether a moment can be reckoned from it."""
+        """Whether a moment can be computed from it."""
         return bool(self.clocks or self.now or self.ahead) or self._is_often
 
     @property

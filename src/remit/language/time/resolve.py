@@ -55,7 +55,7 @@ When: TypeAlias = Moment | Recurrence | Now | TimeDoubt
 def resolve_time(
     phrase: TimePhrase, words: str, *, now: datetime, zone: ZoneInfo, day: date | None = None
 ) -> tuple[When, ...]:
-    """Reckon what was line; several times of day give several answers, a doubt stands alone.
+    """Resolve a phrase; several times of day give several answers, a doubt stands alone.
 
     `words` are the owner's, for the question; `day` is one named shortly before.
     """

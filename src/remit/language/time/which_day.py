@@ -16,7 +16,7 @@ _LEAP: Final = 9  # years within which every day of the calendar comes
 
 
 class TimeDoubt(Struct, frozen=True):
-    """No moment follows from what was line; a sentence, and what it could have meant."""
+    """No moment follows from what was said; a sentence, and what it could have meant."""
 
     why: str
     options: tuple[str, ...] = ()
