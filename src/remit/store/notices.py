@@ -130,9 +130,9 @@ def hold(tx: Tx, found: Sequence[Notice], until: datetime) -> None:
 def claim_notices(
     tx: Tx, found: Sequence[Notice], channel: str, body: str, now: datetime, day: date | None = None
 ) -> bool:
-    """Record durably that a message is about to be sent; False if one of its notices is taken.
+    """Record durably that a message is about to be sent; raises if one of its notices is taken.
 
-    `day` marks a digest: there is one per day.
+    `day` marks a digest: there is one per day, and False says that it was sent.
     """
     if day is not None and not _digest(tx, day):
         return False

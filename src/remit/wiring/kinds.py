@@ -11,7 +11,7 @@ from remit.wiring.proof import papers_of
 
 
 def kinds(settings: Settings) -> Callable[[ProjectSettings], Collection[str]]:
-    """Return the kinds of work of a project: the critics of its rules, advice, and text."""
+    """Return a function that gives a project's kinds of work: its critics, advice, and text."""
 
     def known(project: ProjectSettings) -> Collection[str]:
         try:

@@ -66,7 +66,7 @@ class ImapConnection:
         self._imap: _Imap | None = None
 
     def open(self) -> None:
-        """Connect, log in, and open the folder read-only."""
+        """Connect and log in."""
         box = self._box
         password = box.password()
         if not password:
