@@ -1,8 +1,8 @@
-"""What every test may rely on: a loop for a test that is a coroutine, and no keys of anyone.
+"""Shared by every test: an event loop for coroutine tests, and no API keys.
 
-A property holds however long a busy machine takes to try it, so no example has a deadline. The gate
-(`.ci/run`) tries the same examples every time: what it says of a commit, it says again. `make test`
-and `make soak` look for others.
+Property tests have no deadline, because a busy machine may be slow. The gate (`.ci/run`) tries the
+same examples every time, so its result is reproducible. `make test` and `make soak` look for
+others.
 """
 
 import asyncio
@@ -32,12 +32,12 @@ settings.register_profile(
 )
 settings.load_profile("house")
 
-# Whoever starts the tests in the background has interrupts ignored, and so would have every program
-# that is tried: each is to hear them, as at a terminal.
+# Tests started in the background would ignore interrupts, and so would every program under test:
+# each must receive them, as at a terminal.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-# No test talks to a vendor: whatever keys this machine has, the tests do not know them.
+# No test talks to a vendor: remove this machine's keys.
 for _name in [name for name in os.environ if name.endswith(("_API_KEY", "_BASE_URL"))]:
     del os.environ[_name]
 
@@ -50,8 +50,8 @@ if "FAKED_CLOCK" not in os.environ:
     time.tzset()
 
 
-# Every commit waits for the disk, and the tests commit a hundred thousand times: where there is
-# memory enough, their folders are there.
+# Every commit waits for the disk, and the tests commit a hundred thousand times: if there is enough
+# memory, their folders are in memory.
 MEMORY = Path("/dev/shm")  # noqa: S108 - pytest makes a folder of its own in it
 NEEDED_BYTES = 4 * 1024**3
 RUNS_PROGRAMS = MEMORY.is_dir() and not os.statvfs(MEMORY).f_flag & os.ST_NOEXEC
@@ -61,7 +61,7 @@ if RUNS_PROGRAMS and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).fr
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep all that is imported, and 15,000 tests, out of every later sweep for garbage."""
+    """Keep all imports and 15,000 tests out of later garbage collections."""
     gc.disable()
     try:
         return (yield)

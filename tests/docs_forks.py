@@ -1,4 +1,4 @@
-"""The `remit` of a page that is played: it is forked, so that no command imports all anew."""
+"""The `remit` of a played docs page: it is forked, so that no command imports everything anew."""
 
 import json
 import os
@@ -13,9 +13,9 @@ from typing import Final
 
 from tests import forks
 
-# What `remit` is in a page that is played: a process that has imported everything is forked, told
-# the words, the folder and the environment, and given the streams. Only `remit up` is a fresh one:
-# it goes on after its page, and is ended by its process group.
+# What `remit` is on a played page: a process that has imported everything is forked and gets the
+# arguments, folder, environment and streams. Only `remit up` is a fresh one: it outlives its page,
+# and is ended by its process group.
 REMIT: Final = """\
 #!/bin/sh
 case "$1" in
@@ -38,10 +38,10 @@ os._exit(code)
 
 
 class Forker:
-    """Answers each `remit` of a shell with a process that is forked."""
+    """Answers each `remit` of a shell with a forked process."""
 
     def __init__(self) -> None:
-        self._folder = TemporaryDirectory(prefix="remit-")  # the address of a socket must be short
+        self._folder = TemporaryDirectory(prefix="remit-")  # a socket's address must be short
         self.door = Path(self._folder.name) / "door"
         self._listens = socket.socket(socket.AF_UNIX)
         self._listens.bind(str(self.door))

@@ -1,4 +1,4 @@
-"""Draws a console block as it looks in a terminal: one SVG that loads nothing from elsewhere."""
+"""Draws a console block as in a terminal: one SVG that loads nothing from elsewhere."""
 
 import re
 from collections.abc import Iterator

@@ -1,9 +1,9 @@
-"""Plays the console blocks of a page in a real shell, and compares loosely what it shows.
+"""Plays the console blocks of a page in a real shell, and compares the output loosely.
 
-A block in ```console is played. A line that starts with `$ ` is typed (`> ` goes on with it), the
-rest is what must be shown: ids, times, ports and paths may differ, `…` alone on a line stands for
-any lines, at the end of a line for its rest. The blocks of a page are one session. A block under
-the remark `<!-- first terminal -->` goes on in the background.
+A block in ```console is played. A line that starts with `$ ` is typed (`> ` continues it), the rest
+is the expected output: ids, times, ports and paths may differ, `…` alone on a line stands for any
+lines, at the end of a line for its rest. The blocks of a page are one session. A block under the
+remark `<!-- first terminal -->` runs in the background.
 """
 
 import os
@@ -27,7 +27,7 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 PATIENCE: Final = 100.0
 ELLIPSIS: Final = "…"
 
-# What a reader waits for, a test does not; what he is quick enough for, a busy machine is not.
+# A test need not wait like a reader; and a busy machine is slower than one.
 HASTE: Final = {"--in 1m": "--in 40s"}
 LEISURE: Final = {"seconds: 3\n": "seconds: 8\n"}
 
@@ -128,7 +128,7 @@ def blocks(page: Path) -> list[Block]:
 
 
 def differences(wanted: Sequence[str], shown: Sequence[str]) -> str | None:
-    """What is not as it should be, in a sentence; None if all is."""
+    """Return what differs, in a sentence; None if nothing."""
     try:
         list(pairs(wanted, shown))
     except AssertionError as error:
@@ -137,7 +137,7 @@ def differences(wanted: Sequence[str], shown: Sequence[str]) -> str | None:
 
 
 def pairs(wanted: Sequence[str], shown: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Each line that must be shown with the one that was."""
+    """Yield each expected line with the shown one."""
     rest, skips = [line for line in shown if line.strip()], False
     for line in (line for line in wanted if line.strip()):
         if line.strip() == ELLIPSIS:
@@ -159,7 +159,7 @@ def _alike(wanted: str, shown: str) -> bool:
 
 
 def _trimmed(wanted: Sequence[str], shown: Sequence[str]) -> list[str]:
-    """What was shown, left out where the page leaves out; whole, if it cannot be told where."""
+    """Return the output, shortened where the page is; whole, if that is unclear."""
     if ELLIPSIS not in wanted:
         return list(shown)
     try:
@@ -171,7 +171,7 @@ def _trimmed(wanted: Sequence[str], shown: Sequence[str]) -> list[str]:
 
 
 def masked(line: str) -> str:
-    """The line without what differs from run to run."""
+    """Return the line without what differs between runs."""
     for pattern, mask in _MASKS:
         line = pattern.sub(mask, line)
     return line.strip()
@@ -179,10 +179,10 @@ def masked(line: str) -> str:
 
 @dataclass
 class Terminal:
-    """One shell, in a folder that looks like a checkout; learns which id stands for which."""
+    """One shell, in a folder that looks like a checkout; learns which id is which."""
 
     folder: Path
-    played: bool = True  # else it is recorded, as it goes for a reader
+    played: bool = True  # otherwise it is recorded, as a reader sees it
     port: int = field(default_factory=free_port)
     _ids: dict[str, str] = field(default_factory=dict)
     _behind: list[subprocess.Popen[bytes]] = field(default_factory=list)
@@ -226,11 +226,11 @@ class Terminal:
             self._forker.close()
 
     def play(self, block: Block) -> None:
-        """Type what a block types; raises AssertionError where it shows something else."""
+        """Type a block's commands; raises AssertionError for different output."""
         for command, wanted in block.turns:
             shown = self._shown(block, command, wanted)
             until = time.monotonic() + PATIENCE if command == "remit ls" else 0.0
-            while time.monotonic() < until and differences(wanted, shown):  # work goes on meanwhile
+            while time.monotonic() < until and differences(wanted, shown):  # work continues
                 time.sleep(0.05)
                 shown = self._shown(block, command, wanted)
             try:
@@ -240,7 +240,7 @@ class Terminal:
                 raise AssertionError(f"line {block.line}, $ {command}: {error}\n{told}") from None
 
     def record(self, block: Block) -> str:
-        """Type what a block types; return the block as it went, in full patience."""
+        """Type a block's commands; return the block as it went, at full length."""
         went: list[str] = []
         for command, wanted in block.turns:
             shown = self._shown(block, command, wanted)
@@ -252,7 +252,7 @@ class Terminal:
         return "".join(f"{line.rstrip()}\n" for line in went)
 
     def type(self, command: str) -> list[str]:
-        """Do as typed; `$?` is kept for whoever asks for it next."""
+        """Run a command; `$?` is kept for the next one."""
         ends = 'code=$?; printf "\\n\\037\\n"; (exit $code)'
         self._in.write(f"(exit ${{code:-0}})\n{{ {command}\n}} </dev/null\n{ends}\n")
         self._in.flush()
@@ -275,7 +275,7 @@ class Terminal:
         return self.type(command)
 
     def _rest(self) -> None:
-        """Wait until nothing goes on: for that a reader is told to sleep a while."""
+        """Wait until nothing runs: where a reader is told to sleep a while."""
         end = time.monotonic() + PATIENCE
         path = self.folder / ".remit" / "agent.db"
         with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as store:
@@ -283,16 +283,16 @@ class Terminal:
                 time.sleep(0.05)
 
     def _told(self, shown: Sequence[str]) -> list[str]:
-        """What was shown, as if the checkout were in ~/remit and the port the usual one."""
+        """Return the output as if the checkout were in ~/remit and the port the default."""
         text = "\n".join(shown).strip("\n").replace(str(self.folder), "~/remit")
         text = text.replace(str(Path(sys.executable).parent), "~/remit/.venv/bin")
-        # A secret is one even if it is used up.
+        # A used-up secret is still a secret.
         text = re.sub(r"(sign-in\?code=|remit_)[\w-]{43}", r"\1…", text)
         text = re.sub(r"remit-[0-9a-f]{20}\.localhost", "remit-….localhost", text)
         return text.replace(f":{self.port}", ":7316").splitlines()
 
     def _start(self, command: str, wanted: Sequence[str]) -> list[str]:
-        """Go on in the background, once all that must be shown is shown."""
+        """Run in the background, once all expected output was shown."""
         log = self.folder / f"terminal-{len(self._behind)}.log"
         with log.open("wb") as file:
             environment = self._environment(self.folder / "bin")
@@ -314,7 +314,7 @@ class Terminal:
         return log.read_text().splitlines()
 
     def _learn(self, found: Sequence[tuple[str, str]]) -> None:
-        """Remember which id of the page is which of this run; one is one, each time."""
+        """Remember which id of the page is which of this run."""
         for wanted, shown in found:
             for theirs, ours in zip(ID.findall(wanted), ID.findall(shown), strict=True):
                 known = self._ids.setdefault(theirs, ours)
@@ -326,7 +326,7 @@ class Terminal:
         plain = {key: value for key, value in os.environ.items() if not key.startswith("REMIT_")}
         path = os.pathsep.join([str(tools), str(Path(sys.executable).parent), plain["PATH"]])
         told = {"PATH": path, "HOME": str(self.folder), "REMIT_SERVER_PORT": str(self.port)}
-        quiet = {"REMIT_CALENDAR_OWN": "false"}  # its port is one, and many run here at once
+        quiet = {"REMIT_CALENDAR_OWN": "false"}  # its port is fixed, and many run here at once
         return plain | told | quiet | {"NO_COLOR": "1", "TZ": "UTC"}
 
     @property

@@ -70,19 +70,19 @@ def _run(name: str, library: Path, arguments: list[str]) -> int:
 
 
 def variables() -> tuple[str, ...]:
-    """What a program must be given to have the same clock: nothing, unless the clock is faked."""
+    """Return the variables a program needs to have the same clock: none, unless it is faked."""
     return VARIABLES if "FAKED_CLOCK" in os.environ else ()
 
 
 def set_clock(test: str) -> None:
-    """Set the clock of this process, and of those it starts, to shortly before a moment."""
+    """Set the clock of this process and its children to shortly before a moment."""
     name = os.environ.get("FAKED_CLOCK")
     if name is not None and "FAKETIME" in os.environ:
         os.environ["FAKETIME"] = _offset(name, test, float(os.environ["FAKETIME"]))
 
 
 def _offset(name: str, test: str, current: float) -> str:
-    """All tests of a file have one moment, because programs that they share keep their clock."""
+    """Return one moment for all tests of a file, because programs they share keep their clock."""
     moments = CLOCKS[name][1]
     chosen = moments[zlib.crc32(test.partition("::")[0].encode()) % len(moments)]
     moment = datetime.fromisoformat(chosen).replace(tzinfo=UTC)

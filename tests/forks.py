@@ -1,4 +1,4 @@
-"""Processes of our own program at the price of a fork: real ones, with a pid, a life and a death.
+"""Processes of our own program at the price of a fork: real ones, with pid, exit code and signals.
 
 process = forks.start("-m", "remit.cli.main", "ls", env={"REMIT_HOME": str(home)})
 out, err = process.communicate(timeout=30)
@@ -44,7 +44,7 @@ _READ_AT_START: Final = ("PYTHON", "LC_", "LANG", "COVERAGE_PROCESS")
 
 
 class Process:
-    """A process that was forked; asked, heard and ended like one of `subprocess`."""
+    """A forked process with the interface of `subprocess`."""
 
     def __init__(self, args: tuple[str, ...], line: socket.socket, pipes: "_Pipes") -> None:
         self.args = args
@@ -54,7 +54,7 @@ class Process:
         self.pid = _told(line)
 
     def poll(self) -> int | None:
-        """The exit code, or None while it lives; that of a signal is negative."""
+        """Return the exit code, or None while it lives; that of a signal is negative."""
         return self._ended(0)
 
     def wait(self, timeout: float | None = None) -> int:
@@ -66,7 +66,7 @@ class Process:
     def communicate(
         self, words: str | None = None, timeout: float | None = None
     ) -> tuple[str, str]:
-        """Say all, hear all, and wait for its end."""
+        """Write all, read all, and wait for its end."""
         end = None if timeout is None else time.monotonic() + timeout
         said: dict[str, str] = {}
         threads = [
@@ -113,7 +113,7 @@ def start(  # noqa: PLR0913 - all that a process is given
 ) -> Started:
     """Start `python *words` here, or in `cwd`; the words begin with a path or with -m.
 
-    A fresh one has an interpreter of its own, and so has one whose environment speaks to it.
+    A fresh one has its own interpreter, and so has one whose environment affects the interpreter.
     """
     if fresh or _at_start(env) != _at_start(_plain()):
         return subprocess.Popen(
@@ -137,7 +137,7 @@ def start(  # noqa: PLR0913 - all that a process is given
 def run(
     *words: str, env: Mapping[str, str], stdin: str, timeout: float, fresh: bool = False
 ) -> tuple[int, str, str]:
-    """Start one, say `stdin`, and return how it ended and what it said."""
+    """Run one with this `stdin`; return its exit code and output."""
     pipe = subprocess.PIPE
     process = start(*words, env=env, stdin=pipe, stdout=pipe, stderr=pipe, fresh=fresh)
     try:

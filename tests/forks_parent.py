@@ -41,7 +41,7 @@ PROGRAMS: Final = ("remit.cli.main", "tests.engine.channels_worker", "tests.engi
 
 @dataclass(frozen=True)
 class Order:
-    """What a child is to be."""
+    """What a child shall be."""
 
     words: list[str]
     env: dict[str, str]
@@ -60,12 +60,12 @@ def load() -> None:
         importlib.import_module(name)
     _read_a_message()
     gc.collect()
-    gc.freeze()  # pages that the collector does not touch need not be copied
+    gc.freeze()  # pages that the collector does not touch are not copied
     assert threading.active_count() == 1, "a thread does not survive a fork"
 
 
 def _read_a_message() -> None:
-    """Have the tables of words made that are made once a process."""
+    """Build the word tables that are made once per process."""
     book = ContactBook(Contact("me"), (ChannelName("dashboard", "dashboard"),))
     read_plainly("Send Anna the news every day at 8", now=START, zone=ZoneInfo("UTC"), book=book)
     find_standing_wish("Never write to Anna after 8", book)
@@ -98,7 +98,7 @@ def serve(line: socket.socket) -> tuple[Order, list[int]] | None:
 
 
 def become(order: Order, streams: list[int]) -> None:
-    """Be what was ordered, as if just started."""
+    """Become what was ordered, as if just started."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -126,9 +126,9 @@ def become(order: Order, streams: list[int]) -> None:
 
 
 def _end(code: object) -> None:
-    """End as an interpreter does, but leave all that was imported to the kernel.
+    """End as an interpreter does, but leave all imports to the kernel.
 
-    To free it takes longer than most commands: it is shared with the parent until it is touched.
+    Freeing them takes longer than most commands: they are shared with the parent until touched.
     """
     if code is not None and not isinstance(code, int):
         sys.exit(str(code))
@@ -166,7 +166,7 @@ def _stream(number: int, like: TextIO) -> TextIO:
 def _forked(
     order: Order, descriptors: list[int], living: dict[int, int]
 ) -> tuple[Order, list[int]] | None:
-    """In the child, what it is to be; in the parent nothing."""
+    """Return the order in the child; None in the parent."""
     *streams, tell = descriptors
     if (pid := os.fork()) == 0:
         os.close(tell)
@@ -179,7 +179,7 @@ def _forked(
 
 
 def _bury(living: dict[int, int], alarm: int) -> None:
-    """Say of every child that has ended how it did."""
+    """Report the exit of every child that has ended."""
     with suppress(BlockingIOError):
         os.read(alarm, 4096)
     while living:
@@ -195,7 +195,7 @@ def _bury(living: dict[int, int], alarm: int) -> None:
 def _read(line: socket.socket) -> tuple[Order, list[int]] | None:
     head, descriptors, _, _ = socket.recv_fds(line, HEAD.size, 4)
     if len(head) < HEAD.size:
-        return None  # whoever ordered has gone
+        return None  # whoever ordered is gone
     (length,) = HEAD.unpack(head)
     return Order(**json.loads(line.recv(length, socket.MSG_WAITALL))), list(descriptors)
 

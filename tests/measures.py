@@ -1,4 +1,4 @@
-"""The measures of the code, printed by `make house`: sizes, doubled names, equal lines, words."""
+"""The measures of the code, printed by `make house`: sizes, duplicate names, equal lines."""
 
 import ast
 import sys
@@ -13,7 +13,7 @@ EQUAL_LINES = 6
 
 
 def public_classes(folder: Path) -> dict[str, list[str]]:
-    """The places of every public top-level class under a folder, by name."""
+    """Return the places of every public top-level class under a folder, by name."""
     places = defaultdict(list)
     for path in sorted(folder.rglob("*.py")):
         for node in _tree(path).body:
@@ -23,7 +23,7 @@ def public_classes(folder: Path) -> dict[str, list[str]]:
 
 
 def doubled_names(classes: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The names that more than one class has, with their places."""
+    """Return the names that more than one class has, with their places."""
     return {name: places for name, places in sorted(classes.items()) if len(places) > 1}
 
 
@@ -38,7 +38,7 @@ def long_functions(folder: Path) -> list[str]:
 
 
 def equal_pairs(files: Iterable[Path]) -> int:
-    """How many pairs of places share six or more equal lines; a longer stretch counts once."""
+    """Return how many pairs of places share six or more equal lines; longer ones count once."""
     windows = defaultdict(list)
     for number, path in enumerate(files):
         lines = [line for line in map(str.strip, _text(path).splitlines()) if len(line) > 1]
@@ -54,7 +54,7 @@ def equal_pairs(files: Iterable[Path]) -> int:
 
 
 def measures() -> Iterator[tuple[str, int]]:
-    """Each measure with its number, in the order of the table."""
+    """Yield each measure with its number, in the order of the table."""
     source = ROOT / "src"
     modules = sorted(source.rglob("*.py"))
     classes = public_classes(source)

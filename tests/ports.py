@@ -1,8 +1,7 @@
-"""A port that is free, and stays so until whoever it is for listens on it.
+"""A port that is free, and stays so until it is used.
 
-One that the system picks is out of our hands as soon as it is let go of: the next connection of any
-process on this machine may get it. These lie where the system never picks, and no two processes of
-the tests are given the same one.
+A port the system picks is lost as soon as it is released: any process on this machine may get it.
+These are where the system never picks, and no two test processes get the same one.
 """
 
 import socket
@@ -15,9 +14,9 @@ _MANY: Final = 10_000  # Linux picks from 32768 on, others from 49152 on
 
 
 def free_port() -> int:
-    """A number that is ours until this process ends."""
+    """Return a number that is ours until this process ends."""
     for port in count(_FIRST):
-        # Nobody here speaks UDP: who holds the number there holds it.
+        # Nothing here uses UDP: holding the number there reserves it.
         held = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
             assert port < _FIRST + _MANY, "no port is free"

@@ -1,4 +1,4 @@
-"""A world whose database is put back to a backup while its clock goes on."""
+"""A world whose database is restored to a backup while its clock goes on."""
 
 from pathlib import Path
 
@@ -21,5 +21,5 @@ async def restore(world: World, saved: Path) -> HeldTasks:
 
 
 async def asked(world: World) -> list[Review]:
-    """The open questions about what may have run before the restore."""
+    """Return the open questions about what may have run before the restore."""
     return [each for each in await world.waiting() if each.about == RESTORED]

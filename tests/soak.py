@@ -1,6 +1,6 @@
 """How long the tests try: `make test` is short, `make soak` (REMIT_SOAK=1) tries everything.
 
-What a long test promises is promised in `make test` as well, by a shorter test: fewer rounds, fewer
+What a long test checks is checked in `make test` as well, by a shorter test: fewer rounds, fewer
 examples, or one representative of each kind.
 """
 
@@ -85,5 +85,5 @@ def examples(most: int) -> int:
 
 
 def first_of(cases: Sequence[T], count: int = 1) -> list[object]:
-    """Parameters of a test: the first few in `make test`, all of them in `make soak`."""
+    """Return test parameters: the first few in `make test`, all of them in `make soak`."""
     return [*cases[:count], *(pytest.param(case, marks=only_in_soak) for case in cases[count:])]

@@ -1,4 +1,4 @@
-"""The spine on a stage: brain, channels, store and time are played, the order is real."""
+"""The real spine with fake brain, channels, store and time."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ BOARD = Delivery("dashboard", id=DeliveryId("dlv-board"))
 
 
 class NoRecall(SessionRecall):
-    """Nothing is like this one."""
+    """Finds no similar task."""
 
     def __init__(self) -> None:
         pass
@@ -43,7 +43,7 @@ class NoRecall(SessionRecall):
 
 @dataclass
 class Stage:
-    """The spine with everything around it played."""
+    """The spine with fakes around it."""
 
     memory: MemorySteps
     brain: Brain
@@ -61,7 +61,7 @@ class Stage:
         return await run(rooms, self.memory)
 
     async def asks(self, reason: Reason) -> Review:
-        """Go on until the owner is asked, and check for what."""
+        """Run until the owner is asked, and check the reason."""
         outcome = await self.go()
         assert isinstance(outcome, Wait), outcome
         assert outcome.review.reason is reason

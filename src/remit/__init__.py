@@ -1,3 +1,3 @@
-"""Remit: work entrusted to an agent, proven, and sent exactly once."""
+"""Remit runs tasks for AI agents: it checks the work and sends each result at most once."""
 
 __version__ = "0.1.0"

@@ -1,14 +1,14 @@
 """Every error Remit raises on purpose, sorted by who must act.
 
 RemitError
-├── BadInput            the caller sent something we cannot read; change it
+├── BadInput            the caller sent something invalid; change it
 │   └── KeyReused       an Idempotency-Key came back with another body
-├── NotFound            the caller named something that is not here
-├── Conflict            the caller came too late, or asks for what may not be
-│   ├── IllegalMove     a task was asked to become what it may not become
+├── NotFound            the caller named something that does not exist
+├── Conflict            not possible in the current state
+│   ├── IllegalMove     a task may not move to that status
 │   ├── AlreadyDecided  somebody answered this review before
-│   └── Changed         it is no longer as the caller saw it
-├── Failed              a step did not work out; the engine decides what follows
+│   └── OutOfDate       it changed since the caller saw it
+├── StepFailed          a step failed; the engine decides what follows
 │   ├── Transient       it may work later
 │   └── Permanent       it will not
 ├── LeaseLost           another leg holds this task now; stop and write nothing
@@ -26,7 +26,7 @@ from collections.abc import Iterable
 
 
 class RemitError(Exception):
-    """Root of everything Remit raises on purpose; its text is a sentence for a person."""
+    """Base of everything Remit raises on purpose; its text is a sentence for a person."""
 
 
 class BadInput(RemitError):
@@ -49,7 +49,7 @@ class NotFound(RemitError):
 
 
 class Conflict(RemitError):
-    """What was asked for is understood, but not possible as things stand."""
+    """The request is understood, but not possible in the current state."""
 
 
 class IllegalMove(Conflict):
@@ -65,11 +65,11 @@ class AlreadyDecided(Conflict):
 
 
 class OutOfDate(Conflict):
-    """The caller decided by what is out of date; look again."""
+    """The caller decided on outdated data; it must look again."""
 
 
 class StepFailed(RemitError):
-    """A step did not work out."""
+    """A step failed."""
 
 
 class Transient(StepFailed):
@@ -79,7 +79,7 @@ class Transient(StepFailed):
 
 
 class Permanent(StepFailed):
-    """Trying again would give the same."""
+    """A retry would fail the same way."""
 
 
 class LeaseLost(RemitError):

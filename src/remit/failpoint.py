@@ -1,4 +1,4 @@
-"""A place where a test may pull the plug.
+"""A place where a test can kill the process.
 
 `REMIT_FAILPOINT=name:nth` kills this process with SIGKILL when the failpoint `name` is passed for
 the nth time. Without the variable a failpoint costs one comparison. Every durable write passes
@@ -15,7 +15,7 @@ _left = int(_NTH) if _NAME else 0
 
 
 def failpoint(name: str) -> None:
-    """Die here, without a word, if this is the armed failpoint and its turn has come."""
+    """Kill the process here, if this is the armed failpoint and its count is reached."""
     global _left  # noqa: PLW0603 - one process, one armed failpoint
     if name != _NAME or not _NAME:
         return

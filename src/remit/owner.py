@@ -1,4 +1,4 @@
-"""What the owner may do to a task at any time: pause, resume, cancel, run now, delete, retry."""
+"""The owner's actions on a task: pause, resume, cancel, run now, delete, retry."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -21,11 +21,11 @@ from remit.store.database import Database, Tx
 P = ParamSpec("P")
 T = TypeVar("T")
 
-LEFT_OUT: Final = "left_out"  # in a retry's context: what was sent before, and is not sent again
+LEFT_OUT: Final = "left_out"  # key in a retry's context: what was already sent and is left out
 
 
 class Owner:
-    """`through` names the program that orders it, if he does not himself."""
+    """The owner's operations. `through` names the program that acts for the owner, if any."""
 
     def __init__(self, db: Database, clock: Clock, ids: Ids, through: str | None = None) -> None:
         self._db = db
@@ -34,7 +34,7 @@ class Owner:
         self._through = through
 
     def through(self, name: str | None) -> "Owner":
-        """The same, ordered through a program: the journal names it. None is he himself."""
+        """Return the same operations on behalf of a program, or for the owner if None."""
         return Owner(self._db, self._clock, self._ids, name)
 
     async def pause(self, task_id: TaskId, version: str | None = None) -> Task:
@@ -42,7 +42,7 @@ class Owner:
         return await self._do(moves.pause, task_id, version)
 
     async def undo(self, task_id: TaskId, version: str | None = None) -> Task:
-        """Call back what was approved, while nothing of it is on its way."""
+        """Undo an approval, while nothing was sent."""
         return await self._do(moves.undo, task_id, version)
 
     async def resume(self, task_id: TaskId, version: str | None = None) -> Task:
@@ -54,9 +54,9 @@ class Owner:
         return await self._do(moves.cancel, task_id, version)
 
     async def run_now(self, task_id: TaskId, version: str | None = None) -> Task:
-        """Start at once what was planned for later.
+        """Start a planned task at once.
 
-        An occurrence to come keeps its slot: another task of its session is run, and returned.
+        A future occurrence keeps its slot: a new task of its session runs instead, and is returned.
         """
         task, now = await self._db.read(tasks.get, task_id), self._clock.now()
         if not _is_to_come(task, now):
@@ -71,11 +71,11 @@ class Owner:
         return await self._do(moves.delete, task_id, version)
 
     async def seen(self, task_id: TaskId) -> Task:
-        """He has looked at how it ended; it waits for him no longer."""
+        """Record that the owner has looked at its end; it leaves the inbox."""
         return await self._write(inbox.see, task_id, self._clock.now())
 
     async def vouch(self, task_id: TaskId) -> Task:
-        """He has looked at what its session remembers: it counts as his own from now on."""
+        """Record that the owner vouches for its session's memory."""
         return await self._write(sessions.vouch, task_id, self._clock.now())
 
     async def undelete(self, task_id: TaskId) -> Task:
@@ -84,7 +84,7 @@ class Owner:
     # Series -----------------------------------------------------------------------------------
 
     async def pause_series(self, series_id: SeriesId) -> Series:
-        """Put in nothing more, and hold what waits for its time."""
+        """Plan nothing more, and pause what waits for its time."""
         return await self._write(series_orders.pause, series_id, self._clock.now())
 
     async def resume_series(self, series_id: SeriesId) -> Series:
@@ -92,7 +92,7 @@ class Owner:
         return await self._write(series_orders.resume, series_id, self._clock.now())
 
     async def end_series(self, series_id: SeriesId) -> Series:
-        """Put in nothing more, and cancel what waits for its time."""
+        """Plan nothing more, and cancel what waits for its time."""
         return await self._write(series_orders.end, series_id, self._clock.now())
 
     async def skip_slot(self, series_id: SeriesId, slot: datetime | None = None) -> Series:
@@ -106,25 +106,25 @@ class Owner:
     async def rule_series(
         self, series_id: SeriesId, missed: OnMissed | None, overlap: Overlap | None
     ) -> Series:
-        """Say what becomes of slots that are missed or meet; what is None stays as it was."""
+        """Set what happens to missed or overlapping slots; None keeps the old value."""
         return await self._write(series.rule, series_id, missed=missed, overlap=overlap)
 
     # Again ------------------------------------------------------------------------------------
 
     async def retry(self, task_id: TaskId, ref: str) -> Cue:
-        """What to admit so that an ended task is tried again: a new task in the same session.
+        """Return the cue of a retry: a new task in the same session.
 
-        What the old one had sent is left out, and named in the new one's context.
+        What was already sent is left out, and named in the new task's context.
         """
         task = await self._db.read(tasks.get, task_id)
         if task.ended:
-            # Whoever tries it again has looked at how it ended.
+            # A retry implies that the owner has looked at its end.
             await self._write(inbox.see, task_id, self._clock.now())
         else:
             sentence = f"Task {task.id} is {task.status}; only an ended task can be tried again."
             raise Conflict(sentence)
         return Cue(
-            # Whose words they are does not change because the owner wants them tried again.
+            # A retry does not change whose words they are.
             source=Source(task.source.kind, ref),
             title=task.title,
             text=task.request.text if task.request else task.title,
@@ -150,7 +150,7 @@ class Owner:
         task_id: TaskId,
         version: str | None,
     ) -> Task:
-        """Do it, if the task is still as it was seen; who names no version takes it as it is."""
+        """Run a verb if the task has the expected version; without one, in any case."""
         now = self._clock.now()
         if version is None:
             return await self._write(verb, task_id, now)
@@ -178,7 +178,7 @@ def _run_beside(tx: Tx, task_id: TaskId, beside: Task, now: datetime) -> Task:
 
 
 def _beside(task: Task, ids: Ids, now: datetime) -> Task:
-    """The same work now; who asks for it twice within a minute asks for it once."""
+    """Return the same work for now; two requests within a minute are one."""
     minute = now.replace(second=0, microsecond=0)
     return replace(
         task,
@@ -197,12 +197,12 @@ def _beside(task: Task, ids: Ids, now: datetime) -> Task:
 
 
 def _asker(task: Task) -> Creator:
-    """What an agent asked for does not become the owner's words because he wants it again."""
+    """Return the creator: an agent's request stays an agent's in a retry."""
     return Creator.AGENT if task.created_by is Creator.AGENT else Creator.USER
 
 
 def _still_to_come(task: Task, now: datetime) -> datetime | None:
-    """What was ended before it began keeps its time; what was tried is tried again at once."""
+    """Return the planned time of a task that never began; else it starts at once."""
     planned = task.scheduled_for
     return planned if planned and planned > now and task.started_at is None else None
 
@@ -212,14 +212,14 @@ def _untouched(task: Task) -> list[WorkItem]:
 
 
 def _unsent(task: Task) -> list[Delivery]:
-    """What was sent is not sent again; if all of it was, the owner wants it all once more."""
+    """Return the unsent deliveries; if all were sent, all of them again."""
     whole = [each for each in task.delivery if each.part == 0]
     left = [each for each in whole if not _is_out(each, task)]
     return [Delivery(each.channel, each.recipient, each.content) for each in left or whole]
 
 
 def _context(task: Task) -> JsonMap:
-    """What the new task is told of the old one: which deliveries it leaves out, and why."""
+    """Return the context of the new task: which deliveries it leaves out, and why."""
     kept = {name: said for name, said in task.context.items() if name != LEFT_OUT}
     whole = [each for each in task.delivery if each.part == 0]
     out = [each for each in whole if _is_out(each, task)]
@@ -229,6 +229,6 @@ def _context(task: Task) -> JsonMap:
 
 
 def _is_out(delivery: Delivery, task: Task) -> bool:
-    """Whether all of it was sent: a long text is, when each of its parts is."""
+    """Whether all of it was sent, with every part of a long text."""
     parts = [each for each in task.delivery if str(each.id).partition(".")[0] == delivery.id]
     return all(each.status is DeliveryStatus.SENT for each in parts or (delivery,))

@@ -1,4 +1,4 @@
-"""Every plug of the system, on one page."""
+"""Every port of the system, on one page."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
@@ -28,7 +28,7 @@ from remit.model.task import RunFindings, Task
 P = ParamSpec("P")
 T = TypeVar("T")
 
-OnText: TypeAlias = Callable[[str], Awaitable[None]]  # is given each piece of text as it comes
+OnText: TypeAlias = Callable[[str], Awaitable[None]]  # called with each piece of text as it comes
 Permit: TypeAlias = Callable[[ToolCall], Awaitable[Policy]]  # whether a specialist may do this
 _IMPLEMENTS: Final[dict[tuple[type, type], bool]] = {}
 
@@ -53,7 +53,7 @@ class Clock(Protocol):
 
 
 class Brain(Protocol):
-    """Thinks. The same session continues the same thought.
+    """Answers prompts. The same session continues the same conversation.
 
     Raises `errors.Transient` or `errors.Permanent` when it cannot; returns a reply with an `ask`
     when only the owner can help.
@@ -64,15 +64,15 @@ class Brain(Protocol):
 
 @runtime_checkable
 class LiveBrain(Brain, Protocol):
-    """A brain that can be heard while it thinks."""
+    """A brain that streams its reply."""
 
     async def think_aloud(self, prompt: Prompt, *, session: str, on_text: OnText) -> Reply: ...
 
 
 class Specialist(Protocol):
-    """Does code work in the folder of a job, and says what came of it.
+    """Does code work in the folder of a job, and reports the result.
 
-    It never raises for what it can tell: a limit, a crash, no time left are outcomes of a claim.
+    It never raises for what it can report: a limit, a crash or a timeout are outcomes of a claim.
     """
 
     @property
@@ -85,9 +85,9 @@ class Specialist(Protocol):
 
 
 class Channel(Protocol):
-    """Carries a text to a person, once per call, and says honestly what came of it.
+    """Sends a text to a person, once per call, and reports the result.
 
-    It never tries again by itself: after a failure only the courier knows whether that is safe.
+    It never retries: after a failure only the courier knows whether that is safe.
     """
 
     @property
@@ -109,28 +109,29 @@ class Channel(Protocol):
 
 @runtime_checkable
 class ShapingChannel(Protocol):
-    """A channel with a form of its own: plain text, messages of a certain length."""
+    """A channel with its own form: plain text, messages of limited length."""
 
     def shape(self, text: str) -> str:
-        """The text as its reader will see it. This is what is gated and approved."""
+        """Return the text as its reader will see it. This is what is gated and approved."""
 
     def parts(self, shaped: str) -> tuple[str, ...]:
-        """The messages that a shaped text goes out as, in order: nothing added, nothing lost."""
+        """Return the exact messages that a shaped text is sent as, in order; no text is lost."""
 
 
 @runtime_checkable
 class ReconcilingChannel(Protocol):
-    """A channel whose doubts may clear up: it can look, or its provider reports."""
+    """A channel that can resolve an unknown send: by a lookup, or by reports."""
 
     @property
     def grace(self) -> float:
-        """Seconds that are waited for news before the owner is asked."""
+        """Seconds to wait for news before the owner is asked."""
 
     async def find(self, parcel: Parcel) -> Found | None:
-        """What became of a message; None if nobody can say.
+        """Return what became of a message; None if unknown.
 
-        Who knows a message again by its key may be given it once more: under one key it is one. A
-        retry says that it never left, and is for who knows of every message that it took.
+        A channel that recognises a message by its key may get it again: one key is one message.
+        SendRetry means that it never left, and is only for a channel that knows every message it
+        accepted.
         """
 
 
@@ -140,17 +141,17 @@ class AddressedChannel(Protocol):
 
     @property
     def knows_owner(self) -> bool:
-        """Whether it knows by itself where its owner reads."""
+        """Whether it knows the owner's address by itself."""
 
     def takes(self, address: str) -> bool:
-        """Whether this is an address that it could send to."""
+        """Whether it could send to this address."""
 
 
 class People(Protocol):
-    """The contact book, as it is at the moment of a send."""
+    """The contact book, at the moment of a send."""
 
     def find(self, recipient: str | None, channel: str) -> Reach | UnclearRecipient:
-        """Whom words mean, and where a channel reaches them; None is the owner."""
+        """Return whom words mean, and their address on a channel; None is the owner."""
 
 
 class Check(Protocol):
@@ -160,52 +161,52 @@ class Check(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors, so that like texts lie near each other.
+    """Turns texts into vectors, so that similar texts are near each other.
 
     Raises `errors.StepFailed` when it cannot.
     """
 
     @property
     def name(self) -> str:
-        """What it is called: vectors that were made under two names cannot be compared."""
+        """Its name: vectors of two names cannot be compared."""
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]: ...
 
 
 class SnippetStore(Protocol):
-    """Keeps the vectors of tasks, and finds those that lie near one.
+    """Stores the vectors of tasks, and finds the nearest ones.
 
-    Its verbs block for a moment: who must not wait calls them on a thread. What has returned is on
-    the disk. All of it can be made anew from the tasks; so it raises `errors.StoreTrouble` for
-    whatever is wrong, and whoever uses it goes on without.
+    Its methods block for a moment: call them in a thread where that matters. What has returned is
+    on disk. Everything can be rebuilt from the tasks, so it raises `errors.StoreTrouble` for any
+    problem, and callers continue without it.
     """
 
     def put(self, some: Sequence[IndexedTask]) -> None: ...
 
     def mark(self, task_id: TaskId, beside: JsonMap) -> None:
-        """Say anew what stands beside a vector; the vector stays."""
+        """Replace the payload of a vector; the vector stays."""
 
     def drop(self, tasks: Sequence[TaskId]) -> None:
-        """From now on these are not found; what is left of them goes with the next `tidy`."""
+        """Hide these from now on; the next `tidy` removes them."""
 
     def near(
         self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
     ) -> list[NearestTask]:
-        """The nearest first; what belongs to some sessions is left out."""
+        """Return the nearest first, without some sessions."""
 
     def count(self) -> int: ...
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Delete everything."""
 
     def tidy(self) -> None:
-        """Put in order what was written, and take from the disk what was dropped."""
+        """Optimise what was written, and remove what was dropped from disk."""
 
     def close(self) -> None: ...
 
 
 class SendLedger(Protocol):
-    """Where sends are written down: the claim before the first byte, the answer after it."""
+    """Where sends are recorded: the claim before the first byte, the answer after it."""
 
     async def claim(self, delivery: Delivery, body: str) -> int: ...
 
@@ -216,24 +217,24 @@ class SendLedger(Protocol):
     async def doubt(self, delivery: Delivery, why: str) -> None: ...
 
     async def split(self, delivery: Delivery, parts: Sequence[str]) -> None:
-        """Make one delivery into several, each with the text it will send."""
+        """Split one delivery into several, each with the text it will send."""
 
     async def clear(self, delivery: Delivery, answer: Found) -> None:
-        """Settle a doubt by what the channel found out."""
+        """Resolve an unknown send by what the channel found."""
 
     async def sends(self, delivery: Delivery) -> SendHistory:
-        """What was tried so far."""
+        """Return the attempts so far."""
 
 
 class Steps(Protocol):
-    """Remembers what a run has done: a step that ended is never done again.
+    """Records what a run has done: a finished step is never repeated.
 
     Every method is a boundary: if the owner asked to pause or cancel, the run stops here.
     """
 
     @property
     def task(self) -> Task:
-        """The task as it stands now."""
+        """The task in its current state."""
 
     @property
     def ledger(self) -> SendLedger: ...
@@ -241,38 +242,38 @@ class Steps(Protocol):
     async def do(
         self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Do a named piece of work, or return what it gave the last time.
+        """Do a named piece of work, or return its recorded result.
 
-        A recorded result is read back as the type that `work` promises to return.
+        A recorded result is parsed as the return type of `work`.
         """
 
     async def look(
         self, name: str, work: Callable[P, Awaitable[T]], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Do a piece of work that changes nothing; it is written down with the next step.
+        """Do a piece of work without effects; it is recorded with the next step.
 
-        After a crash in between it is looked up again, which does no harm and costs little.
+        After a crash in between it is done again, which is harmless.
         """
 
     async def save(self) -> None:
         """Write down now what was looked at."""
 
     def has(self, name: str) -> bool:
-        """Whether a step is on record."""
+        """Whether a step is recorded."""
 
     async def move(self, to: Status, by: Actor) -> None:
-        """Move the task, durably, if it does not stand there already."""
+        """Move the task durably, if it does not have that status already."""
 
     async def decided(self, key: str) -> Decision | None:
-        """What the owner decided at this place in the run, if asked and answered."""
+        """Return the owner's decision at this place in the run, if there is one."""
 
     async def declined(self, key: str) -> bool:
-        """Whether the owner declined a question whose key begins so."""
+        """Whether the owner declined a question whose key has this prefix."""
 
     async def tell(self, text: str = "", done: Sequence[int] = ()) -> None:
-        """Let the owner see how far the work is: what is said, which work items are done.
+        """Show progress to the owner: text, and finished work items.
 
-        It is no boundary, and it never stops the work: what cannot be told now is told later.
+        It is no boundary and never stops the work; what cannot be stored now is stored later.
         """
 
     def keep(self, **found: Unpack[RunFindings]) -> None:

@@ -1,4 +1,4 @@
-"""A brain that costs something: it thinks so many turns, and says what each of them took."""
+"""A brain that costs something: it takes a given number of turns, each with a given usage."""
 
 import asyncio
 from dataclasses import dataclass, field
@@ -12,15 +12,15 @@ MOST: Final = Usage(tokens=400, cents=5, requests=1)
 
 @dataclass
 class MeteredBrain:
-    """Each turn but the last wants a tool that is not there, and leaves a state."""
+    """Each turn but the last calls a missing tool, and leaves a state."""
 
     turns: int = 1
     used: Usage = USED  # by each turn
-    most: Usage = MOST  # as it is reckoned before
+    most: Usage = MOST  # the estimate before each turn
     metered: bool = True
     failures: list[Exception] = field(default_factory=list)
     heard: list[Prompt] = field(default_factory=list)
-    go: asyncio.Event | None = None  # if there is one, a thought waits for it
+    go: asyncio.Event | None = None  # if set, a request waits for it
 
     async def estimate(self, prompt: Prompt) -> Usage:
         assert prompt.whole or prompt.earlier

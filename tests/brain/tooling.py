@@ -1,4 +1,4 @@
-"""What the tests of tools share: a task, and calls of a script."""
+"""Shared by the tests of tools: a task, and scripted calls."""
 
 from typing import Final
 
@@ -32,6 +32,6 @@ def use(tool: str, **args: Json) -> dict[str, Json]:
 
 
 def once(*calls: Json, when: str | None = None) -> dict[str, Json]:
-    """An entry of a script that calls some tools, one time."""
+    """Return a script entry that calls some tools, once."""
     entry: dict[str, Json] = {"use": list(calls), "times": 1}
     return entry | ({"when": when} if when else {})

@@ -1,4 +1,4 @@
-"""A real Remit, and a real browser in front of it."""
+"""A real Remit, and a real browser."""
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,9 +13,9 @@ from tests.soak import only_in_soak
 PATIENCE: Final = 100_000  # milliseconds: a busy machine is slow, not wrong
 expect.set_options(timeout=PATIENCE)
 
-# Of two lists of what is turned off the browser heeds the last, so this one holds what the driver
-# turns off as well. The first two are pages of the browser's own that no test looks at: they would
-# cost every window more than the page that it is for.
+# Of two lists of disabled features the browser uses the last, so this one repeats the driver's. The
+# first two are browser pages that no test needs: they would cost every window more than the page
+# under test.
 OFF: Final = (
     "WebUIOmniboxPopup",
     "WebUIOmniboxAimPopup",
@@ -64,7 +64,7 @@ one_look: Final = _looks("dark-phone")  # of a page that is looked at in every l
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """One Chromium a module. While it lives its driver holds this thread's event loop."""
+    """One Chromium per module. While it lives its driver holds this thread's event loop."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium(), args=FLAGS)
         yield browser
@@ -73,7 +73,7 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    """A house at work with a script for a brain, served on loopback."""
+    """A working app with a scripted brain, served on loopback."""
     with Site(tmp_path) as site:
         yield site
 
@@ -85,7 +85,7 @@ Visit = Callable[..., Page]
 def visit(browser: Browser, site: Site) -> Iterator[Visit]:
     """Open a signed-in window: `visit("/inbox", dark=True, phone=True)`.
 
-    A deaf one has a line on which nothing is ever said, so it knows only what it loaded.
+    A deaf one has a silent socket, so it knows only what it loaded.
     """
     contexts: list[BrowserContext] = []
 

@@ -1,4 +1,4 @@
-"""Many tasks at once, put in through the store: nobody waits for ten thousand runs."""
+"""Many tasks at once, written through the store instead of ten thousand runs."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -20,7 +20,7 @@ _WAY: Final = (
 
 
 def crowd(site: Served, count: int) -> None:
-    """Ended tasks, called `Errand 00001` and so on; those that end with 00 have failed."""
+    """Make ended tasks `Errand 00001` and so on; those that end with 00 have failed."""
     site.do(_write(site, count))
 
 

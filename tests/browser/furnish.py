@@ -1,4 +1,4 @@
-"""A house as somebody has lived in it: something of everything that the pages can show.
+"""An app with something of everything that the pages can show.
 
 Run by hand it stays open: `.venv/bin/python -m tests.browser.furnish` prints a link.
 """
@@ -157,14 +157,14 @@ class Furnished(Site):
                 return
 
     def review_about(self, word: str) -> str:
-        """The question that a task with this word in its title asks."""
+        """Return the question of a task with this word in its title."""
         return next(self._ids("/api/reviews?limit=100", "reviews", word))
 
     def task_about(self, word: str) -> str:
         return next(self._ids("/api/tasks?limit=100", "tasks", word))
 
     def conversation(self) -> str:
-        """The one that is talked in last."""
+        """Return the most recent conversation."""
         return next(self._ids("/api/conversations", "conversations", ""))
 
     def _ids(self, path: str, name: str, word: str) -> Iterator[str]:

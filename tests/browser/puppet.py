@@ -1,4 +1,4 @@
-"""A brain on strings: it says what a test tells it to, when the test tells it."""
+"""A brain controlled by a test: it says what the test says, when the test says it."""
 
 import asyncio
 from typing import Final
@@ -9,21 +9,21 @@ from remit.model.reply import Prompt, Reply, ToolCall
 from remit.ports import OnText
 
 _STATE: Final = "puppet"
-_MOST: Final = 20  # thoughts at once
+_MOST: Final = 20  # requests at once
 
 
 class Puppet:
-    """Each thought waits for words: some are said aloud, the last one is the answer."""
+    """Each request waits for words: some are streamed, the last one is the answer."""
 
     def __init__(self) -> None:
         self._words: asyncio.Queue[str | Reply | Exception] = asyncio.Queue()
 
     async def say(self, text: str) -> None:
-        """Say a line and think on."""
+        """Stream a line and continue."""
         self._words.put_nowait(text)
 
     async def use(self, tool: str, **args: str | int) -> None:
-        """Call a tool, and think on with what comes of it."""
+        """Call a tool, and continue with its result."""
         told: JsonMap = dict(args)
         call = ToolCall(f"call-{tool}", tool, told)
         self._words.put_nowait(Reply(f"I use {tool}.", calls=(call,), state=_STATE))
@@ -32,7 +32,7 @@ class Puppet:
         self._words.put_nowait(Reply(text))
 
     async def break_off(self, why: str) -> None:
-        """Fail in a way that is tried again."""
+        """Fail in a way that is retried."""
         self._words.put_nowait(Transient(why))
 
     async def give_up(self, why: str) -> None:
@@ -40,7 +40,7 @@ class Puppet:
         self._words.put_nowait(Permanent(why))
 
     async def rest(self) -> None:
-        """Think no more: a house can only be closed when nobody in it is lost in thought."""
+        """End all requests: an app can only be closed when none is waiting."""
         for _ in range(_MOST):
             self._words.put_nowait(Permanent("The play is over."))
 
@@ -60,4 +60,4 @@ class Puppet:
 
 
 async def _nobody(_: str) -> None:
-    """Nobody listens."""
+    """Do nothing: nobody listens."""

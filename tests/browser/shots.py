@@ -18,7 +18,7 @@ SIZES: Final = ("wide", "phone")
 
 
 def pages(site: Furnished) -> dict[str, str]:
-    """Every page by a short name, with an address in this house."""
+    """Return every page by a short name, with an address in this app."""
     return {
         "inbox": "/inbox",
         "letter": f"/inbox/{site.review_about('Bangkok')}",
@@ -62,7 +62,7 @@ def window(browser: Browser, site: Furnished, *, dark: bool, phone: bool) -> Pag
 
 
 def shoot(folder: Path) -> Iterator[str]:
-    """Draw all of them; yield each file's name."""
+    """Take all screenshots; yield each file's name."""
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home, Furnished(Path(home) / "home") as site:
         site.furnish()

@@ -1,4 +1,4 @@
-"""A house behind a door, the link that signs a browser in, and a list of what went wrong there."""
+"""An app behind its server, a sign-in link, and a list of browser errors."""
 
 import shutil
 from pathlib import Path
@@ -15,31 +15,31 @@ _NAMES: Final = ("chromium", "chromium-browser", "google-chrome-stable", "google
 
 
 def chromium() -> str:
-    """Where the browser is; without one these tests fail, they are not passed over."""
+    """Return the browser's path; without one these tests fail instead of being skipped."""
     found = next(filter(None, map(shutil.which, _NAMES)), None)
     assert found, "No Chromium here: install Debian's package `chromium`."
     return found
 
 
 class Site(Served):
-    """Served, at work, with a way to sign in and eyes on every window."""
+    """A served, working app with a sign-in link, watching every window for errors."""
 
     def __init__(self, home: Path, **more: object) -> None:
         super().__init__(home, works=True, **more)  # type: ignore[arg-type]
         self.wrongs: list[str] = []
 
     def link(self) -> str:
-        """A link as `remit up` prints it: it signs one browser in, once."""
+        """Return a link as `remit up` prints it: it signs one browser in, once."""
         house = self.house
         callers = CallerRegistry(house.db, house.clock, house.ids, TOKEN, pages_url=self.pages)
         return self.do(callers.link())
 
     def _listens(self, url: str) -> None:
         super()._listens(url)
-        self.url = self.pages  # what a browser shows
+        self.url = self.pages  # the address that a browser shows
 
     def watch(self, page: Page) -> None:
-        """Note every error of a page, every dialog, and every request that leaves this site."""
+        """Record every error, dialog, and request to another site."""
         page.on("pageerror", lambda error: self.wrongs.append(f"error: {error}"))
         page.on("console", self._console)
         page.on("request", self._request)
@@ -50,7 +50,7 @@ class Site(Served):
         dialog.dismiss()
 
     def _console(self, message: ConsoleMessage) -> None:
-        # What a server refuses is also told to the console; tests look at that themselves.
+        # A refused request also shows in the console; tests check that themselves.
         if message.type == "error" and "Failed to load resource" not in message.text:
             self.wrongs.append(f"console: {message.text}")
 
@@ -61,6 +61,6 @@ class Site(Served):
 
 
 def barriers(page: Page) -> list[str]:
-    """What axe finds that would stop somebody."""
+    """Return the accessibility violations that axe finds."""
     found = Axe().run(page).response["violations"]
     return [f"{each['id']}: {node['html'][:160]}" for each in found for node in each["nodes"]]

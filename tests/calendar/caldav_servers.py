@@ -1,4 +1,4 @@
-"""Real CalDAV servers on loopback, each a process of its own: Radicale and Xandikos."""
+"""Real CalDAV servers on loopback, each its own process: Radicale and Xandikos."""
 
 import os
 import signal
@@ -31,7 +31,7 @@ type = none
 
 
 class Server:
-    """A server that can be stopped, started again on its files, and killed."""
+    """A server that can be stopped, restarted on its files, and killed."""
 
     def __init__(self, kind: str, folder: Path) -> None:
         self.kind = kind

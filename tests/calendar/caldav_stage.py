@@ -1,6 +1,6 @@
-"""A house with a frozen clock that watches real calendar servers, and a second client that writes.
+"""An app with a frozen clock that watches real calendar servers, and a second client.
 
-What fired is counted by event and slot: one of each, never two.
+What ran is counted by event and slot: one of each, never two.
 """
 
 from collections import Counter
@@ -23,13 +23,13 @@ from remit.store.calendars import StoredCalendar
 from remit.store.database import Row, Tx
 from remit.testing import ObedientBrain, Outbox, World
 
-NINE = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)  # when the clock of a World begins
+NINE = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)  # the start of a World's clock
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
 
 
 def event(uid: str, start: datetime, summary: str = "Water the plants", *more: str) -> str:
-    """One event, as a phone would write it."""
+    """Return one event, as a phone would write it."""
     lines = [
         "BEGIN:VCALENDAR",
         "VERSION:2.0",
@@ -91,7 +91,7 @@ class Stage:
         return await self.watch.look()
 
     async def live(self, span: timedelta, step: timedelta = timedelta(minutes=10)) -> None:
-        """Let time pass, with a look every so often."""
+        """Let time pass, with regular looks."""
         end = self.now + span
         while True:
             await self.watch.look()
@@ -102,20 +102,20 @@ class Stage:
                 return
 
     async def restart(self, after: timedelta = timedelta()) -> None:
-        """Stop the house and open it again on the same files, perhaps after a while."""
+        """Stop the app and open it again on the same files, perhaps after a while."""
         await self.watch.close()
         await self.world.restart(after)
         self.watch = self._made()
 
     async def tasks(self, uid: str | None = None) -> list[Task]:
-        """What came out of the calendars, oldest first."""
+        """Return the tasks from calendars, oldest first."""
         found = await self.world.house.db.read(_ids)
         listed = [await self.world.get(each) for each in found]
         mine = [task for task in listed if task.source.kind is SourceKind.CALDAV]
         return [task for task in mine if uid is None or task.context["uid"] == uid]
 
     async def fired(self) -> Counter[tuple[str, str]]:
-        """How often each start of each event was run."""
+        """Return how often each start of each event ran."""
         return Counter(
             (str(task.context["uid"]), str(task.context["slot"]))
             for task in await self.tasks()
@@ -144,7 +144,7 @@ async def staged(
     rules: ScheduleSettings | None = None,
     channels: Mapping[str, Outbox] | None = None,
 ) -> AsyncIterator[Stage]:
-    """A house with the watch beside it."""
+    """Open an app with a watch."""
     settings = Settings(
         home=home, deliver=DeliverSettings(undo=0), schedule=rules or ScheduleSettings()
     )
@@ -161,7 +161,7 @@ async def staged(
 async def calendar_at(
     place: CalendarLocation, path: str, name: str, kind: str = "VEVENT"
 ) -> AsyncIterator["Phone"]:
-    """A calendar that is made anew, in the hands of another client."""
+    """Make a new calendar, used by another client."""
     dav = CalDavClient(place)
     try:
         await dav.make(path, name, kind)
@@ -178,7 +178,7 @@ class Phone:
         self.path = path
 
     async def write(self, name: str, body: str) -> str:
-        """Put something in, or in place of what is there."""
+        """Write something new, or replace what is there."""
         held = (await self.dav.changes(self.path, "")).etags
         return await self.dav.put(self.at(name), body, held.get(self.at(name)))
 

@@ -1,4 +1,4 @@
-"""What the tests of expansion share: a calendar around events, a window, and plain expectations."""
+"""Shared by the tests of expansion: a calendar around events, a window, expectations."""
 
 from datetime import UTC, date, datetime, time
 from typing import Final
@@ -39,7 +39,7 @@ def expand(
 
 
 def line(slot: CalendarSlot) -> str:
-    """A slot as the expectations are written: instant, key or -, flags."""
+    """Return a slot as the expectations are written: instant, key or -, flags."""
     flags = ",".join(sorted(slot.flags))
     return f"{zulu(slot.start)} {slot.key or '-'} {flags}".strip()
 

@@ -1,4 +1,4 @@
-"""Events in a calendar as a watch leaves them in the store, without a server."""
+"""Calendar events as a watch leaves them in the store, without a server."""
 
 from zoneinfo import ZoneInfo
 
@@ -11,7 +11,7 @@ from remit.wiring import App
 
 
 async def write(house: App, *bodies: str) -> None:
-    """Put events into the calendar Agenda; what begins within a day has its task."""
+    """Put events into the calendar Agenda; what begins within a day gets its task."""
     now, reader = house.clock.now(), CalendarReader(ZoneInfo("UTC"))
     await house.db.write(calendars.note, StoredCalendar("own", "/agenda/", "Agenda", marked=True))
     for n, body in enumerate(bodies):

@@ -1,4 +1,4 @@
-"""A terminal of one's own: the real program, run as a process, in a home that nobody else has.
+"""A terminal: the real program, run as a process, in a home of its own.
 
 seat = Terminal(tmp_path)
 said = seat.run("add", "Greet me", "--text", "Hello!")
@@ -61,7 +61,7 @@ SCRIPT: Final = """\
 
 @dataclass(frozen=True)
 class Said:
-    """What a command said, and how it ended."""
+    """What a command printed, and its exit code."""
 
     code: int
     out: str
@@ -78,11 +78,11 @@ class Said:
 
 
 class Terminal:
-    """Types commands; with a brain that answers from a script, unless told otherwise."""
+    """Types commands; by default with a scripted brain."""
 
     def __init__(self, folder: Path, *, script: str | None = SCRIPT, fresh: bool = False) -> None:
         self.home = folder / "home"
-        self._fresh = fresh  # an interpreter for each command, as whoever types it has
+        self._fresh = fresh  # a fresh interpreter for each command, as for a user
         self.home.mkdir(mode=0o700, exist_ok=True)
         if script is not None:
             (self.home / "settings.toml").write_text(SETTINGS)
@@ -94,7 +94,7 @@ class Terminal:
         return Said(*done)
 
     def add(self, *words: str) -> str:
-        """Entrust a task; return its id."""
+        """Create a task; return its id."""
         return task_of(self.run("add", *words, "--as-is", "--json"))["id"]
 
     def status(self, task_id: str) -> str:
@@ -102,7 +102,7 @@ class Terminal:
             return tasks.get(tx, TaskId(task_id)).status.value
 
     def only(self) -> str:
-        """The one task there is."""
+        """Return the only task."""
         with glance(self.home / "agent.db") as tx:
             (found,) = tasks.ids_like(tx, "task-")
         return found
@@ -113,7 +113,7 @@ class Terminal:
             return str(reviews.of_task(tx, TaskId(task_id))[-1].id)
 
     def until(self, task_id: str, status: str) -> None:
-        """Look until a task stands there; who waits in vain fails."""
+        """Wait until a task has a status; fail after the limit."""
         end = time.monotonic() + LIMIT
         while (now := self.status(task_id)) != status:
             assert time.monotonic() < end, f"{task_id} is {now}, not {status}"
@@ -126,7 +126,7 @@ class Terminal:
 
     @contextmanager
     def up(self, *words: str, **environ: str) -> Iterator["Up"]:
-        """A Remit that runs here, until the block ends."""
+        """Run a Remit here until the block ends."""
         process = self.start("up", "--port", "0", "--json", *words, **environ)
         try:
             assert process.stdout is not None
@@ -166,11 +166,11 @@ class Terminal:
     def given(
         self, *texts: str, channel: str = "dashboard", content: str | None = None
     ) -> list[str]:
-        """Tasks that are there already, at the cost of no process; nobody may run here."""
+        """Make tasks without a process; no Remit may run here."""
         return asyncio.run(self._given(texts, channel, content))
 
     async def _given(self, texts: Sequence[str], channel: str, content: str | None) -> list[str]:
-        # The channel may be one that the program does not have, as if it were there no more.
+        # The program may not have the channel, as if it had been removed.
         async with opened(Settings(home=self.home), channels={"outbox": Outbox()}) as house:
             cues = [
                 command.cue(text, ref=f"given-{text}", channel=channel, content=content)
@@ -188,7 +188,7 @@ class Terminal:
 @dataclass(frozen=True)
 class Up:
     process: forks.Started
-    told: JsonMap  # its first words
+    told: JsonMap  # its first output
 
     def kill(self) -> None:
         self.process.kill()
@@ -196,7 +196,7 @@ class Up:
 
 
 def task_of(said: Said) -> dict[str, str]:
-    """The one task in an answer; only what is text of it is of interest here."""
+    """Return the one task in an answer, only its texts."""
     found = said.json.get("tasks") or [said.json.get("task")]
     assert isinstance(found, list), said
     (task,) = found

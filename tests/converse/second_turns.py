@@ -1,4 +1,4 @@
-"""Labelled second turns, said in a whole house: what each changed, and whom it reached."""
+"""Labelled second turns, said in a whole app: what each changed, and whom it reached."""
 
 import json
 from collections.abc import Callable
@@ -28,13 +28,13 @@ from tests.intake.readings import perfect
 T = TypeVar("T")
 
 _WAYS: Final = ("whatsapp", "email")
-_A_WHILE: Final = timedelta(minutes=2)  # longer than a send can be called back
-_LEAVES: Final = ("talk", "none", "new")  # turns that leave what was asked for before as it is
+_A_WHILE: Final = timedelta(minutes=2)  # longer than the undo window
+_LEAVES: Final = ("talk", "none", "new")  # turns that change nothing requested before
 
 
 @dataclass(frozen=True)
 class State:
-    """All that a turn may change."""
+    """Everything a turn may change."""
 
     tasks: dict[str, Task]
     series: dict[str, Series]
@@ -46,7 +46,7 @@ class State:
 
     @property
     def times(self) -> dict[str, datetime | None]:
-        """When each task that is not over runs."""
+        """When each open task runs."""
         return {str(task.id): task.scheduled_for for task in self.live}
 
     @property
@@ -62,19 +62,19 @@ class State:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of one second turn."""
+    """The result of one second turn."""
 
     message: LabelledMessage
     turn: LabelledTurn
     answer: str
     right: bool
     asked: bool  # the owner is asked, and nothing was changed
-    new: tuple[str, ...]  # titles of tasks that it made
-    reached: tuple[str, ...]  # what reached a third person since the turn, unasked
+    new: tuple[str, ...]  # titles of new tasks
+    reached: tuple[str, ...]  # what reached a third person since the turn without approval
 
 
 def world(home: Path, policy: Policy, brain: Brain | None = None) -> World:
-    """The world in which all labelled messages are said."""
+    """Return the world in which all labelled messages are said."""
     people = [
         {
             "name": person.name,
@@ -96,11 +96,11 @@ def world(home: Path, policy: Policy, brain: Brain | None = None) -> World:
     return World(home, brain=brain or NoBrain(), channels=ways, start=NOW, settings=settings)
 
 
-Reads: TypeAlias = Callable[[str, str], Reading]  # of a message, and all that the model is told
+Reads: TypeAlias = Callable[[str, str], Reading]  # of a message, and the model's whole prompt
 
 
 class ReadingBrain(ScriptedBrain):
-    """Reads every message as a function says, and writes a line for any work."""
+    """Reads every message with a function, and writes one line for any work."""
 
     def __init__(self, reads: Reads) -> None:
         super().__init__((ScriptLine(reply="<deliverable>Here it is.</deliverable>"),))
@@ -117,7 +117,7 @@ class ReadingBrain(ScriptedBrain):
 
 
 def understanding(message: LabelledMessage) -> Reads:
-    """A model that understands a message and its later turns as their labels do."""
+    """Return a model that understands a message and its later turns as labelled."""
     means = {turn.text: turn.means for turn in message.then}
 
     def read(text: str, told: str) -> Reading:
@@ -134,7 +134,7 @@ def understanding(message: LabelledMessage) -> Reads:
 
 
 def ordering(kind: str, text: str, told: str) -> Reading:
-    """An order about the task, or the question, that is listed first."""
+    """Return a command about the first listed task or question."""
     ids = {
         name: line.partition(": ")[2].partition(": ")[0]
         for line in told.splitlines()
@@ -148,7 +148,7 @@ def ordering(kind: str, text: str, told: str) -> Reading:
 async def play(
     home: Path, message: LabelledMessage, policy: Policy, reads: Reads | None = None
 ) -> list[Outcome]:
-    """Say a message and its later turns; judge each of these by what it changed."""
+    """Say a message and its later turns; judge each by what it changed."""
     async with world(home, policy, ReadingBrain(reads) if reads else None) as house:
         talk = await began(house)
         await say(house, talk, message.text)
@@ -163,7 +163,7 @@ async def play(
             right = is_right(turn.means, before, after, new)
             asked = not new and before.times == after.times and "?" in answer
             out = tuple(reached(house)[sent:])
-            # What the first message sends unless it is taken back is not the turn's doing.
+            # What the first message sends by itself is not the turn's effect.
             own = message.reaches and turn.means in _LEAVES and not new
             found.append(Outcome(message, turn, answer, right, asked, new, () if own else out))
         return found

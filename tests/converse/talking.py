@@ -1,4 +1,4 @@
-"""A house to talk in: words in, what was said back out."""
+"""An app to talk to: words in, answers out."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -44,7 +44,7 @@ async def turns(world: World, talk: ConversationId) -> list[Turn]:
 
 
 async def told(world: World, talk: ConversationId) -> list[str]:
-    """What the agent said, in order."""
+    """Return what the agent said, in order."""
     said = await turns(world, talk)
     return [turn.content for turn in said if turn.role is Role.ASSISTANT]
 

@@ -1,4 +1,4 @@
-"""What must hold in every state of a delivery, and the walk that looks at all of them."""
+"""What must hold in every state of a delivery, and the walk that visits all of them."""
 
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterator, Mapping
@@ -19,14 +19,14 @@ Check: TypeAlias = Callable[[State, View], bool]
 
 @dataclass
 class Walk:
-    """How much was seen, and the shortest way to the first thing that is wrong."""
+    """How much was visited, and the shortest path to the first error."""
 
     states: int = 0
     steps: int = 0
-    calls: int = 0  # of the store's verbs, each in a place of its own
+    calls: int = 0  # of the store's verbs, each in its own place
     wrong: str | None = None
     way: list[str] = field(default_factory=list)
-    met: set[str] = field(default_factory=set)  # every kind of step that was taken
+    met: set[str] = field(default_factory=set)  # every kind of step taken
     ends: set[tuple[str, str]] = field(default_factory=set)  # of the task, and of the delivery
 
 
@@ -40,7 +40,7 @@ def sent_means_accepted_or_the_owners_word(state: State, view: View) -> bool:
 
 
 def refused_means_that_the_last_send_is_not_out(state: State, view: View) -> bool:
-    """An earlier one may be, if the owner wanted it sent again in spite of a doubt."""
+    """An earlier send may be out, if the owner resent it despite the doubt."""
     if view.delivery["status"] != "refused" or state.dropped:
         return True
     last = len(view.attempts) if state.resent else 1
@@ -74,7 +74,7 @@ def who_waits_for_the_owner_has_asked_him(_: State, view: View) -> bool:
 
 
 def a_doubt_is_a_claim_without_an_answer(state: State, view: View) -> bool:
-    """Without a cut nothing is in doubt but what its own process heard no answer to."""
+    """Without a cut only a send without an answer is unknown."""
     if view.delivery["status"] != "unknown":
         return True
     return bool(view.attempts) and (state.cut or view.attempts[-1]["answer"] == "unknown")
@@ -100,7 +100,7 @@ def walk(
     protocol: type[Courier] = Courier,
     wrong: Mapping[str, str] | None = None,
 ) -> Walk:
-    """Go everywhere, the nearest first; stop at the first thing that is wrong."""
+    """Visit everything, nearest first; stop at the first error."""
     with closing(House(sort, protocol, wrong)) as house:
         model, found = Model(house, sort), Walk()
         first = model.first(limits)
@@ -141,7 +141,7 @@ def _look_for_the_stuck(
     came: dict[State, tuple[State, str] | None],
     back: dict[State, list[tuple[State, By]]],
 ) -> None:
-    """From everywhere, without luck and without help, an end or a question must be reached."""
+    """From every state, without luck or help, an end or a question must be reachable."""
     rests = {state for state in came if _rests(model, state)}
     ends = {state for state in rests if model.views[state.store].task["status"] in ENDS}
     for goal, who, complaint in (

@@ -1,9 +1,9 @@
-"""The real spine, courier and store, taken apart into single effects that a model can walk.
+"""The real spine, courier and store, split into single effects that a model can walk.
 
-A leg is the production code from `run.run` to `moves.finish`. It is deterministic, so where it
-stands is known from what it was given and what it heard since: it is run again from its beginning
-with the same answers, up to the next thing it wants done. What it wants is a verb of the store,
-which is run on a real (in-memory) database, or a word with the channel, which the model answers.
+A leg is the production code from `run.run` to `moves.finish`. It is deterministic, so its place
+follows from its input and the answers so far: it is run again from the beginning with the same
+answers, up to its next effect. An effect is a store verb, run on a real in-memory database, or a
+call of the channel, which the model answers.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ from tests.stage import NoRecall
 P = ParamSpec("P")
 T = TypeVar("T")
 
-NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)  # it is always now; what is past was longer ago
+NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)  # it is always now; the past was longer ago
 GRACE: Final = 3600.0
 HOUR: Final = timedelta(hours=1)
 ID: Final = TaskId("task-01JZ0000000000000000000000")
@@ -73,13 +73,13 @@ class Verb:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The leg wants the channel to send, or to look."""
+    """The leg wants the channel to send, or to look up."""
 
     what: str  # "send" or "find"
 
 
 class _Next(BaseException):
-    """No error: it is how far a leg is known."""
+    """No error: it marks how far a leg is known."""
 
     def __init__(self, want: Verb | Ask) -> None:
         super().__init__()
@@ -93,18 +93,18 @@ class _Chance(Random):
 
 @dataclass(frozen=True, slots=True)
 class Sort:
-    """What a channel can do about a doubt."""
+    """What a channel can do about an unknown send."""
 
-    looks: bool = False  # it can be asked what arrived, and what came back
-    files: bool = False  # it can be asked, and knows of every message that it took
-    gives: bool = False  # the same key is one message, so it is given again
-    blind: bool = False  # a mistake: it takes silence and 5xx for a no
-    forgets: bool = False  # a mistake: it gives, but the key is not known again
-    hasty: bool = False  # a mistake: it gives, and takes a no to that for a no to the first
+    looks: bool = False  # it can look up what arrived, and what bounced
+    files: bool = False  # it can look up, and knows every accepted message
+    gives: bool = False  # the same key is one message, so it is sent again
+    blind: bool = False  # a bug: it takes silence and 5xx for a no
+    forgets: bool = False  # a bug: it resends, but does not recognise the key
+    hasty: bool = False  # a bug: it resends, and takes a no to that for a no to the first
 
 
 class _Script:
-    """Store, channel and clock of one leg: say again what was heard, then stop."""
+    """Store, channel and clock of one leg: repeat the known answers, then stop."""
 
     name: Final = "post"
     guidance: Final = ""
@@ -143,7 +143,7 @@ class _Script:
         """Nobody is told: the model looks by itself."""
 
     async def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing: nothing is held."""
 
     async def send(self, parcel: Parcel) -> Answer:
         assert (parcel.key, parcel.body) == (KEY, "Good day.")
@@ -166,7 +166,7 @@ class _Script:
 
 
 class PlayedTx(SqliteTx):
-    """The production statements; some may be swapped for wrong ones, to see whether it is seen."""
+    """The production statements; some may be replaced by wrong ones, to test the checks."""
 
     def __init__(self, connection: sqlite3.Connection, wrong: Mapping[str, str]) -> None:
         super().__init__(connection)
@@ -183,7 +183,7 @@ class PlayedTx(SqliteTx):
 
 
 class House:
-    """The database as it stands at some point, and what becomes of it."""
+    """The database at some point, and what becomes of it."""
 
     def __init__(
         self, kind: Sort, protocol: Protocol = Courier, wrong: Mapping[str, str] | None = None
@@ -193,7 +193,7 @@ class House:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)
         self._connection.row_factory = as_mapping
         home.migrate(self._connection)
-        # Only so that a point can be put back as it was found; nothing else goes around the rules.
+        # Only so that a point can be restored; nothing else bypasses the rules.
         self._connection.execute("DROP TRIGGER tasks_start_new")
         self._tx = PlayedTx(self._connection, wrong or {})
         self._columns = {name: self._columns_of(name) for name in _TABLES}
@@ -207,7 +207,7 @@ class House:
     # The store ----------------------------------------------------------------------------------
 
     def first(self) -> Rows:
-        """A task with one delivery to the owner, ranked and due."""
+        """Return a task with one delivery to the owner, ranked and due."""
         task = Task(
             id=ID,
             type=TaskType.IMMEDIATE,
@@ -228,7 +228,7 @@ class House:
         return self.does(None, begin)[0]
 
     def does(self, rows: Rows | None, work: Callable[[Tx], T]) -> tuple[Rows, T | LeaseLost]:
-        """Run a verb where the store stands like this; return how it stands then."""
+        """Run a verb on this state of the store; return the new state."""
         self.calls += 1
         said: T | LeaseLost
         self._tx.begin()
@@ -278,7 +278,7 @@ class House:
         return after, found[0] if found else None
 
     def releases(self, rows: Rows, worker: str) -> Rows:
-        """Another process starts, and takes whoever holds the task for dead."""
+        """Another process starts, and takes the holder for dead."""
         lease = cast("int", self.table(rows, "tasks")[0]["lease"])
         review = ReviewId(f"rev-poison-{lease}")
         starter = WorkerId(worker)
@@ -287,7 +287,7 @@ class House:
         ]
 
     def later(self, rows: Rows) -> Rows:
-        """Time passes until the task is due; a doubt that is older than its grace stays so."""
+        """Time passes until the task is due; a doubt older than its grace stays so."""
 
         def wait(tx: Tx) -> None:
             tx.ask("UPDATE tasks SET due_at = ?", (_MS,))
@@ -315,7 +315,7 @@ class House:
     # A leg --------------------------------------------------------------------------------------
 
     def wants(self, claim: ClaimedTask, heard: Sequence[object]) -> Verb | Ask | None:
-        """What a leg wants next that has heard this; None if it has come to its end."""
+        """Return the next effect of a leg that got these answers; None at its end."""
         script = _Script(heard, self._kind)
         courier = self._protocol({"post": script}, now=script.now)
         rooms = run.RunPorts(Planner(), NoRecall(), Thinker(NoBrain(), {}), Verifier({}), courier)
@@ -327,7 +327,7 @@ class House:
 
 
 async def _leg(claim: ClaimedTask, script: _Script, rooms: run.RunPorts) -> None:
-    """As the engine runs it: by the engine."""
+    """Run the leg as the engine does."""
     ids = Ids(script.now, lambda _: claim.lease.number)
     loops = Background(script.now, script.sleep)
     engine = LocalEngine(script, script, ids, rooms, EngineSettings(attempts=9), loops)

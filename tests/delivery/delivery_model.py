@@ -1,11 +1,10 @@
 """Every way that one delivery can go, walked to the end over the production code.
 
 Two processes, each of which may be killed between any two effects; a process that is taken for dead
-while it lives; a provider that accepts, refuses, asks for patience, loses its answer, takes a
-request in long after nobody waits for it, and reports early, late and twice; and an owner who says
-that it arrived, that it shall be sent again, that it is left out, or who cancels. What a verb does
-is not modelled: it is run. A channel that knows a message by its key is given a doubtful one again,
-as a request of its own that may be lost, land late, or be refused.
+while it lives; a provider that accepts, refuses, asks to wait, loses its answer, accepts a request
+long after the timeout, and reports early, late and twice; and an owner who confirms, resends, drops
+or cancels. A verb is not modelled: it is run. A channel that recognises a message by its key gets
+an unknown one again, as a separate request that may be lost, late, or refused.
 """
 
 from collections.abc import Iterator
@@ -30,7 +29,7 @@ from tests.delivery.delivery_words import (
 )
 
 WORKERS: Final = ("wrk-1", "wrk-2")
-MOST_LOST: Final = 2  # who is sent to again after each loss would go on until the tries are used up
+MOST_LOST: Final = 2  # otherwise resends after each loss would go on until the attempts are used up
 ENDS: Final = frozenset({"completed", "failed", "cancelled"})
 
 
@@ -55,7 +54,7 @@ class Model:
     # What is known ------------------------------------------------------------------------------
 
     def _number(self, rows: Rows) -> int:
-        """Stores that differ in nothing that matters have one number."""
+        """Return one number for stores that differ in nothing relevant."""
         (task,), (delivery,) = (
             self._house.table(rows, "tasks"),
             self._house.table(rows, "deliveries"),
@@ -84,7 +83,7 @@ class Model:
 
     def steps(self, state: State) -> Iterator[Edge]:
         yield from self._process(state, 0)
-        if state.legs != (None, None):  # of two who have nothing to do one is like the other
+        if state.legs != (None, None):  # two idle processes are alike
             yield from self._process(state, 1)
         yield from self._provider(state)
         yield from self._time(state)
@@ -112,10 +111,10 @@ class Model:
             case Ask():
                 yield from self._finds(state, n, leg)
             case None:
-                raise AssertionError(leg)  # who has come to his end is gone
+                raise AssertionError(leg)  # a leg at its end is gone
 
     def _starts(self, state: State, n: int) -> Iterator[Edge]:
-        """A process with nothing to do claims what is due, or frees what a dead one held."""
+        """An idle process claims what is due, or releases what a dead one held."""
         task = self.views[state.store].task
         rows, name = self._stores[state.store], WORKERS[n]
         if task["worker"] is None:
@@ -133,7 +132,7 @@ class Model:
 
     def _frees(self, state: State, n: int, holder: str) -> Iterator[Edge]:
         lives = state.legs[WORKERS.index(holder)] is not None
-        # Who was killed starts again under another name, as every process has its own.
+        # A killed process starts again under another name.
         other = f"{holder}, anew" if holder == WORKERS[n] else WORKERS[n]
         if lives and not state.left.takeovers:
             return
@@ -176,7 +175,7 @@ class Model:
             yield from self._given(state, n, leg)
 
     def _seen(self, state: State) -> Found | None:
-        """What who can be asked says of all that came to him so far."""
+        """Return what a lookup says about everything received so far."""
         asked = self._sort.looks or self._sort.files
         if asked and Message.TAKEN in state.messages:
             return Accepted("found")
@@ -186,7 +185,7 @@ class Model:
         return SendRetry("it never left", 3600) if self._sort.files and not waits else None
 
     def _gives(self, state: State, n: int, leg: Leg) -> Edge:
-        """The doubtful message goes once more, under its key; no claim is needed for that."""
+        """Send the unknown message again under its key; that needs no claim."""
         messages = (*state.messages, self._flying(state))
         to = _with(state, n, Leg(leg.place, len(state.messages)), messages=messages)
         attempt = len(self.views[state.store].attempts)
@@ -194,7 +193,7 @@ class Model:
         return Edge(By.ITSELF, f"{WORKERS[n]} gives it again", given)
 
     def _given(self, state: State, n: int, leg: Leg) -> Iterator[Edge]:
-        """What the process hears of what it gave again."""
+        """Yield what the process hears of the message it sent again."""
         assert leg.waits_for is not None
         at, name = leg.waits_for, WORKERS[n]
         nothing = Leg(self._heard(leg.place, None))
@@ -211,7 +210,7 @@ class Model:
             yield Edge(By.MISFORTUNE, f"{name} hears a no to it", to)
 
     def _answers(self, state: State, n: int, leg: Leg) -> Iterator[Edge]:
-        """What the process hears of its request."""
+        """Yield what the process hears of its request."""
         assert leg.waits_for is not None
         at, name = leg.waits_for, WORKERS[n]
         unknown = Leg(self._heard(leg.place, Unknown("no answer")))
@@ -246,7 +245,7 @@ class Model:
                 yield Edge(By.MISFORTUNE, "a report: failed", failed._replace(messages=messages))
 
     def _taken(self, messages: tuple[Message, ...], at: int) -> tuple[Message, ...]:
-        """Where a key is known again, whatever else is under way comes to nothing more."""
+        """Where keys are recognised, other requests in flight have no further effect."""
         taken = _put(messages, at, Message.TAKEN)
         if not self._sort.gives or self._sort.forgets:
             return taken
@@ -303,7 +302,7 @@ class Model:
         return len(self._places) - 1
 
     def _heard(self, place: int, said: object) -> int:
-        """Where a leg is that has heard this next."""
+        """Return where a leg is after this answer."""
         key = (place, repr(said))
         if key not in self._steps:
             claim, heard = self._places[place]
@@ -311,7 +310,7 @@ class Model:
         return self._steps[key]
 
     def _on(self, place: int, said: object) -> Leg | None:
-        """The leg after this; none if that was its end."""
+        """Return the leg after this; None at its end."""
         then = self._heard(place, said)
         return None if self._wants[then] is None else Leg(then)
 

@@ -1,4 +1,4 @@
-"""The words of the model of one delivery: who makes a step happen, what a state is made of."""
+"""The terms of the model of one delivery: who makes a step happen, and the state."""
 
 from enum import Enum, auto
 from typing import Final, NamedTuple
@@ -7,7 +7,7 @@ from remit.store.database import Cell
 
 
 class By(Enum):
-    """Who makes a step happen: what nobody must help along, what need not happen, a person."""
+    """Who makes a step happen: the system, a misfortune, or a person."""
 
     ITSELF = auto()
     MISFORTUNE = auto()
@@ -15,32 +15,32 @@ class By(Enum):
 
 
 class Message(Enum):
-    """What became of a request, as the provider alone knows it."""
+    """What became of a request, as only the provider knows."""
 
     FLYING = auto()
     LOST = auto()
     TAKEN = auto()
-    FAILED = auto()  # taken, and reported undeliverable
-    KNOWN = auto()  # the same key once more: nothing came of it but a yes
+    FAILED = auto()  # accepted, and reported undeliverable
+    KNOWN = auto()  # the same key again: only a yes
 
 
 YES: Final = (Message.TAKEN, Message.FAILED, Message.KNOWN)
-NOT_YET: Final = (Message.FLYING, Message.KNOWN)  # what may be answered with a no still
+NOT_YET: Final = (Message.FLYING, Message.KNOWN)  # may still be answered with a no
 
 
 class Leg(NamedTuple):
-    """A process at work: how far it is, and which request it waits for."""
+    """A working process: how far it is, and which request it waits for."""
 
     place: int
     waits_for: int | None = None
 
 
 class Limits(NamedTuple):
-    """How much misfortune there is, and how often the owner wants it sent again."""
+    """How many misfortunes there are, and how often the owner resends."""
 
     kills: int = 1
     takeovers: int = 1  # while the process that was thought dead lives
-    rebuffs: int = 1  # 429, 4xx, an expired token, no way there
+    rebuffs: int = 1  # 429, 4xx, an expired token, no route
     resends: int = 1
     reports: int = 2
     cancels: int = 0
@@ -54,7 +54,7 @@ class State(NamedTuple):
     attempts: tuple[int, ...] = ()  # that the messages belong to
     resent: int = 0
     confirmed: bool = False  # the owner said that it arrived
-    dropped: bool = False  # the owner left it out
+    dropped: bool = False  # the owner dropped it
     cut: bool = False  # a process was killed, or taken for dead
 
 
@@ -65,7 +65,7 @@ class Edge(NamedTuple):
 
 
 class View(NamedTuple):
-    """What a store holds, as rows."""
+    """The content of a store, as rows."""
 
     task: dict[str, Cell]
     delivery: dict[str, Cell]

@@ -1,7 +1,7 @@
-"""Providers that outlive whoever sends by them, and lives of a Remit that is killed in between.
+"""Providers that outlive their senders, and a Remit that is killed in between.
 
-The verdict rests on two witnesses: what the provider accepted, and the rows of the database, read
-with plain SQL. What Remit says of itself is compared with them, never believed.
+The verdict rests on two witnesses: what the provider accepted, and the database rows, read with
+plain SQL. What Remit says about itself is compared with them, never believed.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from tests.live.proxy import Proxy, Trap, before, half_of
 T = TypeVar("T")
 
 KINDS: Final = ("whatsapp", "email", "webhook")
-GIVEN: Final = ("bridge", "hook")  # what is in doubt is given again, under its key
+GIVEN: Final = ("bridge", "hook")  # an unknown send is repeated under its key
 
 # Where a request is half written, and what is on its way back once it is accepted.
 HALF: Final = {
@@ -50,7 +50,7 @@ ACCEPTED: Final = {
 
 
 class Town:
-    """One provider of a kind, and the line to it, in a thread of their own."""
+    """One provider of a kind, and the proxy to it, in their own thread."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -89,11 +89,11 @@ class Town:
         self.line = await self._stack.enter_async_context(Proxy(port))
 
     def accepted(self) -> list[str]:
-        """The keys of what was accepted, as often as it was."""
+        """Return the accepted keys, as often as accepted."""
         return [key for key, _ in self.parcels()]
 
     def parcels(self) -> list[tuple[str, str | None]]:
-        """The same, each with where it went; None is the owner of a hook."""
+        """Return the same with their recipients; None is the owner of a hook."""
         match self.kind:
             case "whatsapp" | "bridge":
                 taken = (*self._whatsapp.accepted, *self._bridge.accepted)
@@ -120,7 +120,7 @@ class Town:
 
 
 class Life:
-    """One directory, and the processes that lived and died in it."""
+    """One directory, and the processes that ran and died in it."""
 
     def __init__(self, home: Path, town: Town) -> None:
         self.home = home
@@ -146,7 +146,7 @@ class Life:
         return self._died(self.start(failpoint, grace=grace))
 
     def killed_on_the_line(self, trap: Trap, *, grace: float = 0) -> bool:
-        """Be killed by who watches the line, at the very byte."""
+        """Get killed by the proxy, at an exact byte."""
         return self._died(self.watched(trap, grace=grace))
 
     def watched(self, trap: Trap, *, grace: float = 0, patience: float = 100) -> forks.Started:
@@ -177,7 +177,7 @@ class Life:
     # What history says --------------------------------------------------------------------------
 
     def judge(self) -> None:
-        """Nothing twice, nothing lost, and asked about exactly what nobody can know."""
+        """Check: nothing twice, nothing lost, and asked about exactly what is unknown."""
         doubtful = self.cut
         found = {str(key): str(status) for key, status in self.ask(_DELIVERIES)}
         accepted = Counter(self.town.accepted())

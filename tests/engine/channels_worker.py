@@ -52,7 +52,7 @@ ADDRESSES: Final = (
 
 
 class Hasty(FrozenClock):
-    """Ten seconds pass whenever somebody looks: nobody is ever too early."""
+    """Ten seconds pass with every look at the clock: nothing is ever too early."""
 
     def now(self) -> datetime:
         self.advance(timedelta(seconds=10))
@@ -60,7 +60,7 @@ class Hasty(FrozenClock):
 
 
 class _Patient:
-    """News about a doubt are waited for, for so long."""
+    """Waits this long for news about an unknown send."""
 
     knows_owner: Final = True
     seconds: float = 0
@@ -73,7 +73,7 @@ class _Patient:
         return bool(address)
 
     async def find(self, parcel: Parcel) -> None:
-        """Only what the provider reports is known."""
+        """Return None: only the provider's reports are known."""
 
 
 class PatientWhatsApp(_Patient, WhatsAppChannel):  # type: ignore[misc, override]
@@ -95,7 +95,7 @@ class PatientHook(_Patient, WebhookChannel):  # type: ignore[misc, override]
 
 
 class OwnHook(WebhookChannel):
-    """As it ships: what is in doubt is given again under its key."""
+    """The production channel: an unknown send is repeated under its key."""
 
     knows_owner: Final = True
 
@@ -105,7 +105,7 @@ class OwnHook(WebhookChannel):
 
 @dataclass(frozen=True)
 class Plan:
-    """What a life is told."""
+    """What a run gets."""
 
     kind: str
     port: int
@@ -159,7 +159,7 @@ def cues() -> tuple[Cue, ...]:
 
 
 async def befriend(house: App, kind: str) -> None:
-    """Two people in the book, who may be written to unasked."""
+    """Add two contacts who may be written to without asking."""
     book = house.settings.home / "contacts.yaml"
     if book.exists():
         return
@@ -182,7 +182,7 @@ def rests(task: Task) -> bool:
 async def live(home: Path, plan: Plan) -> None:
     channels = {"line": plan.channel()}
     brain = ScriptedBrain(())
-    # One at a time, so that it is known what is under way at each failpoint.
+    # One at a time, so that it is known what is in progress at each failpoint.
     settings = Settings(home=home, engine=EngineSettings(parallel=1))
     async with wiring.opened(settings, brain=brain, channels=channels) as house:
         await befriend(house, plan.kind)

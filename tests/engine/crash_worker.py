@@ -78,7 +78,7 @@ CUES: Final = (
 
 
 class Provider(FileOutbox):
-    """Takes its time, so that a kill finds others in the middle too; is busy when told."""
+    """Is slow, so that a kill also interrupts others; is busy on request."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(path)
@@ -105,7 +105,7 @@ class Provider(FileOutbox):
 
 
 class Brain:
-    """Thinks a moment; what it was asked stands in a file."""
+    """Takes a moment; its prompts are recorded in a file."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -135,7 +135,7 @@ ANSWERS: Final = {
 
 
 async def owner(house: App, tasks: dict[str, Task]) -> None:
-    """Do whatever the owner would do as things stood; meanwhile it may be too late for it."""
+    """Do what the owner would do now; meanwhile it may be too late for it."""
     with contextlib.suppress(Conflict):
         await acts(house, tasks)
 

@@ -1,7 +1,7 @@
-"""Lives of a Remit that is killed, and what history says about them afterwards.
+"""A Remit that is killed, and what its history says afterwards.
 
-The verdict rests on two witnesses: the provider's own file and the rows of the database, read
-with plain SQL. What Remit says of itself is compared with them, never believed.
+The verdict rests on two witnesses: the provider's own file and the database rows, read with plain
+SQL. What Remit says about itself is compared with them, never believed.
 """
 
 import json
@@ -26,13 +26,13 @@ PATIENCE: Final = 100  # seconds a life may take on a busy machine
 
 
 def environ(**more: str) -> dict[str, str]:
-    """What a life is told of this machine; how its lines are counted goes along."""
+    """Return the environment of a process; coverage settings go along."""
     kept = (*forks.PLAIN, "COVERAGE_PROCESS_START", "COVERAGE_PROCESS_CONFIG")
     return {name: os.environ[name] for name in kept if name in os.environ} | more
 
 
 def ended(process: forks.Started) -> str:
-    """Wait for a process to end, and return its last words; one that hangs is not left behind."""
+    """Wait for a process to end, and return its stderr; one that hangs is killed."""
     try:
         return process.communicate(timeout=PATIENCE)[1]
     except subprocess.TimeoutExpired:
@@ -41,7 +41,7 @@ def ended(process: forks.Started) -> str:
 
 
 class Life:
-    """One directory, and the processes that lived and died in it."""
+    """One directory, and the processes that ran and died in it."""
 
     def __init__(self, home: Path, *, fresh: bool = False) -> None:
         self.home = home
@@ -50,11 +50,11 @@ class Life:
         self.cut: set[str] = set()  # tasks with a send that was claimed and never recorded
 
     def killed_at(self, failpoint: str) -> bool:
-        """Live until the failpoint; say whether it was reached."""
+        """Run until the failpoint; return whether it was reached."""
         return self._died(self.start(failpoint))
 
     def killed_after(self, seconds: float) -> bool:
-        """Live for so long, then be killed from outside, wherever it stands."""
+        """Run this long, then be killed from outside, wherever it is."""
         process = self.start()
         try:
             process.wait(seconds)
@@ -63,7 +63,7 @@ class Life:
         return self._died(process)
 
     def lives_on(self) -> Counter[str]:
-        """Live to the end; return which failpoints were passed, and how often."""
+        """Run to the end; return which failpoints were passed, and how often."""
         census = self.home.with_suffix(".census")
         process = self.start(census=census)
         errors = ended(process)
@@ -90,13 +90,13 @@ class Life:
             return []
         with closing(sqlite3.connect(path)) as connection:
             if not connection.execute("PRAGMA user_version").fetchone()[0]:
-                return []  # killed before the first schema was there
+                return []  # killed before the first schema existed
             return connection.execute(sql).fetchall()
 
     # What history says --------------------------------------------------------------------------
 
     def judge(self) -> None:
-        """Nothing lost, nothing twice, and asked about exactly what nobody can know."""
+        """Check: nothing lost, nothing twice, and asked about exactly what is unknown."""
         self._nothing_lost()
         self._nothing_twice()
         asked = {str(row[0]) for row in self.ask(_ASKED)}

@@ -27,7 +27,7 @@ WISHES: Final = NoticeSettings(done=("outbox", "conversation"), failed=("outbox"
 
 
 class Provider(FileOutbox):
-    """Takes a message, and may never come to say so."""
+    """Accepts a message, and may never answer."""
 
     async def send(self, parcel: Parcel) -> Answer:
         failpoint("request:half")

@@ -1,4 +1,4 @@
-"""A Remit with thirty tasks, one of which kills the process while all the others think too."""
+"""A Remit with thirty tasks, one of which kills the process while all others are working."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ TASKS = 30
 
 class DeadlyBrain:
     def __init__(self, together: int) -> None:
-        self._together = together  # how many must think at once before anyone gets an answer
+        self._together = together  # how many must be working at once before anyone gets an answer
         self._thinking = 0
         self._all = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""A world that can be watched and troubled: slow brains, slow channels, a store that is full."""
+"""A world that can be observed and disturbed: slow brains, slow channels, a full store."""
 
 import asyncio
 from collections import Counter
@@ -45,13 +45,13 @@ async def until(condition: Callable[[], bool | Awaitable[bool]]) -> None:
 
 
 async def everything(world: World) -> list[Task]:
-    """Every task there is, oldest first."""
+    """Return every task, oldest first."""
     page = await world.house.db.read(search.page, search.TaskFilter(limit=search.MOST))
     return list(reversed(page.tasks))
 
 
 class Gate:
-    """Something that takes until it is let go, and counts who is inside."""
+    """Blocks until released, and counts who is inside."""
 
     def __init__(self) -> None:
         self.open = asyncio.Event()
@@ -98,7 +98,7 @@ class SlowOutbox(Outbox):
 
 
 class Moody:
-    """A brain that does what it is told in turn, then says hi."""
+    """A brain that follows its list in turn, then says hi."""
 
     def __init__(self, *moods: BaseException | str) -> None:
         self.moods = list(moods)
@@ -114,10 +114,10 @@ class Moody:
 
 
 class Watched:
-    """The store, counted; when `full` nothing works, else all but what is `broken`.
+    """A counted store; when `full` nothing works, else all but what is `broken`.
 
     A verb in `late` is done at once, but answered only when its event is set. It is counted in
-    `writes` and `reads` when it is asked for, and in `done` when the store has done it.
+    `writes` and `reads` when it is requested, and in `done` when it is done.
     """
 
     def __init__(self, db: Database) -> None:
@@ -168,7 +168,7 @@ class Watched:
 
 
 class Rig(World):
-    """A world with a watched store, checks of its own, and what the engine may."""
+    """A world with a watched store, its own checks, and engine settings."""
 
     def __init__(
         self,
@@ -229,11 +229,11 @@ class Rig(World):
         await self.restart()
 
     async def steps(self, task_id: TaskId) -> list[str]:
-        """The names of a task's steps, as the journal tells them."""
+        """Return the names of a task's steps, from the journal."""
         history = await self.history(task_id)
         return [str(e.data["step"]) for e in history if e.kind is EventKind.STEP_DONE]
 
     async def moves(self, task_id: TaskId) -> list[str]:
-        """Where a task went, as the journal tells it."""
+        """Return a task's moves, from the journal."""
         history = await self.history(task_id)
         return [str(e.data["to"]) for e in history if e.kind is EventKind.TASK_MOVED]

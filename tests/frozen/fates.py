@@ -1,4 +1,4 @@
-"""What must become of each task of a frozen store, and what its owner says for that.
+"""What must become of each task of a frozen store, and the owner's decisions for that.
 
 It is written into the manifest when a store is made: later versions are held to that, not to this.
 """
@@ -8,12 +8,12 @@ from typing import Final
 from remit.model.codec import Json, JsonMap
 
 ENDED: Final = ("completed", "failed", "cancelled")
-# A slot of a series may be run, run late or left out, by when the store is taken over.
+# A slot of a series may run, run late or be skipped, depending on when the store is taken over.
 SLOT: Final = ["ready", "completed", "cancelled"]
 
 
 def fate_of(name: str, status: str) -> JsonMap:
-    """`owner`: what is said, in order; `becomes`: how it ends; `sends`: how many go out."""
+    """`owner`: the decisions, in order; `becomes`: how it ends; `sends`: how many are sent."""
     said, becomes, sends = _FATES.get(name, ([], SLOT if status == "ready" else [status], 0))
     if name in _FATES or status in ENDED or status == "ready":
         return {"owner": list[Json](said), "becomes": list[Json](becomes), "sends": sends}
@@ -21,13 +21,13 @@ def fate_of(name: str, status: str) -> JsonMap:
 
 
 _FATES: Final[dict[str, tuple[list[str], list[str], int]]] = {
-    # Goes on by itself.
+    # Continues by itself.
     "thinking": ([], ["completed"], 0),
     "child": ([], ["completed"], 0),
     "waits for its next try": ([], ["completed"], 0),
     "one of two sent": ([], ["completed"], 1),
     "auth": ([], ["completed"], 1),
-    # Goes on when its owner has decided.
+    # Continues after the owner's decision.
     "approval": (["approve"], ["completed"], 1),
     "input": (["answer:My passport is a French one"], ["completed"], 0),
     "deliverable": (["back:Use the tags"], ["completed"], 0),
@@ -40,7 +40,7 @@ _FATES: Final[dict[str, tuple[list[str], list[str], int]]] = {
     "in doubt, dropped": (["drop"], ["failed"], 0),
     "in doubt, not asked yet": (["arrived"], ["completed"], 0),
     "verifying": (["approve"], ["completed"], 0),
-    # Goes on when its owner says so, or its time has come.
+    # Continues when the owner says so, or at its time.
     "paused before it began": (["resume", "run"], ["completed"], 0),
     "paused after it began": (["resume"], ["completed"], 0),
     "scheduled": (["run"], ["completed"], 0),

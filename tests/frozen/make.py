@@ -54,12 +54,12 @@ _RUNS: Final = 2  # of the series that comes back every minute, before the last 
 
 
 class Maker:
-    """Brings one home into every state that work in flight can be in."""
+    """Brings one home into every state of unfinished work."""
 
     def __init__(self, root: Path, providers: Providers) -> None:
         self.seat = Terminal(root, script=None)
         self.providers = providers
-        self.tasks: dict[str, str] = {}  # by the name that the manifest has for it
+        self.tasks: dict[str, str] = {}  # by its name in the manifest
         scene.make_project(self.seat)
         scene.furnish(self.seat, providers, slow=True)
 
@@ -77,7 +77,7 @@ class Maker:
 
     @contextmanager
     def _life(self) -> Iterator[Client]:
-        """A Remit that is killed at the end of the block."""
+        """Run a Remit that is killed at the end of the block."""
         with self.seat.up(**scene.ENVIRON) as up:
             yield Client(self.seat, up)
             up.kill()
@@ -165,7 +165,7 @@ class Maker:
         return client.add(text, project="store", contract=WHOLE, prd=prd, **more)
 
     def _poison(self) -> None:
-        """Three processes die while one task thinks."""
+        """Kill three processes while one task is thinking."""
         for n in range(3):
             with self._life() as client:
                 if n == 0:
@@ -173,7 +173,7 @@ class Maker:
                 client.until(self.tasks["poison"], "running")
 
     def _doubts(self) -> None:
-        """Claimed, on its way, and the process is dead: the next one asks."""
+        """Leave sends claimed and on their way when the process dies: the next one asks."""
         phone = self.providers.phones[0]
         for name in ("in doubt, arrived", "in doubt, sent again", "in doubt, dropped"):
             phone.orders, heard = [Order(silent=True, accept=True)], len(phone.heard)
@@ -182,7 +182,7 @@ class Maker:
                 client.wait(lambda n=heard: len(phone.heard) > n, name)  # type: ignore[misc]
 
     def _in_flight(self, client: Client) -> None:
-        """Everything that is under way at once, when the last process dies."""
+        """Have everything in progress at once when the last process dies."""
         made = self.tasks
         for name in ("in doubt, arrived", "in doubt, sent again", "in doubt, dropped"):
             client.until(made[name], "needs_review")
@@ -203,14 +203,14 @@ class Maker:
         phone, heard = self.providers.phones[0], len(self.providers.phones[0].heard)
         made["in doubt, not asked yet"] = client.send("Nobody knows about this.", "phone")
         client.wait(lambda: len(phone.heard) > heard, "the last send")
-        time.sleep(2)  # a second try of the task whose model is out of order
+        time.sleep(2)  # a second attempt of the task whose model fails
         made["verifying"] = self._story(client, "US-3")
         client.until(made["verifying"], "verifying")
 
     # What is kept ---------------------------------------------------------------------------------
 
     def manifest(self) -> JsonMap:
-        """How everything stood when the last process died."""
+        """Return the state of everything when the last process died."""
         from remit.model.ids import TaskId  # noqa: PLC0415
         from remit.store import reviews, search, tasks  # noqa: PLC0415
         from remit.store.read_only import glance  # noqa: PLC0415
@@ -262,7 +262,7 @@ def _spoken(client: Client, talk: str) -> list[str]:
 
 
 def pack(root: Path) -> bytes:
-    """Home and project as one archive, without what belongs to this machine alone."""
+    """Return home and project as one archive, without what belongs to this machine."""
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w") as archive:
         for path in sorted(root.rglob("*")):

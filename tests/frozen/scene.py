@@ -1,6 +1,6 @@
-"""What surrounds a frozen store: its settings, its brain's script, its contacts and its project.
+"""The surroundings of a frozen store: settings, brain script, contacts and project.
 
-A store holds no address and no secret of these, so whoever takes it over writes them anew.
+A store holds none of their addresses and secrets, so whoever takes it over writes them anew.
 """
 
 import sqlite3
@@ -86,7 +86,7 @@ commands.e2e = ["true"]
 
 
 def furnish(seat: Terminal, providers: Providers, *, slow: bool) -> None:
-    """Write what the owner writes: settings, contacts, the brain's script."""
+    """Write the owner's files: settings, contacts, the brain's script."""
     lint = '["sleep", "4"]' if slow else '["true"]'
     settings = _SETTINGS.format(project=project(seat), lint=lint)
     (seat.home / "settings.toml").write_text(settings + providers.settings())
@@ -104,9 +104,9 @@ def make_project(seat: Terminal) -> None:
 
 
 def relocate(root: Path, was: str) -> None:
-    """Let what a store and its worktrees say of whole paths be true where they lie now.
+    """Correct absolute paths in a store and its worktrees after it was moved.
 
-    A home that is moved with work in flight is not promised anything; a test has to move it.
+    Moving a home with unfinished work is not supported; a test has to do it.
     """
     home = root / "home"
     for path in (p for p in (home / "worktrees").rglob("*") if p.is_file() and not p.is_symlink()):
@@ -116,5 +116,5 @@ def relocate(root: Path, was: str) -> None:
     with closing(sqlite3.connect(home / "agent.db")) as connection, connection:
         connection.execute("UPDATE steps SET output = replace(output, ?, ?)", (was, str(root)))
     left = [p.name for p in home.rglob("*") if p.is_file() and was.encode() in p.read_bytes()]
-    # A page of the database that is not used any more may still hold it.
+    # An unused page of the database may still contain it.
     assert set(left) <= {"agent.db", "agent.db-wal"}, left

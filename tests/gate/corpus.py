@@ -53,7 +53,7 @@ def deliverables() -> tuple[tuple[str, str], ...]:
 
 
 def good() -> list[Good]:
-    """Each deliverable once, in the frames by turns."""
+    """Return each deliverable once, in alternating frames."""
     return [
         Good(name, text, frames()[number % len(frames())].replace("{deliverable}", text))
         for number, (name, text) in enumerate(deliverables())
@@ -86,7 +86,7 @@ def _hostile(why: HoldReason, case: dict[str, object]) -> Hostile:
 
 
 def _text(value: object) -> str:
-    """A text; or pieces of one, so that no scanner takes a key in this file for a real one."""
+    """Return a text; or its pieces joined, so that no scanner takes a key here for a real one."""
     return "".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

@@ -15,7 +15,7 @@ MOST = 4096
 
 
 def try_one(data: bytes) -> None:
-    """Judge one input; whatever breaks a promise of the gate raises."""
+    """Judge one input; a broken promise of the gate raises."""
     text = data.decode("utf-8", "surrogateescape")
     for reply in (text, f"{gate.OPEN}{text}{gate.CLOSE}"):
         judged = gate.judge(Reply(reply), most=MOST)

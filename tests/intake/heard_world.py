@@ -1,4 +1,4 @@
-"""A house with WhatsApp, mail and a book, in which one says things."""
+"""An app with WhatsApp, mail and contacts, for saying things."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -49,7 +49,7 @@ class Talk(World):
         return await self.house.intake.hear(replace(message, **more))
 
     async def one(self, text: str) -> Task:
-        """The one task that some words become."""
+        """Return the only task that some words become."""
         (task,) = (await self.say(text)).tasks
         return task
 
@@ -67,7 +67,7 @@ class Talk(World):
         await self.run(timedelta(days=days))
 
     async def approve(self) -> None:
-        """Let everything go out that waits for a yes."""
+        """Approve everything that waits for it."""
         for review in await self.waiting():
             if review.reason is Reason.APPROVAL:
                 await self.decide(review, ReviewAnswer.APPROVE)
@@ -80,7 +80,7 @@ class Talk(World):
         return await self.house.db.read(look)
 
     async def posted(self, task_id: TaskId) -> list[str | None]:
-        """What stands on the dashboard of a task."""
+        """Return the texts of a task on the dashboard."""
         return [each.body for each in (await self.get(task_id)).delivery if each.sent_at]
 
 

@@ -21,7 +21,7 @@ ZONE = ZoneInfo("Europe/Berlin")
 
 @dataclass(frozen=True)
 class Expected:
-    """One task as it should be read: the sends are a channel, somebody, and a text."""
+    """One task as it should be read: sends are a channel, a person, and a text."""
 
     work: bool
     at: datetime | None
@@ -35,7 +35,7 @@ class Message:
     now: datetime
     zone: ZoneInfo
     tasks: tuple[Expected, ...]
-    asks: bool  # something is asked back before anything happens
+    asks: bool  # something is asked before anything happens
 
     def read(self) -> Extraction:
         found = read_plainly(self.say, now=self.now, zone=self.zone, book=BOOK)

@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass
 class Answers:
-    """A model that gives one reading, whatever it is asked."""
+    """A model that always gives one reading."""
 
     reading: Reading | None
 
@@ -34,7 +34,7 @@ class Answers:
 
 
 def perfect(message: LabelledMessage) -> Reading:
-    """What a model says that understands the message as its label does."""
+    """Return the reading of a model that understands the message as labelled."""
     tasks = tuple(_task(message, each) for each in message.tasks)
     questions: tuple[ReadQuestion, ...] = ()
     if message.sort == "unclear" and not tasks:
@@ -78,13 +78,13 @@ def named_in(text: str, name: str) -> Iterator[str]:
 
 
 def qualify(home: Path, model: str) -> None:
-    """Let a model lead without an exam."""
+    """Let a model read without an exam."""
     passed = ExamResult(model, 40, 0, 0, 0, 0, "2026-03-18T10:00:00+01:00")
     ExamFile(home).keep(passed)
 
 
 def faithful(found: Extraction) -> Reading:
-    """What a model says that reads as code does."""
+    """Return the reading of a model that reads like code."""
     return Reading(
         tasks=tuple(
             ReadTask(

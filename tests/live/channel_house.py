@@ -1,4 +1,4 @@
-"""A house whose channels come from its settings, with its door open: providers can call back.
+"""An app with channels from its settings and an open server, so that providers can call back.
 
 async with ChannelHouse(tmp_path, WHATSAPP.format(url=provider.url)) as house:
     task = await house.send("ninas_whatsapp", "Good day.")
@@ -45,7 +45,7 @@ KEPT: Final = {
 
 
 class ChannelHouse:
-    """A world with its server; time stands still until it is told to pass."""
+    """A world with its server; time stands still until it is moved."""
 
     def __init__(self, home: Path, settings: str, kept: Mapping[str, str] = KEPT) -> None:
         self.home = home
@@ -91,11 +91,11 @@ class ChannelHouse:
         return f"{self.url}/hooks/whatsapp/{NAME}"
 
     def write(self, name: str, text: str) -> None:
-        """Put a file into the house's directory."""
+        """Write a file into the app's directory."""
         (self.home / name).write_text(text, encoding="utf-8")
 
     async def owner_wrote(self) -> None:
-        """Open the window: for a day the owner may be sent any text."""
+        """Open the window: for a day the owner may get any text."""
         await self.wrote(PERSON, "wamid.in.1")
 
     async def wrote(self, number: str, ref: str) -> None:
@@ -105,12 +105,12 @@ class ChannelHouse:
         assert await tell(self.hook, body) == 200
 
     async def send(self, channel: str, text: str, recipient: str | None = None) -> Task:
-        """Have a text sent as it is, and let happen what happens at once."""
+        """Send a text as it is, and let immediate things happen."""
         task = await self.world.add("Send it", content=text, channel=channel, recipient=recipient)
         return await self.passes(task.id)
 
     async def passes(self, task: TaskId, seconds: float = 0) -> Task:
-        """Let time pass; return the task as it is then."""
+        """Let time pass; return the task afterwards."""
         await self.world.run(timedelta(seconds=seconds))
         return await self.world.get(task)
 
@@ -123,7 +123,7 @@ class ChannelHouse:
 
 
 def states(task: Task) -> list[str]:
-    """How each delivery of a task stands."""
+    """Return the status of each delivery of a task."""
     return [each.status.value for each in task.delivery]
 
 

@@ -1,10 +1,10 @@
-"""What the live tests share."""
+"""Shared by the live tests."""
 
 import pytest
 
 
 @pytest.fixture
 def hurry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The SDKs retry as they do, only sooner."""
+    """Let the SDKs retry as they do, only sooner."""
     monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)
     monkeypatch.setattr("anthropic._base_client.INITIAL_RETRY_DELAY", 0.01)

@@ -1,4 +1,4 @@
-"""Thirteen ways in which a vendor fails, and what must come of each."""
+"""Thirteen ways in which a vendor fails, and the required result of each."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ THAI: Final = "ฉันค้นหาแล้ว\n\uff1cdeliverable\uff1eส�
 
 class Comes(Enum):
     RETRY = auto()  # errors.Transient
-    HELD = auto()  # a reply that the gate does not let out
+    HELD = auto()  # a reply that the gate holds
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
     order: Callable[[bool], Order]  # by whether the answer is streamed
     comes: Comes
-    requests: int  # at most so many, with all that the SDK repeats
+    requests: int  # at most this many, including the SDK's retries
     after: float | None = None  # seconds, if the vendor says so
     time_limit: int = 100
 

@@ -1,4 +1,4 @@
-"""A real `remit up`, asked over HTTP alone."""
+"""A real `remit up`, used only over HTTP."""
 
 import http.client
 import json
@@ -14,7 +14,7 @@ LIMIT_SECONDS: Final = 100.0  # against a hang: a busy machine is slow, not wron
 
 
 class Client:
-    """Asks the Remit that runs in a home. Every answer that is not a success is an error."""
+    """Talks to the Remit of a home. Every answer that is no success is an error."""
 
     def __init__(self, seat: Terminal, up: Up) -> None:
         self.seat = seat
@@ -25,7 +25,7 @@ class Client:
     def ask(
         self, method: str, path: str, body: Json = None, *, key: str | None = None
     ) -> tuple[int, JsonMap]:
-        """One request under a key; its status and answer."""
+        """Send one request under a key; return its status and answer."""
         sent = {
             "Authorization": f"Bearer {self._token}",
             "Content-Type": "application/json",
@@ -58,7 +58,7 @@ class Client:
         return str(self.post("/api/tasks", {"text": text, **more}, key=key)["id"])
 
     def send(self, text: str, *channels: str, to: str | None = None) -> str:
-        """Have a text sent as it is, over some channels."""
+        """Send a text as it is, over some channels."""
         whom: JsonMap = {"recipient": to} if to else {}
         parts: list[Json] = [{"channel": each, "content": text, **whom} for each in channels]
         return self.add(f"Send: {text}", delivery=parts)
@@ -83,7 +83,7 @@ class Client:
         self.wait(lambda: self.seat.status(task) in statuses, what, lambda: self.seat.status(task))
 
     def wait(self, holds: Callable[[], object], what: str, now: Callable[[], object] = str) -> None:
-        """Look until something holds; who waits in vain is told how it stands `now`."""
+        """Wait until something holds; a failure shows the state from `now`."""
         end = time.monotonic() + LIMIT_SECONDS
         while not holds():
             assert time.monotonic() < end, f"in vain: {what} {now()}"

@@ -1,4 +1,4 @@
-"""A Remit under load that is killed again and again, judged by what was seen from outside.
+"""A Remit under load that is killed again and again, judged from outside.
 
     lane = Lane(tmp_path, providers, seed=7)
     lane.suffer(kills=10)
@@ -32,8 +32,8 @@ from tests.live.providers import Providers
 ENDED: Final = ("completed", "failed", "cancelled")
 _CALLERS: Final = 3
 _LONGEST_LIFE_SECONDS: Final = 1.2
-_LONGEST_PAUSE_SECONDS: Final = 0.15  # of a caller: a bridge must send it all, one a second
-_STALLED_SECONDS: Final = 100.0  # nothing has changed for so long; a bridge sends one a second
+_LONGEST_PAUSE_SECONDS: Final = 0.15  # of a caller: a bridge must send everything, one per second
+_STALLED_SECONDS: Final = 100.0  # no change for this long; a bridge sends one per second
 _ENVIRON: Final = {"HOOK_ORDERS": SECRET}
 _SCRIPT: Final = "- seconds: 0.1\n  reply: I thought. <deliverable>Done as asked.</deliverable>\n"
 _CONTACTS: Final = "- name: Anna\n  channels: {post: anna@example.test}\n"
@@ -62,7 +62,7 @@ hourly = 0
 
 @dataclass(frozen=True)
 class Sent:
-    """A request that may or may not have been heard: it is repeated until it is answered."""
+    """A request that may have been handled: it is repeated until it is answered."""
 
     method: str
     path: str
@@ -72,7 +72,7 @@ class Sent:
 
 @dataclass
 class History:
-    """What was seen from outside, in all lives together."""
+    """What was seen from outside, over all processes."""
 
     tasks: dict[str, str] = field(default_factory=dict)  # acknowledged: by the key of its request
     events: dict[str, str] = field(default_factory=dict)  # acknowledged: by the id of its webhook
@@ -83,7 +83,7 @@ class History:
 
 
 class Lane:
-    """One home, and the processes that live and die in it."""
+    """One home, and the processes that run and die in it."""
 
     def __init__(self, folder: Path, providers: Providers, seed: int) -> None:
         self.history = History()
@@ -95,7 +95,7 @@ class Lane:
         self._open: dict[str, Sent] = {}  # not answered yet
         self._decided: set[str] = set()  # reviews, whether the decision was answered or not
         self._calls: set[str] = set()  # webhooks that were not answered yet
-        self._left: list[Sent | str] = []  # of what was not answered in the life before
+        self._left: list[Sent | str] = []  # requests unanswered by the previous process
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._dying = threading.Event()
@@ -104,7 +104,7 @@ class Lane:
     # Lives ----------------------------------------------------------------------------------------
 
     def suffer(self, kills: int) -> None:
-        """Live under load and be killed, again and again."""
+        """Run under load and get killed, again and again."""
         for _ in range(kills):
             self._left = [*self._open.values(), *self._calls]
             with self._seat.up(**_ENVIRON) as up:
@@ -124,7 +124,7 @@ class Lane:
                 assert not self._trouble, self._trouble
 
     def settle(self) -> None:
-        """Live on without a kill until nothing is left to do; answer every question on the way."""
+        """Run without a kill until nothing is left to do; answer every question on the way."""
         with self._seat.up(**_ENVIRON) as up:
             client = Client(self._seat, up)
             self._left = [*self._open.values(), *self._calls]
@@ -178,7 +178,7 @@ class Lane:
         self._calls.discard(ident)
 
     def _decide(self, client: Client) -> None:
-        """Say yes or no to what somebody else would receive; doubts are left to the end."""
+        """Approve or decline sends to others; unknown ones are left to the end."""
         waiting = _maps(client.get("/api/reviews"), "reviews")
         asked = [each for each in waiting if each["reason"] == "approval"]
         if asked:
@@ -190,7 +190,7 @@ class Lane:
         sent = Sent("POST", path, {"answer": said, "text": None}, key)
         with self._lock:
             if str(review["id"]) in self._decided:
-                return  # nobody changes his mind here, whether it was answered or not
+                return  # a decision is never changed here, answered or not
             self._decided.add(str(review["id"]))
             self._open[key] = sent
         if said == "resend":
@@ -205,13 +205,13 @@ class Lane:
             assert status == 201, told
             self.history.tasks[sent.key] = str(told["id"])
         else:
-            # One that was done and not answered may be refused as decided: it must hold, too.
+            # One that was stored but not answered may be refused as decided: it must hold, too.
             assert status in (200, 409), told
             self.history.decisions[review] = str(sent.body["answer"])
         del self._open[sent.key]
 
     def _repeat(self, client: Client) -> None:
-        """Ask once more for all that was never answered, under the same keys; each caller some."""
+        """Repeat everything that was never answered, under the same keys."""
         while self._left:
             with contextlib.suppress(IndexError):
                 left = self._left.pop()
@@ -221,7 +221,7 @@ class Lane:
                     self._hook(client, left)
 
     def _unsettled(self, client: Client) -> list[str]:
-        """Answer what is asked; return the tasks that have not ended yet."""
+        """Answer the questions; return the tasks that have not ended yet."""
         for review in _maps(client.get("/api/reviews"), "reviews"):
             doubt = review["reason"] == "ambiguous"
             self.history.doubts += doubt
@@ -238,7 +238,7 @@ class Lane:
     # What history says ----------------------------------------------------------------------------
 
     def judge(self) -> None:
-        """Nothing lost, nothing twice, every decision kept, and every doubt asked about."""
+        """Check: nothing lost or twice, every decision kept, every unknown send asked about."""
         seen, accepted = self.history, Counter(self._providers.accepted)
         titles = Counter(str(task["title"]) for task in self.listed)
         assert set(titles.values()) == {1}, "a request that was repeated made a second task"
@@ -256,7 +256,7 @@ class Lane:
         assert self.audit.code == 0, self.audit.out + self.audit.err
 
     def _check(self, task: JsonMap, delivery: JsonMap, times: int) -> None:
-        """One delivery: accepted once, and once more for each time that its owner said so."""
+        """Check one delivery: accepted once, and once more for each resend."""
         key, state = str(delivery["id"]), delivery["state"]
         assert times <= 1 + self.history.resends[key], (task["title"], "was sent twice")
         doubted = key in {r["about"] for r in _maps(task, "reviews") if r["reason"] == "ambiguous"}
@@ -269,7 +269,7 @@ class Lane:
 
 
 def _is_looked_for(task: JsonMap) -> bool:
-    """A letter in doubt is looked for in its mailbox for 15 minutes before anybody is asked."""
+    """Whether an unknown letter is still searched in its mailbox, for 15 minutes before asking."""
     if task["state"] != "delivering":
         return False
     states = [each["state"] for each in _maps(task, "delivery") if each["channel"] == "post"]

@@ -1,4 +1,4 @@
-"""What every server of the tests stands on: a port on loopback, and an end that waits for nobody.
+"""The base of every test server: a port on loopback, and an end that waits for nobody.
 
 class Echo(Listener):
     async def serve(self, reader, writer): …
@@ -19,14 +19,14 @@ HOST: Final = "127.0.0.1"
 
 
 class Listener:
-    """Serves each who connects in a task of his own; with the server all of them end."""
+    """Serves each client in its own task; all end with the server."""
 
     tls: ssl.SSLContext | None = None
     _server: asyncio.Server
     _busy: set[asyncio.Task[None]]
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One conversation. The line is closed after it."""
+        """Handle one connection, which is closed afterwards."""
         raise NotImplementedError
 
     async def __aenter__(self) -> Self:
@@ -52,7 +52,7 @@ class Listener:
         return port
 
     def narrow(self) -> None:
-        """From now on the system keeps little for who connects: else a letter may fit in there."""
+        """Shrink the system's buffers: otherwise a letter may fit into them."""
         self._server.sockets[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
 
     @property
@@ -78,7 +78,7 @@ class Listener:
 
 
 class Head(NamedTuple):
-    """The head of a request."""
+    """The header of a request."""
 
     method: str
     path: str
@@ -90,7 +90,7 @@ class Head(NamedTuple):
 
 
 async def read_head(reader: asyncio.StreamReader) -> Head:
-    """All of a request but its body."""
+    """Read a request without its body."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
     request, *lines = head.strip().split("\r\n")
     pairs = (line.partition(":") for line in lines)
@@ -99,13 +99,13 @@ async def read_head(reader: asyncio.StreamReader) -> Head:
 
 
 def head_of(status: int, headers: dict[str, str]) -> bytes:
-    """The head of an answer."""
+    """Return the header of an answer."""
     lines = [f"HTTP/1.1 {status} Scripted", *(f"{name}: {told}" for name, told in headers.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
-    """Break off as a crashed machine does: not a goodbye, a reset."""
+    """Reset the connection, as a crashed machine does."""
     plug = writer.get_extra_info("socket")
     if plug is not None:
         plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))

@@ -1,4 +1,4 @@
-"""A small MCP server on stdin and stdout, good or hostile as it is told; started by the tests.
+"""A small MCP server on stdin and stdout, good or hostile by its mode; started by the tests.
 
     python mcp_server.py MODE FOLDER
 
@@ -75,7 +75,7 @@ def tool(name: str) -> dict[str, object]:
 
 
 def odd() -> list[object]:
-    """Tools that may not be offered, and one that may."""
+    """Return tools that may not be offered, and one that may."""
     deep: object = {"type": "string"}
     for _ in range(40):
         deep = {"type": "object", "properties": {"x": deep}}

@@ -1,4 +1,4 @@
-"""A small MCP server on loopback, over real HTTP, good or hostile as it is told."""
+"""A small MCP server on loopback, over real HTTP, good or hostile by its mode."""
 
 import asyncio
 import json
@@ -28,19 +28,19 @@ class Heard:
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """What is answered to one request."""
+    """The answer to one request."""
 
     messages: tuple[Json, ...] = ()
     status: int = 200
     kind: str = "json"
     headers: tuple[str, ...] = ()
-    hangs: bool = False  # says no more, and keeps the line
+    hangs: bool = False  # sends nothing more, and keeps the connection
     breaks: bool = False  # ends in the middle
 
 
 @dataclass
 class Web:
-    """`decide` may answer instead of the good server that it is."""
+    """`decide` may replace the normal answer."""
 
     kind: str = "json"
     decide: Callable[[Heard], Says | None] = lambda _: None

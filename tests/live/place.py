@@ -40,7 +40,7 @@ class Wish:
 
 
 def choice(vendor: Vendor, place: Place, *, time_limit: int = 100) -> ModelChoice:
-    """A choice as the settings and the environment would make it."""
+    """Return a choice as the settings and the environment would make it."""
     environ = {
         "ANTHROPIC_API_KEY": KEY,
         "ANTHROPIC_BASE_URL": vendor.url,
@@ -64,14 +64,14 @@ async def brain(
 
 
 async def say(mind: ModelBrain, prompt: Prompt, on_text: OnText | None = None) -> Reply:
-    """Ask a brain, and listen while it thinks, if there is somebody to listen."""
+    """Ask a brain, and stream if there is a listener."""
     if on_text is None:
         return await mind.think(prompt, session="s")
     return await mind.think_aloud(prompt, session="s", on_text=on_text)
 
 
 async def warm(place: Place) -> None:
-    """Think once, aloud and not: what a process loads for that takes no time of a later thought."""
+    """Ask once, streamed and not, so that later requests do not include the loading time."""
     if place in _WARM:
         return
 

@@ -1,4 +1,4 @@
-"""Channels on loopback that outlive the Remit that sends by them: two phones and a mail server."""
+"""Channels on loopback that outlive the sending Remit: two phones and a mail server."""
 
 import asyncio
 import threading
@@ -15,7 +15,7 @@ _LIMIT_SECONDS: Final = 100
 
 
 class Providers:
-    """What they accepted is what people would have received; it is the judge of every test."""
+    """What they accepted is what people would have received; it judges every test."""
 
     def __init__(self, *, phones: int = 2) -> None:
         self.phones = [BridgeProvider() for _ in range(phones)]
@@ -42,13 +42,13 @@ class Providers:
 
     @property
     def accepted(self) -> list[str]:
-        """The id of each delivery that was accepted, as often as it was."""
+        """Return the id of each accepted delivery, as often as accepted."""
         texts = [str(message.key) for phone in self.phones for message in phone.accepted]
         names = (str(mail.parsed["Message-ID"]) for mail in self.office.accepted)
         return [*texts, *(name.strip("<>").partition("@")[0] for name in names)]
 
     def settings(self) -> str:
-        """The channels as they stand in settings.toml: phone, phone2, ... and post."""
+        """Return the channels for settings.toml: phone, phone2, ... and post."""
         numbers = ("", *range(2, len(self.phones) + 1))
         phones = (
             f'[channels.phone{n}]\nkind = "bridge"\nurl = "{phone.root}"\nowner = "972501234567"\n'

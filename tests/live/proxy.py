@@ -1,4 +1,4 @@
-"""A line to a port: it can be slow, be cut, or be watched for the byte at which a process is hit.
+"""A proxy to a port: it can be slow, cut, or watched for the byte at which a process is hit.
 
     async with Proxy(office.port, Fault(up=900)) as line:              # reset after 900 bytes
         …
@@ -21,18 +21,18 @@ from typing import TypeAlias
 
 from tests.live.loopback import HOST, Listener, reset
 
-# How many bytes of all that went one way may pass; None: it is not time yet.
+# How many bytes in one direction may pass; None: not yet.
 Spot: TypeAlias = Callable[[bytes], int | None]
 
 
 class Cut(Enum):
     RESET = auto()  # as of a machine that crashed
-    SILENCE = auto()  # nothing comes through any more, and nobody says so
+    SILENCE = auto()  # nothing passes any more, without notice
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """After so many bytes up (to the server) or down, the line is cut."""
+    """After this many bytes up (to the server) or down, the connection is cut."""
 
     up: int | None = None
     down: int | None = None
@@ -43,7 +43,7 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Trap:
-    """Where on the line, on which way, and with what signal."""
+    """Where, in which direction, and with what signal."""
 
     spot: Spot
     up: bool
@@ -66,13 +66,13 @@ def _unknown() -> "asyncio.Future[int]":
 
 @dataclass
 class Proxy(Listener):
-    """The line. It counts the bytes it passed on; a trap springs once."""
+    """The proxy. It counts the bytes it passed on; a trap triggers once."""
 
     port_behind: int
     fault: Fault = Fault()
-    tls: ssl.SSLContext | None = None  # it ends the encryption, for a server that speaks none
+    tls: ssl.SSLContext | None = None  # it terminates TLS, for a server without it
     trap: Trap | None = None
-    # Whom it hits; before that is known, nothing passes where the trap is.
+    # The process to hit; before that is known, nothing passes where the trap is.
     victim: "asyncio.Future[int]" = field(default_factory=_unknown)
     sprung: asyncio.Event = field(default_factory=asyncio.Event)
     up: int = 0
@@ -115,12 +115,12 @@ class Proxy(Listener):
                     return
                 if passes < len(piece) and self._room(up=up) is None:
                     if await self._snap() is SIGKILL:
-                        break  # what it had not said yet it never will
+                        break  # the rest never comes
                     await self._pass(target, piece[passes:], up=up)
             target.close()
 
     def _let_through(self, heard: bytes, piece: bytes, *, up: bool) -> int:
-        """How much of a piece passes before something happens."""
+        """Return how much of a piece passes before something happens."""
         room = self._room(up=up)
         if room is not None:
             return min(room, len(piece))

@@ -42,7 +42,7 @@ class Heard:
     path: str
     headers: Mapping[str, str]
     body: dict[str, Json]
-    left: asyncio.Event = field(default_factory=asyncio.Event)  # the client hung up before the end
+    left: asyncio.Event = field(default_factory=asyncio.Event)  # the client disconnected early
 
     @property
     def api(self) -> Api:
@@ -54,7 +54,7 @@ class Heard:
 
     @property
     def text(self) -> str:
-        """Everything the model was told, as one text."""
+        """The whole prompt, as one text."""
         return json.dumps(self.body, ensure_ascii=False)
 
 
@@ -71,7 +71,7 @@ class Vendor(Listener):
         return self.root
 
     async def until(self, requests: int) -> None:
-        """Wait for so many requests."""
+        """Wait for this many requests."""
         while len(self.heard) < requests:
             self._news.clear()
             await self._news.wait()
@@ -161,7 +161,7 @@ async def _stream(writer: asyncio.StreamWriter, order: Order, pieces: Iterable[b
 
 
 async def _reset(writer: asyncio.StreamWriter) -> None:
-    """Break off as a crashed server does: not a goodbye, a reset."""
+    """Reset the connection, as a crashed server does."""
     await writer.drain()
     await asyncio.sleep(0.05)  # let the client read what was sent
     reset(writer)

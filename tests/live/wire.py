@@ -1,4 +1,4 @@
-"""How three vendors' protocols look on the wire: one answer, put into the words of each."""
+"""The protocols of three vendors: one answer, in the form of each."""
 
 import json
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ class Api(StrEnum):
 
 
 class End(StrEnum):
-    """How an answer comes to its end."""
+    """How an answer ends."""
 
     OWN = "own"
     LIMIT = "limit"
@@ -36,7 +36,7 @@ class Tag:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """The model wants a tool called. The arguments are as it wrote them, good or bad."""
+    """A tool call of the model. The arguments are as it wrote them, good or bad."""
 
     tool: str
     arguments: str
@@ -47,11 +47,11 @@ class Answer:
     text: str = ""
     end: End = End.OWN
     call: Call | None = None
-    thinking: str = ""  # spoken by Anthropic alone
-    more: tuple[Call, ...] = ()  # wanted in the same breath as `call`
+    thinking: str = ""  # only with Anthropic
+    more: tuple[Call, ...] = ()  # in the same turn as `call`
 
     def tagged(self, tag: Tag) -> Iterator[tuple[int, Call, Tag]]:
-        """Every call, each with a number that no other has."""
+        """Yield every call, each with a unique number."""
         for n, call in enumerate((self.call, *self.more) if self.call else ()):
             yield n, call, replace(tag, number=tag.number + 1000 * n)
 
@@ -89,7 +89,7 @@ def complaint(api: Api, kind: str, message: str) -> bytes:
 
 
 def _cut(text: str) -> Iterator[str]:
-    """In pieces, as a model speaks: at least two, so that there is a middle to break off in."""
+    """Yield pieces, as a model streams: at least two, so that it can break off in between."""
     size = max(1, min(PIECE, (len(text) + 2) // 3))
     return (text[start : start + size] for start in range(0, len(text), size))
 

@@ -1,4 +1,4 @@
-"""One task in each interesting place of its life, as the golden files show them."""
+"""One task in each interesting state, as the golden files show them."""
 
 from datetime import UTC, datetime, timedelta
 

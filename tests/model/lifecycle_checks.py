@@ -1,4 +1,4 @@
-"""What must be true of every configuration and every edge; each check yields its complaints."""
+"""What must be true of every configuration and every edge; each check yields its errors."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
@@ -83,7 +83,7 @@ def without_a_human_every_task_ends_or_waits(_: World, graph: Graph) -> Iterator
 
 
 def left_alone_nothing_runs_in_circles(_: World, graph: Graph) -> Iterator[str]:
-    """Peel off what no machine leads to any more; what cannot be peeled off is a circle."""
+    """Remove what no machine leads to any more; what remains is a circle."""
     alone = [edge for edge in graph.edges if edge.why.by in _MACHINES]
     leads, into = defaultdict(list), Counter(edge.after for edge in alone)
     for edge in alone:
@@ -261,7 +261,7 @@ def task_in(
     *,
     deleted: bool = False,
 ) -> Task:
-    """Build the production task that stands where a configuration stands."""
+    """Build the production task of a configuration."""
     return Task(
         id=TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA"),
         type=TaskType.IMMEDIATE,
@@ -287,7 +287,7 @@ def _task(config: Config) -> Task:
 
 
 def _rests(config: Config) -> bool:
-    """An end, or a declared wait for the owner."""
+    """Whether it is an end, or a declared wait for the owner."""
     waits = (Status.NEEDS_REVIEW, Status.PAUSED)
     asked = config.status is Status.NEW and config.asked
     return config.status in TERMINAL or config.status in waits or asked

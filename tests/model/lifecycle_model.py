@@ -46,7 +46,7 @@ class Graph:
 
 
 def explore(world: World) -> Graph:
-    """Walk every configuration that can be reached from a new task."""
+    """Visit every configuration that can be reached from a new task."""
     unexplained = tuple(_unexplained(world))
     by_status: dict[Status, list[Situation]] = {status: [] for status in Status}
     for situation in (*world.situations, *unexplained):

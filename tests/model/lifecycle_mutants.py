@@ -1,4 +1,4 @@
-"""Deliberate mistakes in the table, the guards and the views, each with the check that sees it."""
+"""Deliberate mistakes in the table, the guards and the views, each with the check that finds it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

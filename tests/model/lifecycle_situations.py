@@ -10,7 +10,7 @@ from remit.model.status import ACTIVE, PAUSABLE, TERMINAL, Actor, Reason, Status
 
 
 class Config(NamedTuple):
-    """All of a task that decides what may happen next."""
+    """Everything of a task that decides what may happen next."""
 
     status: Status = Status.NEW
     resume_to: Status | None = None
@@ -21,12 +21,12 @@ class Config(NamedTuple):
     due: bool = True
     precomposed: bool = False
     checked: bool = False  # the contract is verifiable or skip
-    proven: bool = False  # every criterion passed, or the owner said so
+    proven: bool = False  # every criterion passed, or the owner accepted it
     tries: int = 1
     fixes: int = 1
     unsent: int = 0
     sending: bool = False  # claimed, no answer yet
-    unknown: bool = False  # left, and nobody knows
+    unknown: bool = False  # sent, result unknown
     refused: bool = False
 
 
@@ -35,7 +35,7 @@ Effect = Callable[[Config], Config]
 
 
 class Situation(Struct, frozen=True):
-    """Something that happens to a task: whose doing, from where to where, when, and then."""
+    """Something that happens to a task: by whom, from where to where, when, and its effect."""
 
     name: str
     by: Actor
@@ -76,7 +76,7 @@ def _ask(reason: Reason, resume_to: Status) -> Effect:
 
 
 def _held(c: Config) -> Config:
-    """What the owner writes instead is checked as the brain's own text would be."""
+    """The owner's own text is checked as the brain's would be."""
     resume_to = Status.RUNNING if c.checked else Status.DELIVERING
     return c._replace(reason=Reason.DELIVERABLE, resume_to=resume_to)
 
@@ -95,7 +95,7 @@ def _proof_given(c: Config) -> bool:
 
 
 def _at_rest(c: Config) -> bool:
-    """Nothing is on the wire, and the owner did not ask to stop."""
+    """Whether nothing is being sent, and the owner did not ask to stop."""
     return not c.cancel and not c.sending
 
 

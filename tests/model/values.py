@@ -53,7 +53,7 @@ _EMPTY: dict[object, object] = {tuple: (), dict: {}}
 
 
 def records() -> list[type[Struct]]:
-    """Every value of the model that is written down somewhere."""
+    """Return every value of the model that is stored somewhere."""
     names = [f"remit.model.{module.name}" for module in pkgutil.iter_modules(remit.model.__path__)]
     found = {
         value
@@ -78,7 +78,7 @@ def values(kind: Hashable) -> st.SearchStrategy[object]:
 
 
 def simplest(kind: Hashable) -> object:
-    """The least one can say with a type: no text, nothing in lists, nothing that may be None."""
+    """Return the simplest value of a type: no text, empty lists, None where possible."""
     plain = getattr(kind, "__supertype__", kind)
     if get_origin(plain) is not None:
         return _EMPTY.get(get_origin(plain))

@@ -1,4 +1,4 @@
-"""A house that tells its owner things by a channel called `outbox`, and what came there."""
+"""An app that notifies its owner on a channel called `outbox`, and what came there."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,14 +39,14 @@ def herald(world: World) -> NoticeSender:
 
 
 async def told(world: World) -> list[str]:
-    """Tell all that is due; return what the owner has got by the channel, in order."""
+    """Send all due notices; return what the owner got on the channel, in order."""
     await world.house.talk.settled()
     await world.house.herald.catch_up()
     return [each.body for each in world.outbox.sent]
 
 
 async def kept(world: World) -> list[Notice]:
-    """Every notice there is, oldest first."""
+    """Return every notice, oldest first."""
     return [each for _, each in reversed(await world.house.db.read(notices.recent))]
 
 
@@ -55,7 +55,7 @@ async def states(world: World) -> list[tuple[str, str]]:
 
 
 async def planned(world: World) -> list[str]:
-    """What was said in the conversation about what was planned."""
+    """Return the turns of the conversation about planned tasks."""
     found = await world.house.db.read(conversations.called, SCHEDULED)
     if found is None:
         return []

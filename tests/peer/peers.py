@@ -1,4 +1,4 @@
-"""Other agents at the door: a house at work, a token for each, and messages sent by hand."""
+"""Other agents: a working app, a token for each, and messages sent by hand."""
 
 import json
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ def meta(can: "JsonMap | None" = None, version: Json = VERSION) -> JsonMap:
 
 
 class Peers(Besieged):
-    """A house at work, and agents that come to it."""
+    """A working app, and agents that call it."""
 
     def _listens(self, url: str) -> None:
         super()._listens(url)
@@ -34,7 +34,7 @@ class Peers(Besieged):
         self._secrets: dict[str, str] = {}
 
     def agent(self, name: str = "nina", *scopes: str) -> str:
-        """Its secret; the same agent has one."""
+        """Return an agent's secret; the same agent has one."""
         if name not in self._secrets:
             self._secrets[name] = self.secret(name, *(scopes or ("read", "write")), agent=True)
         return self._secrets[name]
@@ -51,7 +51,7 @@ class Peers(Besieged):
         path: str = "/mcp",
         headers: Mapping[str, str] | None = None,
     ) -> httpx2.Response:
-        """One request as a client of the current revision sends it, unless told otherwise."""
+        """Send one request as a client of the current revision, unless configured otherwise."""
         said = dict(params or {})
         sent = {"Authorization": f"Bearer {secret}", "Content-Type": "application/json"}
         if path == "/mcp":
@@ -69,7 +69,7 @@ class Peers(Besieged):
         return cast("JsonMap", answer.json()["result"])
 
     def tool(self, secret: str, name: str, **said: Json) -> JsonMap:
-        """What a tool says to a client that does not know the extension."""
+        """Return a tool's answer to a client without the extension."""
         params: JsonMap = {"name": name, "arguments": said, "_meta": meta({})}
         return self.result(secret, "tools/call", params)
 

@@ -1,4 +1,4 @@
-"""The labelled tasks: how they are read from their file, and what the drafting makes of each."""
+"""The labelled tasks: how they are parsed, and what the drafting makes of each."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime

@@ -29,14 +29,14 @@ def made(title: str = "Find a beach", **more: object) -> Task:
 
 
 def mail(sender: object, verified: object = True, **more: object) -> Task:
-    """A task that a letter became, with what the door says about who wrote it."""
+    """Return a mail's task, with its sender's authentication."""
     context = {"sender": sender, "sender_verified": verified}
     source = Source(SourceKind.EMAIL, "<1@x>")
     return made("A letter", source=source, context=context, **more)
 
 
 def ruled(*conditions: str, lists: str = "{}") -> PriorityRules:
-    """One rule a condition, each as YAML on one line, named by its place."""
+    """Return one rule per condition, each as YAML on one line, named by its place."""
     rules = "".join(
         f"  - {{name: rule {n}, priority: high, because: as I say, when: {each}}}\n"
         for n, each in enumerate(conditions, 1)

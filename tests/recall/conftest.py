@@ -1,4 +1,4 @@
-"""A busy machine is slow, not wrong: here nobody loses patience with the index."""
+"""A busy machine is slow, not wrong: no time limits on the index here."""
 
 import pytest
 

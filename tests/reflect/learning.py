@@ -1,4 +1,4 @@
-"""A house that learns: tasks that the owner edits, ranks or declines, and a look back at them."""
+"""An app that learns: tasks that the owner edits, ranks or declines, and a reflection."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -40,7 +40,7 @@ def world(home: Path, *, model: bool = False, run_tokens: int = 200_000, **more:
 
 
 async def written(house: World, text: str | None, title: str = "Write to Mum") -> TaskId:
-    """One message to somebody else, let go as it is or with another text."""
+    """Send one message to somebody else, unchanged or with another text."""
     task = await house.add(title, recipient="mum")
     await house.run()
     (review,) = [each for each in await house.waiting() if each.task_id == task.id]
@@ -60,7 +60,7 @@ async def ranked(
     kind: SourceKind = SourceKind.MANUAL,
     context: "JsonMap | None" = None,
 ) -> Task:
-    """One task to come, ranked by the rules and then perhaps by the owner himself, and done."""
+    """Make one task, ranked by the rules and then perhaps by the owner, and done."""
     house._added += 1
     cue = command.cue(title, ref=f"ranked-{house._added}", channel="outbox", content="Done.")
     cue = replace(
@@ -79,7 +79,7 @@ async def ranked(
 
 
 async def look_back(house: World) -> tuple[Task, list[Review]]:
-    """Look back now: the task that does, and what it asks."""
+    """Reflect now; return the task, and its questions."""
     task = await house.house.reflection.now()
     await house.run()
     asked = [each for each in await house.waiting() if each.task_id == task.id]
@@ -105,7 +105,7 @@ def lines(home: Path) -> Sequence[str]:
 
 
 def reflection(task: str, **more: object) -> ReflectionLine:
-    """A line of a task that went well."""
+    """Return a line of a task that went well."""
     plain: dict[str, object] = {
         "seq": 1,
         "task": task,
@@ -151,10 +151,10 @@ def name(n: int) -> str:
 
 
 class Meta:
-    """A brain that answers a look back as it is told to, and writes letters else."""
+    """A brain that answers reflections as configured, and otherwise writes letters."""
 
     def __init__(self, answer: Callable[[str], str]) -> None:
-        self.heard: list[str] = []  # in look backs
+        self.heard: list[str] = []  # in reflections
         self.metered = False
         self._answer = answer
 
@@ -171,5 +171,5 @@ class Meta:
 
 
 def named(told: str) -> list[str]:
-    """The tasks that a brain was told of."""
+    """Return the tasks that a brain was told about."""
     return re.findall(r"task-[0-9A-Z]{26}", told)

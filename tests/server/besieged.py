@@ -1,4 +1,4 @@
-"""A house with something of everything in it, and whoever comes to its door: each row is tried."""
+"""An app with something of everything, and every kind of caller: each route is tried."""
 
 import sqlite3
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ CONTACTS: Final = """\
   channels:
     outbox: bea@example.org
 """
-# What each route may plausibly be told; the others are told nothing.
+# A plausible body for each route; the others get none.
 SAID: Final[Mapping[str, JsonMap]] = {
     "NewMessage": {"text": "Remind me to water the plants"},
     "NewConversation": {"title": "About plants"},
@@ -71,7 +71,7 @@ CONTACT: Final[JsonMap] = {"name": "Cleo", "role": "friend"}
 
 
 class Besieged(Served):
-    """Served, at work; Anna is written to unasked, Bea is asked about."""
+    """A served, working app; Anna may be written to without asking, Bea may not."""
 
     def __init__(self, home: Path) -> None:
         (home / "contacts.yaml").write_text(CONTACTS)
@@ -80,10 +80,10 @@ class Besieged(Served):
 
     def _listens(self, url: str) -> None:
         super()._listens(url)
-        self.url = self.pages  # what a browser shows
+        self.url = self.pages  # the address that a browser shows
 
     def furnish(self) -> None:
-        """Something of everything: asked, ended, planned, coming back, talked about."""
+        """Make something of everything: asked, ended, planned, repeating, discussed."""
         allowed = {"contact": "Anna", "channel": "outbox", "policy": "allow"}
         self.post("/api/contacts/permissions", cast("JsonMap", allowed))
         planned = self.add("Water the plants", scheduledFor="2031-01-01T09:00:00Z")
@@ -116,7 +116,7 @@ class Besieged(Served):
         return str(self.post("/api/tokens", body)["secret"])
 
     def cookie(self) -> str:
-        """What a browser holds that is signed in."""
+        """Return the cookie of a signed-in browser."""
         answer = self.client.get(str(self.post("/api/sign-ins")["url"]))
         self.client.cookies.clear()
         return str(answer.headers["set-cookie"]).partition(";")[0]
@@ -124,7 +124,7 @@ class Besieged(Served):
     # Trying -------------------------------------------------------------------------------------
 
     def place(self, route: Route) -> str:
-        """The address of something that is there."""
+        """Return the address of something that exists."""
         kinds = {"/api/conv": "conversation", "/conv": "conversation", "/api/rev": "review"}
         kinds |= {"/api/ser": "series", "/sched": "series", "/inbox": "review"}
         kinds |= {"/api/tok": "token", "/settings/tok": "token"}
@@ -136,14 +136,14 @@ class Besieged(Served):
         return route.path.format(**found)
 
     def said(self, route: Route) -> JsonMap:
-        """What it may plausibly be told."""
+        """Return a plausible body."""
         kind = route.body.__name__ if route.body else ""
         return CONTACT if kind in ("NewContact", "ContactForm") else SAID.get(kind, {})
 
     def send(
         self, route: Route, headers: Mapping[str, str], form: bytes | None = None
     ) -> httpx2.Response:
-        """Ask a route what it may be asked, as a page's form or as JSON."""
+        """Call a route plausibly, as a page's form or as JSON."""
         said = self.said(route)
         sent = {"Content-Type": FORM if route.page else "application/json", **headers}
         self.client.cookies.clear()
@@ -160,7 +160,7 @@ class Besieged(Served):
         return self.do(self.house.journal.last())
 
     def kept(self) -> str:
-        """All that is stored, and the book: what changes nothing leaves it as it is."""
+        """Return everything stored, and the contact book, to see that nothing changed."""
         with closing(sqlite3.connect(self.home / "agent.db")) as file:
             stored = "\n".join(file.iterdump())
         return stored + (self.home / "contacts.yaml").read_text()
@@ -171,7 +171,7 @@ def bearer(secret: str = TOKEN) -> dict[str, str]:
 
 
 def rows(*methods: str, page: bool | None = None) -> list[Route]:
-    """Rows of the table: of these methods, pages or no pages."""
+    """Return routes with these methods, pages or not."""
     return [
         each
         for each in app.table(1, debug=False)

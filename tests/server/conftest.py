@@ -1,4 +1,4 @@
-"""Remits to knock at: one at rest, where tasks stay where they are put, and one at work."""
+"""Served apps: an idle one, where tasks stay as they are, and a working one."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from tests.server.served import Served
 
 @pytest.fixture(scope="session")
 def still(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    """Served, but its engine does not work: whatever is admitted stays new."""
+    """A served app whose engine does not run: whatever is admitted stays new."""
     with Served(tmp_path_factory.mktemp("still")) as served:
         yield served
 

@@ -1,8 +1,8 @@
-"""What hostile people and models write: each would run, fetch, lead away or hide if it could."""
+"""Hostile texts of people and models: each would run, fetch, redirect or hide if it could."""
 
 from typing import Final
 
-MARK: Final = "window.pwned"  # it stands in each of those that would run something
+MARK: Final = "window.pwned"  # part of each text that would run something
 _RUN: Final = "window.pwned=1;alert(1)"
 
 HOSTILE: Final = (

@@ -1,4 +1,4 @@
-"""A real Remit behind a real socket, and a client that holds answers against the API's page."""
+"""A real Remit behind a real socket, and a client that checks answers against the API."""
 
 import asyncio
 import http.client
@@ -62,7 +62,7 @@ class Loopback(httpx2.HTTPTransport):
 
 
 def admitting(admit: Callable[[Intake, Cue], Awaitable[Task]]) -> Callable[[App], App]:
-    """A house whose intake admits a cue as `admit` says."""
+    """Return an app whose intake admits a cue with `admit`."""
 
     class Told(Intake):
         async def admit(self, cue: Cue) -> Task:
@@ -79,7 +79,7 @@ def admitting(admit: Callable[[Intake, Cue], Awaitable[Task]]) -> Callable[[App]
 
 
 class Served:
-    """Opens a house in a thread of its own and serves it; the engine works only if asked to."""
+    """Opens an app in its own thread and serves it; the engine runs only on request."""
 
     def __init__(  # noqa: PLR0913 - each may be given, none must
         self,
@@ -105,7 +105,7 @@ class Served:
         self._loop: asyncio.AbstractEventLoop
         self._serving: asyncio.Task[None]
         self._thread = threading.Thread(target=lambda: asyncio.run(self._live()), daemon=True)
-        # A line that was kept may be closed by the server just as the next request goes out.
+        # The server may close a kept connection just as the next request goes out.
         fresh = httpx2.Limits(max_keepalive_connections=0)
         self.client = httpx2.Client(
             timeout=LIMIT,
@@ -151,7 +151,7 @@ class Served:
         headers: Mapping[str, str] | None = None,
         content: bytes | None = None,
     ) -> httpx2.Response:
-        """Send a request; its answer must be one that the API's own description foresees."""
+        """Send a request; its answer must be documented in the API."""
         sent = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
         if key is not None:
             sent["Idempotency-Key"] = key
@@ -176,7 +176,7 @@ class Served:
     def raw(
         self, method: str, target: str, body: bytes | None = None, **headers: str
     ) -> tuple[int, JsonMap]:
-        """Send the target as it is written: no client tidies it up."""
+        """Send the target exactly as it is written, without a client's cleanup."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=LIMIT)
         sent = {"Authorization": f"Bearer {TOKEN}"}
         sent |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -198,7 +198,7 @@ class Served:
     # Behind the door ----------------------------------------------------------------------------
 
     def do(self, work: Coroutine[None, None, T]) -> T:
-        """Run something on the server's own loop."""
+        """Run something on the server's loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(LIMIT)
 
     def settle(self) -> None:
@@ -247,7 +247,7 @@ class Served:
 
 
 class Page:
-    """The API's own description, read as a promise."""
+    """The API's own document, used as a contract."""
 
     def __init__(self, told: JsonMap) -> None:
         self.told = told
@@ -255,7 +255,7 @@ class Page:
         self._validators: dict[str, Draft202012Validator] = {}
 
     def check(self, method: str, path: str, answer: httpx2.Response) -> None:
-        """The status is documented for this route, and the body is what is documented for it."""
+        """Check that the status and the body are documented for this route."""
         media = answer.headers["content-type"].partition(";")[0]
         template = self._template(path.partition("?")[0])
         ways = self.paths.get(template, {})

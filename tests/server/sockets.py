@@ -1,4 +1,4 @@
-"""A listener: the real client of the `websockets` library, and one that reads nothing at all."""
+"""Socket clients: the real one of the `websockets` library, and one that never reads."""
 
 import base64
 import json
@@ -36,14 +36,14 @@ class Ear:
         return cast("JsonMap", json.loads(self.line.recv(LIMIT)))
 
     def until(self, seq: int) -> list[JsonMap]:
-        """All messages up to the last one of an event."""
+        """Return all messages up to the last one of an event."""
         heard = [self.next()]
         while heard[-1].get("seq", 0) != seq or heard[-1].get("more"):
             heard.append(self.next())
         return heard
 
     def closed(self) -> tuple[int, str]:
-        """Read to the end; how it was closed."""
+        """Read to the end; return how it was closed."""
         with suppress(ConnectionClosed):
             while True:
                 self.line.recv(LIMIT)
@@ -56,7 +56,7 @@ class Ear:
 def listening(
     served: Served, *tasks: str, since: int | None = None, **headers: str
 ) -> Iterator[Ear]:
-    """Subscribed to some tasks, or to all."""
+    """Subscribe to some tasks, or to all."""
     with opened(served, **headers) as ear:
         wish: JsonMap = {"subscribe": list(tasks or ("*",))}
         ear.say(wish if since is None else wish | {"since": since})
@@ -73,13 +73,13 @@ def opened(served: Served, **headers: str) -> Iterator[Ear]:
         proxy=None,
         max_size=None,
         open_timeout=LIMIT,
-        ping_interval=None,  # the server's pings are what is tested here
+        ping_interval=None,  # the server's pings are under test
     ) as line:
         yield Ear(line)
 
 
 def address(served: Served, *, pages: bool = False) -> str:
-    """Where the line is for programs, or for pages: a cookie counts only there."""
+    """Return the socket's address for programs, or for pages: a cookie counts only there."""
     return f"{served.pages if pages else served.url}/ws".replace("http", "ws", 1)
 
 
@@ -88,7 +88,7 @@ def last(served: Served) -> int:
 
 
 def many(served: Served, count: int, text: str = "Be there") -> list[TaskId]:
-    """That many new tasks in one transaction, each with one event."""
+    """Make that many new tasks in one transaction, each with one event."""
     house = served.house
 
     def admit(tx: Tx) -> list[TaskId]:
@@ -103,7 +103,7 @@ def many(served: Served, count: int, text: str = "Be there") -> list[TaskId]:
 
 
 def stalled(served: Served) -> socket.socket:
-    """Somebody who subscribes to everything and never reads a byte of it."""
+    """Return a client that subscribes to everything and never reads a byte."""
     line = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     line.settimeout(LIMIT)

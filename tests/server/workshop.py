@@ -1,4 +1,4 @@
-"""Three projects of somebody's, with programs that work on them: one is mended, one is not."""
+"""Three projects, with programs that work on them: one is fixed, one is not."""
 
 import json
 import sys
@@ -21,7 +21,7 @@ _TURNS: Final[dict[str, JsonMap]] = {
     "aider": {"say": FOUND},
 }
 _PEOPLE: Final = {"shop": ("claude", "codex"), "shed": ("gemini",), "notes": ("aider",)}
-# A specialist: it writes its files and says its piece, whatever it is told.
+# A specialist: it writes its files and prints its text, whatever the prompt is.
 _PROGRAM: Final = """\
 import json, pathlib, sys
 turn = json.loads(pathlib.Path(sys.argv[1]).read_text())
@@ -30,7 +30,7 @@ for name, text in turn.get("write", {}).items():
     pathlib.Path(name).write_text(text)
 print(turn["say"])
 """
-# What proves it here is quick, and run in the sandbox all the same.
+# These checks are quick, and still run in the sandbox.
 _CHECKS: Final = """\
 commands.typecheck = ["true"]
 commands.lint = ["grep", "-q", "def written", "shop/price.py"]
@@ -39,7 +39,7 @@ commands.unit-test = ["sh", "-c", "! grep -n TODO shop/price.py", "{pattern}"]
 
 
 def settings(folder: Path) -> str:
-    """The part of settings.toml; repositories and programs are put into the folder."""
+    """Return the part of settings.toml; repositories and programs go into the folder."""
     told = ""
     for name, people in _PEOPLE.items():
         repo = repository(folder / name, FILES)

@@ -130,7 +130,7 @@ class FakeAgent:
             await self._say(session, f"refused {error.data}\n")
 
     async def _ask(self, session: str, verb: str, rest: str) -> None:
-        """Ask for leave, as real ones do: the call is told first, the request names its number."""
+        """Ask for permission as real agents do: the call first, then the request by its number."""
         number = uuid4().hex
         if verb == "run":
             words = {"command": rest, "description": f"as {number} wishes"}

@@ -1,4 +1,4 @@
-"""A real repository to work on, and a look at what git says of it."""
+"""A real repository to work on, and git's view of it."""
 
 import asyncio
 import os
@@ -27,7 +27,7 @@ _PLAIN = {
 
 
 def git(folder: Path | str, *words: str) -> str:
-    """What git says to somebody who takes no care at all."""
+    """Return git's output without any protection."""
     ran = subprocess.run(
         ["git", *words], cwd=folder, env=_PLAIN, capture_output=True, encoding="utf-8", check=True
     )
@@ -35,7 +35,7 @@ def git(folder: Path | str, *words: str) -> str:
 
 
 def repository(folder: Path, files: Mapping[str, str] | None = None) -> Path:
-    """A repository with one commit."""
+    """Make a repository with one commit."""
     folder.mkdir(parents=True)
     git(folder, "init", "--quiet", "--initial-branch=main")
     return commit(folder, files or {"app.py": "x = 1\n", "tests/test_app.py": "assert True\n"})
@@ -55,7 +55,7 @@ def worktrees(tmp_path: Path) -> Worktrees:
 
 
 def time_is_up_on_call(monkeypatch: pytest.MonkeyPatch, place: str) -> Callable[[], None]:
-    """Let a limit pass when the test says so, and not by the clock of a busy machine."""
+    """Let a limit pass when the test says so, not by the clock of a busy machine."""
     begun: list[asyncio.Timeout] = []
 
     def begin(limit: float) -> asyncio.Timeout:

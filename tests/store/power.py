@@ -13,7 +13,7 @@ Write = tuple[int, bytes | None]  # where and what; None: the file ends there
 
 
 class Image:
-    """One file: what is surely on the disk, and what may be."""
+    """One file: what is surely on disk, and what may be."""
 
     def __init__(self, path: Path) -> None:
         self.there = path.exists()
@@ -36,7 +36,7 @@ class Image:
 
 
 class Disk(apsw.VFS):
-    """The system's own files, and a memory of what was synced."""
+    """The system's files, and a record of what was synced."""
 
     def __init__(self, name: str) -> None:
         super().__init__(name, "")
@@ -57,7 +57,7 @@ class Disk(apsw.VFS):
             self.images.pop(filename, None)
 
     def cut(self, dice: Random) -> dict[str, bytes]:
-        """The files after a cut: all that was synced, and of the rest whatever chance left."""
+        """Return the files after a cut: all that was synced, and a random part of the rest."""
         with self.lock:
             return {Path(path).name: left for path, left in self._left(dice)}
 
@@ -88,7 +88,7 @@ class File(apsw.VFSFile):
             self._image.pending.append((newsize, None))
 
     def xSync(self, flags: int) -> None:  # noqa: N802, ARG002
-        # The real disk need not be troubled: what counts is when SQLite asked for it.
+        # The real disk is not needed: what counts is when SQLite asked for it.
         with self._disk.lock:
             self._image.sync()
 
@@ -106,7 +106,7 @@ class Rows:
 
 
 class Connection:
-    """As much of `sqlite3.Connection` as the store asks for."""
+    """As much of `sqlite3.Connection` as the store needs."""
 
     row_factory: object = None
 

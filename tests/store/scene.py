@@ -1,4 +1,4 @@
-"""A small store to try verbs on: one file, one connection, tasks in every place of their life."""
+"""A small store to try verbs on: one file, one connection, tasks in every state."""
 
 import hashlib
 from collections.abc import Callable
@@ -34,13 +34,13 @@ ROOMY: Final = ClaimFilter(64, {}, suspects=True, ageing=timedelta(seconds=900))
 
 
 class Scene:
-    """Every verb runs in a transaction of its own, as the writer runs it."""
+    """Runs every verb in its own transaction, as the writer does."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         provide_database(path)
         self.connection = connect(path)
-        # What is tried here is never cut off from power; test_durability.py cuts.
+        # There is no power cut here; test_durability.py has them.
         self.connection.execute("PRAGMA synchronous = OFF")
         self.tx = SqliteTx(self.connection)
         self.now = AT
@@ -50,7 +50,7 @@ class Scene:
         self.connection.close()
 
     def do(self, verb: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Run a verb; what it raises leaves nothing behind."""
+        """Run a verb; an error leaves no changes."""
         self.tx.begin()
         try:
             result = verb(self.tx, *args, **kwargs)
@@ -61,7 +61,7 @@ class Scene:
         return result
 
     def sql(self, text: str, *params: Cell) -> list[Row]:
-        """Go around the store, straight into the file."""
+        """Bypass the store, straight into the file."""
         return self.connection.execute(text, params).fetchall()
 
     def wait(self, seconds: float = 1) -> datetime:
@@ -71,7 +71,7 @@ class Scene:
     # Tasks --------------------------------------------------------------------------------------
 
     def task(self, title: str = "Water the plants", **changes: object) -> Task:
-        """A task as intake makes it; it is not stored yet."""
+        """Return a task as intake makes it, not stored yet."""
         ident = self.ids.task()
         plain = Task(
             id=ident,
@@ -100,21 +100,21 @@ class Scene:
         return self.do(queue.claim, worker, wanted, self.ids.run, self.now)
 
     def running(self, title: str = "Water the plants", **changes: object) -> ClaimedTask:
-        """A task that a leg holds; it goes before whatever else is due."""
+        """Return a task that a leg holds, ahead of everything else that is due."""
         task = self.ready(title, Priority.CRITICAL, **changes)
         (claim,) = self.claim(wanted=replace(ROOMY, room=1))
         assert claim.task.id == task.id
         return claim
 
     def delivering(self, *channels: str) -> ClaimedTask:
-        """A task that is being delivered, with one delivery a channel."""
+        """Return a task in delivery, with one delivery per channel."""
         sends = tuple(Delivery(name, id=self.ids.delivery()) for name in channels or ("outbox",))
         claim = self.running("Send the letter", delivery=sends)
         self.move(claim, Status.DELIVERING)
         return replace(claim, task=self.get(claim.task.id))
 
     def asking(self, reason: Reason = Reason.INPUT, **more: object) -> tuple[Task, ReviewId]:
-        """A task that waits for its owner."""
+        """Return a task that waits for the owner."""
         claim = self.running()
         review = self.question(claim, reason, **more)
         self.finish(claim, "wait", Status.NEEDS_REVIEW, review=review)
@@ -122,7 +122,7 @@ class Scene:
         return self.get(claim.task.id), review.id
 
     def standing(self, status: Status) -> Task:
-        """A task that stands there and that no leg holds."""
+        """Return a task with this status that no leg holds."""
         if status in ACTIVE | {Status.COMPLETED, Status.FAILED}:
             return self._at_rest(status)
         if status is Status.NEEDS_REVIEW:
@@ -176,13 +176,13 @@ class Scene:
         return [event.kind.value for event in events.of_task(self.tx, task_id)]
 
     def image(self) -> dict[str, list[Row]]:
-        """All that the file says, table by table."""
+        """Return the content of the file, table by table."""
         named = self.sql("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         tables = [str(row["name"]) for row in named]
         return {table: self.sql(f"SELECT * FROM {table}") for table in tables}  # noqa: S608
 
     def complaints(self) -> list[str]:
-        """What the audit finds, and whatever is missing in the sequence of events."""
+        """Return what the audit finds, and gaps in the sequence of events."""
         found = list(audit.complaints(self.tx))
         seqs = [row["seq"] for row in self.sql("SELECT seq FROM events ORDER BY seq")]
         if seqs != list(range(1, len(seqs) + 1)):

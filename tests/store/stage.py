@@ -1,4 +1,4 @@
-"""Tasks beside their twins: whatever the engine, the owner and the world may do to them."""
+"""Tasks beside their models: whatever the engine, the owner and the world may do to them."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -26,7 +26,7 @@ Shape = tuple[int, str, bool, bool]  # deliveries, kind, an open question, plann
 
 KINDS: Final = ("plain", "checked", "hopeless", "precomposed")
 SOON: Final = timedelta(minutes=30)
-# What comes next, by weight and mood: a task whose legs never work comes nowhere.
+# What comes next, by weight and mood: a task whose legs never work gets nowhere.
 EASY: Final = (*["work"] * 6, *["dispatch"] * 2, *["decide"] * 2, *["owner"] * 2, "world", "crash")
 MOODY: Final = (*["work"] * 2, *["dispatch"] * 2, "decide", *["owner"] * 4, "world")
 SHAKY: Final = (*["work"] * 2, *["dispatch"] * 3, "decide", *["crash"] * 3)
@@ -54,7 +54,7 @@ class Stage:
         return WorkerId(f"wrk-{self.workers}")
 
     def compare(self) -> None:
-        """The store and the model agree, and both published views make a step they know."""
+        """Check that store and model agree, and that both published views make a legal step."""
         for twin in self.twins:
             task = self.scene.get(twin.id)
             found = twin.differences(task)
@@ -65,7 +65,7 @@ class Stage:
             twin.seen = task
 
     def inspect(self) -> None:
-        """The file holds together, and nothing is due that waits for its owner."""
+        """Check that the file is intact, and that nothing is due that waits for the owner."""
         found = self.scene.complaints()
         assert not found, found
         astray = self.scene.sql(
@@ -75,7 +75,7 @@ class Stage:
         assert astray == [], "what is held, or waits for its owner, is due"
 
     def possible(self, what: str) -> Iterator[Deed]:
-        """What may happen next, of one kind."""
+        """Return what may happen next, of one kind."""
         return _KINDS[what](self)
 
     def _work(self) -> Iterator[Deed]:
@@ -126,7 +126,7 @@ class Stage:
         self.twins.append(twin)
 
     def dispatch(self) -> None:
-        """Rank whatever is new, then claim whatever is due."""
+        """Rank what is new, then claim what is due."""
         for twin in self.twins:
             ranked = self.scene.do(queue.rank, twin.id, Priority.LOW, RULE, self.scene.now)
             assert ranked is twin.may("ranked")
@@ -154,7 +154,7 @@ class Stage:
         return twin.config.status in ACTIVE and twin.due_at <= self.scene.now
 
     def _forbidden(self, twin: Twin) -> None:
-        """Whatever no row of the table allows, the leg that holds the task may not do either."""
+        """Check that the leg cannot do what no row of the table allows."""
         assert twin.claim
         task, lease, now = self.scene.get(twin.id), twin.claim.lease, self.scene.now
         for to in Status:
@@ -183,7 +183,7 @@ class Stage:
     # The owner ----------------------------------------------------------------------------------
 
     def _wish(self, twin: Twin, wish: str) -> None:
-        """Allowed or not."""
+        """Try a request of the owner, allowed or not."""
         match wish:
             case "cancel" | "cancel and hide":
                 self._cancel(twin, hide=wish != "cancel")
@@ -214,7 +214,7 @@ class Stage:
         if twin.config.status in ACTIVE:
             twin.due_at = self.scene.now
         elif twin.due_at > self.scene.now:
-            twin.adjust(due=False)  # what was hastened waits for its time again
+            twin.adjust(due=False)  # a hastened task waits for its time again
 
     def _cancel(self, twin: Twin, *, hide: bool) -> None:
         if not self._does(not twin.ended, twin, moves.cancel, hide=hide):
@@ -233,7 +233,7 @@ class Stage:
         twin.settled()
 
     def _ends_later(self, twin: Twin) -> bool:
-        """What may be out is asked about first, but for the message the owner was asked about."""
+        """Whether an unknown send is asked about first, except the one just asked about."""
         others = twin.doubts + twin.torn - (twin.config.reason is Reason.AMBIGUOUS)
         if others <= 0 or twin.config.resume_to is None:
             return False
@@ -272,18 +272,18 @@ class Stage:
         elif twin.config.status is Status.NEW:
             twin.happens("the request is made clear")
         else:
-            twin.adjust(asked=False)  # the model lets nobody ask while a task is paused
+            twin.adjust(asked=False)  # in the model nobody asks while a task is paused
         twin.settled()
 
     def _lets_out(self, twin: Twin) -> bool:
-        """Whether a yes would let something out, and nothing is out yet."""
+        """Whether an approval would release something, and nothing is out yet."""
         parcels = self.scene.get(twin.id).delivery
         unsent = parcels and all(each.status is DeliveryStatus.PENDING for each in parcels)
         asks = twin.config.reason in (Reason.APPROVAL, Reason.DELIVERABLE)
         return bool(unsent) and asks and twin.config.resume_to is Status.DELIVERING
 
     def _call_back(self, twin: Twin) -> None:
-        """Say yes, and take it back before anything is claimed: it is asked as before."""
+        """Approve, and undo before anything is claimed: the question is as before."""
         assert twin.review
         reason, now = twin.config.reason, self.scene.now
         answer = ReviewAnswer.APPROVE if reason is Reason.APPROVAL else ReviewAnswer.EDIT
@@ -310,7 +310,7 @@ class Stage:
         twin.crashes, twin.due_at = 0, self.scene.now
 
     def _does(self, allowed: bool, twin: Twin, verb: Callable[..., object], **more: object) -> bool:
-        """Let the owner do something; what may not be is refused and changes nothing."""
+        """Let the owner do something; a forbidden action is refused and changes nothing."""
         if allowed:
             self.scene.do(verb, twin.id, self.scene.now, **more)
             return True

@@ -1,4 +1,4 @@
-"""A stored task beside what the model of the lifecycle says it should be."""
+"""A stored task beside what the lifecycle model says it should be."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -19,18 +19,18 @@ OPEN_ENDED = (Status.NEW, Status.READY, Status.PAUSED)
 
 @dataclass
 class Twin:
-    """The model's configuration, and what the model leaves out: leases, wishes, hours."""
+    """The model's configuration, and what the model leaves out: leases, requests, times."""
 
     id: TaskId
     config: Config
     due_at: datetime  # before it nothing happens by itself
     claim: ClaimedTask | None = None  # the leg that holds it
     review: ReviewId | None = None  # the question that is open
-    pausing: bool = False  # the owner's wish, until a boundary comes
+    pausing: bool = False  # the owner's request, until a boundary comes
     hiding: bool = False  # to be deleted once it has ended
     crashes: int = 0
-    doubts: int = 0  # deliveries of which nobody knows whether they arrived
-    torn: bool = False  # its process died mid-send, and no leg has said so yet
+    doubts: int = 0  # deliveries whose result is unknown
+    torn: bool = False  # its process died mid-send, and no leg has recorded it yet
     attempt: int = 0
     seen: Task | None = None  # as it stood after the last step
     happened: set[Situation] = field(default_factory=set)
@@ -43,7 +43,7 @@ class Twin:
         return bool(self._enabled(name, to))
 
     def happens(self, name: str, to: Status | None = None) -> None:
-        """Let the model make the move that the store has made; it must be one it knows."""
+        """Let the model make the store's move; it must be a known one."""
         found = self._enabled(name, to)
         assert len(found) == 1, f"the model has {len(found)} ways for {name!r} from {self.config}"
         (why,) = found
@@ -52,16 +52,16 @@ class Twin:
         self.happened.add(why)
 
     def adjust(self, **changes: object) -> None:
-        """Bring in what the model counts differently."""
+        """Set what the model counts differently."""
         self.config = self.config._replace(**changes)  # type: ignore[arg-type]
 
     def leg_ends(self) -> None:
-        """The lease is given back, and what was wished for is dealt with."""
+        """The lease is released, and the owner's request is handled."""
         self.claim, self.crashes, self.pausing = None, 0, False
         self.settled()
 
     def settled(self) -> None:
-        """What follows from an end: it is hidden if that was wished for, and nothing is torn."""
+        """Apply what follows from an end: hidden if requested, and nothing interrupted."""
         if self.ended:
             self.pausing = False
             self.review = None
@@ -71,7 +71,7 @@ class Twin:
                 self.adjust(deleted=True)
 
     def crash(self) -> None:
-        """Its process is gone; what was on the wire is in doubt."""
+        """Its process is gone; what was being sent is unknown."""
         self.claim = None
         poison = self.crashes + 1 >= POISON and not self.config.cancel
         self.crashes += 1
@@ -87,7 +87,7 @@ class Twin:
             self.happens("tries again")
 
     def differences(self, task: Task) -> list[str]:
-        """Where the store and the model do not say the same."""
+        """Return where the store and the model differ."""
         config, alive = self.config, not self.ended
         count = [delivery.status for delivery in task.delivery].count
         pairs: dict[str, tuple[object, object]] = {
@@ -121,7 +121,7 @@ class Twin:
 
 
 def unlawful(before: Task, after: Task, by: Actor) -> list[str]:
-    """Which published view makes a step that its own seed does not know."""
+    """Return which published view makes a step that its own table does not have."""
     first, second = (s3_status(before), s3_status(after)), (s4_status(before), s4_status(after))
     found = []
     if first[0] != first[1] and first not in S3_EDGES:
@@ -132,7 +132,7 @@ def unlawful(before: Task, after: Task, by: Actor) -> list[str]:
 
 
 def questions(config: Config) -> list[tuple[str, Reason, Status]]:
-    """What may be asked where a task stands: the model's name for it, why, and whereto."""
+    """Return what may be asked in this state: the model's name, why, and where it resumes."""
     match config.status:
         case Status.RUNNING:
             plain = (Reason.APPROVAL, Reason.INPUT, Reason.AUTH)

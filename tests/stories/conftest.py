@@ -1,4 +1,4 @@
-"""A repository of somebody's, made once and copied for each story that works on it."""
+"""A repository, made once and copied for each story that works on it."""
 
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,7 @@ def typed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def shop(tmp_path: Path, plain: Path, monkeypatch: pytest.MonkeyPatch) -> Opens:
-    """Opens a house on the repository, checked by pytest and ruff."""
+    """Open an app on the repository, checked by pytest and ruff."""
     monkeypatch.setenv("PATH", workshop.environ()["PATH"])
     return partial(opened, tmp_path, plain)
 

@@ -1,4 +1,4 @@
-"""A series on a small store, with a clock that anybody may set: runs begin and end as it ticks."""
+"""A series on a small store, with a clock that can be set: runs begin and end as it ticks."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ INSTANT = timedelta(milliseconds=1)
 
 @dataclass
 class Days:
-    """The series, and what happens to it whenever somebody looks."""
+    """The series, and what happens to it at each look."""
 
     scene: Scene
     repeats: Repeats
@@ -44,7 +44,7 @@ class Days:
         return series.find(self.scene.tx, self.first.series_id)
 
     def tick(self, *, ends: bool = True) -> None:
-        """What a Remit does at a moment; `ends`: what begins is done at once."""
+        """Do what a Remit does at a moment; `ends`: what begins is done at once."""
         scene = self.scene
         self.reached = max(self.reached, scene.now)
         while series.due(scene.tx, scene.now, 10):
@@ -61,7 +61,7 @@ class Days:
                 self.end()
 
     def end(self) -> None:
-        """All that is at work is done."""
+        """Finish everything that is running."""
         for claim in self.at_work:
             task = self.scene.get(claim.task.id)
             to = Status.CANCELLED if task.cancel_requested else Status.COMPLETED
@@ -72,7 +72,7 @@ class Days:
         self.at_work = []
 
     def go(self, span: timedelta) -> None:
-        """Time passes, and each thing happens at its time."""
+        """Let time pass; each thing happens at its time."""
         end = self.scene.now + span
         self.tick()
         while (due := series.soonest(self.scene.tx, self.scene.now)) and due <= end:
@@ -91,12 +91,12 @@ class Days:
         return [slot.fate for slot in self.ledger()]
 
     def ruled(self) -> list[datetime]:
-        """Every slot that has been, by the rule alone."""
+        """Return every past slot, by the rule alone."""
         known = rrule.slots(self.series.repeats, self.repeats.first - INSTANT)
         return list(takewhile(lambda at: at <= self.reached, known))
 
     def check(self) -> None:
-        """Each slot that has been stands in the ledger once; none was begun twice."""
+        """Check that each past slot is in the ledger once, and none began twice."""
         found = self.ledger()
         assert [slot.at for slot in found] == self.ruled()
         assert all(times <= 1 for times in self.begun.values())

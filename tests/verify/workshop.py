@@ -1,4 +1,4 @@
-"""A workshop for checks: repositories, a small Python with pytest in it, and a sandbox."""
+"""Shared by the tests of checks: repositories, a small Python with pytest, and a sandbox."""
 
 import io
 import os
@@ -24,7 +24,7 @@ from remit.verify.toolchain import Toolchain
 SMALL: Final = SandboxLimits(seconds=60, memory=512, room=64, scratch=32, file=32)
 PYTHON: Final = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"
 _PYTEST: Final = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
-_GIT: Final = shutil.which("git") or "git"  # a test may take the path away
+_GIT: Final = shutil.which("git") or "git"  # a test may remove the path
 
 
 def write(folder: Path, files: Mapping[str, str]) -> Path:
@@ -57,14 +57,14 @@ def git(folder: Path, *words: str) -> str:
 
 
 def seen(folder: Path) -> dict[str, bytes]:
-    """Every file of a folder, git's own too."""
+    """Return every file of a folder, including git's own."""
     return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 async def run(
     argv: Sequence[str], workspace: Path, limits: SandboxLimits = SMALL, archive: Path | None = None
 ) -> SandboxResult | SandboxRefusal:
-    """Run words in a sandbox on a copy of a folder."""
+    """Run a command in a sandbox on a copy of a folder."""
     files = archive or workspace.with_name(f"{workspace.name}.tar")
     with files.open("wb") as into:
         ground.pack(workspace, into, instead={}, room=limits.room)
@@ -87,14 +87,14 @@ def packed(workspace: Path, instead: Mapping[str, bytes | None] | None = None) -
 
 
 def environ() -> dict[str, str]:
-    """A PATH with a Python that starts fast, then the tools of this environment."""
+    """Return a PATH with a Python that starts fast, then this environment's tools."""
     here = str(Path(sys.executable).parent)
     return {"PATH": f"{lean() / 'bin'}:{here}:{os.environ['PATH']}", "HOME": str(Path.home())}
 
 
 @cache
 def lean() -> Path:
-    """A virtual environment with pytest and nothing else: no plugin is loaded for each run."""
+    """Return a virtual environment with only pytest: no plugin is loaded."""
     import atexit  # noqa: PLC0415 - once a process
     import tempfile  # noqa: PLC0415 - as above
 

@@ -1,1 +1,1 @@
-"""Remit as an agent that other agents find and entrust work to, by the A2A protocol."""
+"""The A2A server: other agents find Remit and give it tasks over the A2A protocol."""

@@ -1,4 +1,7 @@
-"""What another agent says, read strictly where it matters; what is not known is passed over."""
+"""Parse the parameters of A2A methods.
+
+Required fields are checked strictly; unknown fields are ignored.
+"""
 
 from datetime import datetime
 from typing import Final
@@ -21,7 +24,7 @@ MOST_PAGE: Final = 100
 
 
 class A2aMessage(Struct, frozen=True, kw_only=True):
-    """A message: its words, what it belongs to, and whether the answer may be waited for."""
+    """A message: its text, what it refers to, and whether the caller waits for the result."""
 
     text: str
     key: str
@@ -32,7 +35,7 @@ class A2aMessage(Struct, frozen=True, kw_only=True):
 
 
 class TaskListRequest(Struct, frozen=True, kw_only=True):
-    """Which tasks are asked for."""
+    """Which tasks are requested."""
 
     context: str | None = None
     state: str | None = None
@@ -43,7 +46,7 @@ class TaskListRequest(Struct, frozen=True, kw_only=True):
 
 
 def check(message: RpcMessage, said: str | None) -> None:
-    """Refuse what wants no answer, and what is not spoken here; no version is one that is over."""
+    """Refuse notifications and unsupported versions; no version means an outdated one."""
     if not message.asks:
         raise RpcError(NO_REQUEST, "A request has an id; nothing here is a notification.")
     if (said or "0.3").partition(".")[0] != "1":
@@ -99,7 +102,7 @@ def no_push() -> RpcError:
 
 
 def _words(message: JsonMap) -> str:
-    """All parts, in order; nothing is fetched, and no bytes are taken in."""
+    """Return all text parts, in order; nothing is fetched, and no files are accepted."""
     parts = message.get("parts")
     if not isinstance(parts, list) or not 1 <= len(parts) <= MOST_PARTS:
         raise RpcError(BAD_PARAMS, f"message.parts has 1 to {MOST_PARTS} parts.")

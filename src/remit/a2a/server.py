@@ -1,7 +1,8 @@
-"""One message of another agent, answered; a task can be followed until it rests.
+"""Answer one A2A message, or stream the changes of one task until it rests.
 
-An agent sees what it entrusted and nothing else. What waits for the owner is shown by its address:
-no message decides it. Nobody is called back, so no address of theirs is ever visited.
+An agent sees only the tasks it created. A question to the owner is shown by its address; no A2A
+message can decide it. Push notifications are not supported, so Remit never calls an address that an
+agent names.
 """
 
 import asyncio
@@ -25,7 +26,7 @@ from remit.peer.agent_operations import AgentOperations, AgentTaskView
 from remit.peer.rpc import RpcError, RpcMessage
 from remit.store.agent_tasks import AgentTaskFilter
 
-PATIENCE: Final = 20.0  # seconds that a message waits for its task; then it is asked for
+PATIENCE: Final = 20.0  # seconds that a message waits for its task; after that the agent polls
 _CODES: Final = {
     NotFound: requests.NO_TASK,
     BadInput: rpc.BAD_PARAMS,
@@ -35,7 +36,7 @@ _CODES: Final = {
 
 
 class A2aReply(Struct, frozen=True):
-    """What goes back: one message, or several as they come."""
+    """The answer: one message, or a stream."""
 
     status: int
     body: "JsonMap | None" = None
@@ -51,7 +52,7 @@ class _Asked(Struct, frozen=True):
 async def answer(
     raw: bytes, desk: AgentOperations, journal: Journal, version: str | None
 ) -> A2aReply:
-    """Answer one message; what we did not foresee is told to the log and to nobody else."""
+    """Answer one message; an unexpected error goes to the log only."""
     ident: str | int | None = None
     try:
         message = rpc.read(raw)
@@ -78,7 +79,7 @@ async def _answered(message: RpcMessage, asked: _Asked) -> A2aReply:
 
 
 async def _send(asked: _Asked) -> JsonMap:
-    """Take a message on; wait a while for what comes of it, unless that is not wanted."""
+    """Handle a message; wait a while for the result, unless that is not wanted."""
     since = await asked.journal.last()
     seen = await _entrust(asked)
     if requests.sent(asked.params).waits and not shapes.rests(seen):
@@ -93,7 +94,7 @@ async def _send(asked: _Asked) -> JsonMap:
 
 
 async def _entrust(asked: _Asked) -> AgentTaskView:
-    """The task that a message becomes; the same message again is the same task."""
+    """Return the task of a message; the same message again is the same task."""
     message = requests.sent(asked.params)
     if message.task is not None:
         await _refuse_more_words(asked, message.task)
@@ -102,7 +103,7 @@ async def _entrust(asked: _Asked) -> AgentTaskView:
 
 
 async def _refuse_more_words(asked: _Asked, name: str) -> None:
-    """A task takes no more words from who entrusted it: what it asks, its owner answers."""
+    """Refuse more words for a task: only the owner answers its questions."""
     seen = await _own(asked, name)
     if seen.waits:
         raise RpcError(requests.NOT_DONE, f"No message answers this. {seen.sentence}")
@@ -113,7 +114,7 @@ async def _refuse_more_words(asked: _Asked, name: str) -> None:
 
 
 async def _session(asked: _Asked, message: requests.A2aMessage) -> SessionId | None:
-    """The thread it goes on with: only one of the agent's own."""
+    """Return the session to continue: only one of the agent's own."""
     if message.context is not None:
         session = SessionId(message.context)
         if not await asked.desk.page(AgentTaskFilter(session=session, limit=1)):
@@ -177,7 +178,7 @@ async def _subscribe(asked: _Asked) -> AgentTaskView:
 
 
 async def _own(asked: _Asked, name: str) -> AgentTaskView:
-    """A task by whatever it is called; a name that cannot be one is not there either."""
+    """Return a task by its name; an impossible name is not found."""
     try:
         return await asked.desk.look(name)
     except BadInput as error:
@@ -190,7 +191,7 @@ async def _own(asked: _Asked, name: str) -> AgentTaskView:
 async def _told(
     message: RpcMessage, asked: _Asked, first: AgentTaskView, since: int
 ) -> AsyncGenerator[JsonMap, None]:
-    """The task as it stands, then each change, until it rests."""
+    """Yield the task, then each change, until it rests."""
     yield rpc.result(message.id, {"task": shapes.task(first)})
     if first.task.ended:
         return
@@ -217,7 +218,7 @@ def _updates(seen: AgentTaskView) -> list[JsonMap]:
 async def _seen(
     asked: _Asked, before: AgentTaskView, since: int
 ) -> AsyncGenerator[AgentTaskView, None]:
-    """The task again, each time it stands otherwise."""
+    """Yield the task each time its state changes."""
     was = shapes.state(before), before.sentence
     async for page in asked.journal.pages(since):
         if not any(event.task_id == before.task.id for event in page):

@@ -1,4 +1,4 @@
-"""What other agents are told: the card, and a task with its deliverable as its one artifact."""
+"""A2A JSON: the agent card, and a task with its deliverable as its only artifact."""
 
 from collections.abc import Collection
 from typing import Final
@@ -30,7 +30,7 @@ _UNBEGUN: Final = (Status.NEW, Status.READY)
 
 
 def card(url: str) -> JsonMap:
-    """Who we are, what we can do, and how we are spoken to."""
+    """Return the agent card: who we are, what we can do, and how to connect."""
     return {
         "name": "Remit",
         "description": "Takes work you entrust to it, has it done, proves it, and hands it over."
@@ -85,7 +85,7 @@ def status(seen: AgentTaskView) -> JsonMap:
 
 
 def artifact(seen: AgentTaskView) -> "JsonMap | None":
-    """The deliverable; whoever reads it is told what the task has read."""
+    """Return the deliverable, with the taint of the task."""
     if seen.deliverable is None:
         return None
     return {
@@ -109,7 +109,7 @@ def rests(seen: AgentTaskView) -> bool:
 
 
 def statuses(said: str) -> Collection[Status]:
-    """Which of ours may be called so; none, if nothing is."""
+    """Return our statuses for an A2A state; none if it is unknown."""
     name = said.removeprefix(_STATE)
     found = {ours for ours, theirs in _STATES.items() if theirs == name}
     if name in ("INPUT_REQUIRED", "AUTH_REQUIRED"):

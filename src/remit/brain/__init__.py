@@ -1,1 +1,1 @@
-"""Plan to Reply. The one room that talks to a language model."""
+"""From plan to reply. The only package that talks to a language model."""

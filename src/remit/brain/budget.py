@@ -1,9 +1,9 @@
-"""Pays for thoughts: what one may cost is set aside first, and only what fits is thought.
+"""Reserves the possible cost of each model request, and refuses a request that does not fit.
 
-Three limits: a run (one task, all its rounds), a series in 30 days, and the owner's day, of all
-tasks together. What is set aside counts as spent, so tasks that think beside each other cannot go
-over a limit together. A request that was interrupted stays counted as reckoned: nobody can say
-what its vendor charges. Over a limit the owner is asked; the task keeps all that it has.
+There are three limits: one task with all its rounds, one series over 30 days, and all tasks of one
+day. A reservation counts as spent, so tasks that run at the same time cannot exceed a limit
+together. An interrupted request stays counted at its estimate, because the vendor may charge for
+it. Over a limit the owner is asked; the task keeps its results so far.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -36,17 +36,17 @@ _WHEN: Final = {LimitScope.RUN: "", LimitScope.SERIES: " in 30 days", LimitScope
 
 @runtime_checkable
 class MeteredBrain(Protocol):
-    """A brain whose thoughts cost something."""
+    """A brain whose requests cost something."""
 
     @property
     def metered(self) -> bool: ...
 
     async def estimate(self, prompt: Prompt) -> Usage:
-        """What a thought may cost at most."""
+        """Return what a request may cost at most."""
 
 
 class PaidRequest(Protocol):
-    """Something that a model was asked for, with what it took."""
+    """The result of a model request, with its usage."""
 
     @property
     def usage(self) -> Usage: ...
@@ -56,7 +56,7 @@ T = TypeVar("T", bound=PaidRequest)
 
 
 class Budget:
-    """Reserves, lets think, and settles."""
+    """Reserves the cost, runs the request, and settles."""
 
     def __init__(
         self,
@@ -79,9 +79,10 @@ class Budget:
         *,
         granted: bool = False,
     ) -> T | Ask:
-        """Think if it can be paid for; else say what to ask the owner.
+        """Run the request if the budget allows it; else return the question to the owner.
 
-        What he has just granted is thought, whatever it costs; after it the limits hold again.
+        A request the owner has just approved runs whatever it costs; after it the limits apply
+        again.
         """
         over = await self._reserve(key, task, estimate, granted=granted)
         if over is not None:
@@ -91,9 +92,9 @@ class Budget:
     async def pay_for_all(
         self, key: str, estimate: Usage, think: Callable[[], Awaitable[T]]
     ) -> T | None:
-        """The same for what belongs to no task, such as reading a message: the day alone counts.
+        """Run a request of no task, such as reading a message: only the day's limit counts.
 
-        What cannot be paid for is not thought, and nobody is asked.
+        If the budget does not allow it, it returns None and nobody is asked.
         """
         now = self._clock.now()
         day = [limit for limit in self._of_all(now) if limit.scope is LimitScope.DAY]
@@ -103,7 +104,7 @@ class Budget:
         return await self._think_and_settle(key, estimate, think)
 
     async def spent(self, task: Task) -> TaskBudget:
-        """What a task has used in all its rounds, what is set aside included."""
+        """Return what a task has used in all its rounds, including reservations."""
         used = await self._db.read(spending.of_task, task.id)
         return TaskBudget(used.tokens, used.cents)
 
@@ -114,7 +115,7 @@ class Budget:
         try:
             thought = await think()
         except TimeoutError:
-            raise  # we broke it off: its vendor may charge for it all the same
+            raise  # we cancelled it: the vendor may charge for it
         except Exception:
             await self._settle(key, _FAILED)
             raise
@@ -133,7 +134,7 @@ class Budget:
                 await self._clock.sleep(_RETRY_SECONDS)
 
     async def _settle(self, key: str, usage: Usage) -> None:
-        # A thought that was paid for is not lost over a full disk: what was set aside stays.
+        # A paid result is not lost because the disk is full: the reservation stays.
         with suppress(StoreTrouble):
             await self._db.write(spending.settle, key, usage)
 
@@ -153,7 +154,7 @@ class Budget:
                 yield replace(limit, step=run[limit.unit] or limit.most)
 
     def _of_all(self, now: datetime) -> Iterator[SpendingLimit]:
-        """The limits that one task does not have to itself."""
+        """Yield the limits that tasks share."""
         ours, month, today = self._limits, now - SERIES_SPAN, self._day_start(now)
         for scope, unit, most, since in (
             (LimitScope.SERIES, SpendingUnit.TOKENS, ours.series_tokens, month),
@@ -166,7 +167,7 @@ class Budget:
 
 
 def sentence(over: OverLimit, wanted: Usage) -> str:
-    """Which limit it is, what is used of it, and what it means to approve."""
+    """Return which limit it is, what is used, and what an approval means."""
     limit, unit = over.limit, over.limit.unit
     may = f"{_KINDS[limit.scope]} may use {_amount(over.most, unit)}{_WHEN[limit.scope]}"
     used = f"used or set aside: {_number(over.used, unit)}"
@@ -177,10 +178,10 @@ def sentence(over: OverLimit, wanted: Usage) -> str:
 
 
 def midnight(zone: tzinfo | None) -> Callable[[datetime], datetime]:
-    """When a moment's day began by the clock of a zone; None is the machine's own.
+    """Return a function for when a moment's day began in a zone; None: the machine's zone.
 
-    Where midnight does not exist the day begins with the first moment after it, where there are
-    two of them with the first.
+    If midnight does not exist, the day begins with the first moment after it; if it comes twice,
+    with the first.
     """
 
     def start(now: datetime) -> datetime:
@@ -194,7 +195,7 @@ def midnight(zone: tzinfo | None) -> Callable[[datetime], datetime]:
 def _usage_or_estimate(usage: Usage, estimate: Usage) -> Usage:
     """A vendor that does not say what an answer took is taken to have used all that was set aside.
 
-    What was not asked of it (no key, no model) has cost nothing.
+    A request that was never sent (no key, no model) costs nothing.
     """
     if usage.requests and not usage.tokens:
         return Usage(estimate.tokens, estimate.cents, usage.requests)

@@ -1,4 +1,4 @@
-"""Which models think: named in the settings, or found in the environment.
+"""Chooses the models: named in the settings, or found through the environment.
 
 A model is named `vendor:name`, once for everything or for one role:
 
@@ -24,7 +24,7 @@ from remit.errors import BadInput
 
 
 class ModelRole(StrEnum):
-    """What a model is asked for."""
+    """What a model is used for."""
 
     EXTRACT = "extract"
     THINK = "think"
@@ -33,17 +33,17 @@ class ModelRole(StrEnum):
 
 
 class Vendor(StrEnum):
-    """Whose protocol is spoken."""
+    """The protocol of a model."""
 
     ANTHROPIC = "anthropic"
     OPENAI_CHAT = "openai-chat"
     OPENAI_RESPONSES = "openai-responses"
     OLLAMA = "ollama"
-    LOCAL = "local"  # a process of ours, spoken to as OpenAI's chat is
+    LOCAL = "local"  # our own process, with OpenAI's chat protocol
 
 
 class BrainChoiceSettings(Protocol):
-    """What `[brain]` says. Every text may be empty."""
+    """The `[brain]` settings. Every text may be empty."""
 
     @property
     def model(self) -> str: ...
@@ -66,21 +66,21 @@ class BrainChoiceSettings(Protocol):
 
 
 class ModelLimits(Struct, frozen=True):
-    seconds: float = 300  # one request, with all that the vendor's SDK repeats of it
+    seconds: float = 300  # one request, including the SDK's retries
     tokens: int = 16_000  # one answer
 
 
 class ModelConfig(Struct, frozen=True):
     vendor: Vendor
     name: str
-    base_url: str | None  # None is the vendor's own
+    base_url: str | None  # None: the vendor's own
     key_name: str  # the environment variable that holds the key
     key: Secret | None
-    grammar: str = ""  # what its answers are bound to, where a server can do that
+    grammar: str = ""  # the grammar its answers must follow, if the server supports it
 
     @property
     def has_tools(self) -> bool:
-        """Whether it knows how to call them. What fits a laptop answers with prose instead."""
+        """Whether it can call tools. A model that fits a laptop answers with prose instead."""
         return self.vendor is not Vendor.LOCAL
 
     def __str__(self) -> str:
@@ -89,7 +89,7 @@ class ModelConfig(Struct, frozen=True):
 
 
 class ModelChoice(Struct, frozen=True):
-    """What was found: a model for each role, or what that role lacks."""
+    """The result: a model for each role, or what that role lacks."""
 
     models: Mapping[ModelRole, ModelConfig]
     lacks: Mapping[ModelRole, str]
@@ -101,7 +101,7 @@ class ModelChoice(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What was found, or what to set; for people."""
+        """The result, or what to set, for people."""
         groups: dict[str, list[str]] = {}
         for role in ModelRole:
             says = _model_line(self.models[role]) if role in self.models else self.lacks[role]
@@ -112,13 +112,13 @@ class ModelChoice(Struct, frozen=True):
 
 
 class _Habit(Struct, frozen=True):
-    """What is customary with a vendor."""
+    """The defaults of a vendor."""
 
     prefix: str
     key: str
     url: str
-    model: str | None = None  # what is used if only a key is there
-    home: str | None = None  # where it answers if nothing says otherwise
+    model: str | None = None  # used if only a key is set
+    home: str | None = None  # the default address
     keyless: bool = False
 
 
@@ -172,7 +172,7 @@ def _setting_for(role: ModelRole, wanted: BrainChoiceSettings) -> tuple[str, str
 
 
 def _customary(environ: Mapping[str, str]) -> ModelConfig | str:
-    """What a key in the environment comes to, without a word in the settings."""
+    """Return the model that a key in the environment implies, without settings."""
     for habit in (_ANTHROPIC, _OPENAI, _OLLAMA):
         if habit is not _ANTHROPIC and environ.get(habit.url):
             return (
@@ -187,13 +187,13 @@ def _customary(environ: Mapping[str, str]) -> ModelConfig | str:
 def _model(
     field_: str, spec: str, environ: Mapping[str, str], wanted: BrainChoiceSettings | None
 ) -> ModelConfig | str:
-    """The model a setting names, or what it lacks."""
+    """Return the model a setting names, or what it lacks."""
     habit, prefix, name = _read(field_, spec)
     ours = wanted is not None and bool(wanted.model) and _read("model", wanted.model)[0] is habit
     url, key_name = environ.get(habit.url, ""), habit.key
     if ours and wanted is not None:
         url = wanted.base_url or url
-        # A vendor's key is for that vendor: another server gets only the key that is named for it.
+        # A vendor's key is only for that vendor: another server gets only the key named for it.
         key_name = wanted.key_env or ("" if wanted.base_url else key_name)
     base_url = _checked(url, prefix) if url else habit.home
     vendor = Vendor(prefix) if prefix != "openai" else _protocol(base_url)
@@ -202,7 +202,7 @@ def _model(
 
 
 def _protocol(base_url: str | None) -> Vendor:
-    # OpenAI itself wants to be spoken to by responses; all that resemble it know chat alone.
+    # OpenAI itself prefers responses; compatible servers support only chat.
     return Vendor.OPENAI_CHAT if base_url else Vendor.OPENAI_RESPONSES
 
 
@@ -219,7 +219,7 @@ def _read(field_: str, spec: str) -> tuple[_Habit, str, str]:
 
 
 def _checked(url: str, prefix: str) -> str:
-    """An address without anything that must not be shown, as the vendor's SDK wants it."""
+    """Return an address without credentials, as the vendor's SDK wants it."""
     parts = _split(url.strip())
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise BadInput("[brain] base_url must start with http:// or https://.", field="base_url")
@@ -240,7 +240,7 @@ def _checked(url: str, prefix: str) -> str:
 def _split(url: str) -> SplitResult:
     try:
         parts = urlsplit(url)
-        _ = parts.port  # read for the complaint it may make
+        _ = parts.port  # raises for an invalid port
     except ValueError as error:
         sentence = f"[brain] base_url is no address: {error}."
         raise BadInput(sentence, field="base_url") from None

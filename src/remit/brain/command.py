@@ -1,9 +1,9 @@
-"""Work that needs no brain: a command from the settings, run once, and what it said.
+"""Runs a command from the settings instead of asking a brain, and reports its output.
 
-A task names its command as its agent, `command:backup`. The thinker's first turn asks for that
-tool and no other; the spine begins it on record, so that it is not run twice after a crash unless
-the settings allow it; the second turn makes a reply of what came of it. The tool is allowed for
-the tasks that were made for it and denied to all others, so no model can call it.
+A task names its command as its agent, `command:backup`. The first turn asks for that one tool. The
+run records the start of the tool, so a crash does not run it twice unless the settings allow that.
+The second turn makes a reply from the result. The tool is allowed only in tasks made for it, so no
+model can call it.
 """
 
 import asyncio
@@ -36,12 +36,12 @@ _LAST_LINES: Final = 5
 
 
 def is_for(task: Task) -> bool:
-    """Whether a task is command work."""
+    """Whether a task runs a command."""
     return (task.assigned_agent or "").startswith(PREFIX)
 
 
 def turn(task: Task, plan: Plan, past: Sequence[Exchange]) -> Reply:
-    """Ask for the command; once it has ended, reply with what it said."""
+    """Return a call of the command; after it ended, a reply with its output."""
     if not past:
         return Reply("", calls=(ToolCall("command", str(task.assigned_agent)),))
     (result,) = past[-1].results
@@ -50,14 +50,14 @@ def turn(task: Task, plan: Plan, past: Sequence[Exchange]) -> Reply:
     head, _, said = result.text.partition("\n")
     if head != _WENT_WELL or not plan.delivery:
         return Reply(result.text)
-    # What the command said is judged as a brain's words are: tags or controls in it are held.
+    # The output is judged like a brain's words: tags or control characters are held.
     name = str(task.assigned_agent).removeprefix(PREFIX)
     body = said if said.strip() else f"{name} ended well and said nothing."
     return Reply(f"{head}\n\n<deliverable>\n{body}\n</deliverable>")
 
 
 class CommandTool:
-    """Runs one command of the settings, for the tasks that were made for it."""
+    """Runs one command of the settings, for the tasks made for it."""
 
     def __init__(
         self,
@@ -72,7 +72,7 @@ class CommandTool:
         self.warning = ""
         self._name = name
         self._command = command
-        self._work = work  # where each task has its workspace
+        self._work = work  # the parent folder of the tasks' workspaces
         self._limit = min(command.timeout, limit)
         names = (*_ALWAYS, *command.env)
         self._environ = {key: environ[key] for key in names if key in environ}
@@ -141,7 +141,7 @@ async def _read(source: BinaryIO, output: bytearray) -> None:
 
 
 def _tail(said: str) -> str:
-    """The end of what was said, in whole lines; what is left out is named."""
+    """Return the end of the output, in whole lines, saying how much is left out."""
     said = said.rstrip()
     if len(said) <= MAX_REPLY_CHARACTERS:
         return said

@@ -1,7 +1,7 @@
-"""Whatever a vendor or its SDK throws, sorted by who must act.
+"""Sorts the errors of vendors and their SDKs by who must act.
 
-The engine, later: Transient. Nobody, for it would be the same again: Permanent. The owner: an Ask.
-Loads the vendors' library; import it only where a model is about to be asked.
+Transient: the engine tries again later. Permanent: a retry would fail the same way. Ask: the owner
+must act. This module loads the vendors' library; import it only before asking a model.
 """
 
 from enum import Enum, auto
@@ -19,7 +19,7 @@ MAX_WAIT_SECONDS: Final = 3600.0  # a vendor that asks for more is asked again a
 _MAX_MESSAGE_CHARACTERS: Final = 200
 _MAX_CAUSES: Final = 20
 _SERVER: Final = 500
-_PASSING: Final = frozenset({408, 409, 425, 429})  # the request was not at fault
+_PASSING: Final = frozenset({408, 409, 425, 429})  # not the request's fault
 
 
 class _Acts(Enum):
@@ -32,7 +32,7 @@ _THEN: Final = "Mend it, start Remit again, then approve."
 _LOOK: Final = "Check [brain] model and base_url."
 _CHECK: Final = "If it stays so, check [brain] model and base_url."
 
-# The first that fits holds, so the narrower stands above the wider.
+# The first match counts, so narrower classes come first.
 _TABLE: Final[tuple[tuple[type[Exception], _Acts, str], ...]] = (
     (their.ModelAuthenticationError, _Acts.OWNER, f"{{model}} refused {{key}}. {_THEN}"),
     (their.ModelQuotaExceededError, _Acts.OWNER, f"{{model}} has no credit left for you. {_THEN}"),
@@ -57,7 +57,7 @@ _TABLE: Final[tuple[tuple[type[Exception], _Acts, str], ...]] = (
 
 
 def sort(error: Exception, model: ModelConfig) -> RemitError | Ask:
-    """What an error means, in a sentence that holds no secret."""
+    """Return what an error means, in a sentence without secrets."""
     ours = _ours(error)
     if ours is not None:
         return ours
@@ -85,7 +85,7 @@ def _ours(error: BaseException | None) -> RemitError | None:
 
 
 def _failed(error: Exception, sentence: str) -> StepFailed:
-    """It may work later, unless the vendor's number says that the request itself is wrong."""
+    """Return Transient, unless the status says that the request itself is wrong."""
     code = error.status_code if isinstance(error, their.ModelHTTPError) else _SERVER
     if code < _SERVER and code not in _PASSING:
         return Permanent(sentence)
@@ -103,7 +103,7 @@ def _vendor_message(error: Exception, key: Secret | None) -> str:
 
 
 def _clean(text: str, key: Secret | None) -> str:
-    """One line, short, without the key."""
+    """Return one short line without the key."""
     line = " ".join(text.split())
     line = key.scrub(line) if key else line
     return "".join(char for char in line if char.isprintable())[:_MAX_MESSAGE_CHARACTERS].rstrip(

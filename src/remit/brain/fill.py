@@ -1,4 +1,4 @@
-"""What a model is asked beside the work on a task: paid for from the day's budget, or not asked."""
+"""Structured requests to a model outside the work on a task, paid from the day's budget."""
 
 import hashlib
 from collections.abc import Awaitable, Callable
@@ -15,7 +15,7 @@ P = TypeVar("P", bound=PaidRequest)
 
 
 class PaidBrain:
-    """A model that is paid for what belongs to no task. What the day cannot pay for is None."""
+    """Pays model requests that belong to no task. Over the day's budget it returns None."""
 
     def __init__(self, mind: ModelBrain, purse: Budget, clock: Clock) -> None:
         self._mind = mind
@@ -26,7 +26,7 @@ class PaidBrain:
         return await self._paid(prompt, lambda: self._mind.think(prompt, session=session))
 
     async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> T | None:
-        """Have a form filled in; one that is not is None too."""
+        """Have a form filled in; None if the model did not."""
         filled = await self._paid(prompt, lambda: self._mind.fill(prompt, form, session=session))
         return filled.form if isinstance(filled, FilledForm) else None
 
@@ -38,7 +38,7 @@ class PaidBrain:
 
 
 class ModelFormFiller:
-    """Has a form filled in for one who knows no prompts and no sessions."""
+    """Fills in a form for callers that know no prompts and sessions."""
 
     def __init__(self, mind: PaidBrain) -> None:
         self._mind = mind

@@ -18,7 +18,7 @@ DEFAULT_FILE: Final = """\
 
 
 class GuidelinesFile:
-    """Reads the file when it has changed; while it cannot be read, the last good words hold."""
+    """Rereads the file when it changes; while it is unreadable, the last good text applies."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -35,7 +35,7 @@ class GuidelinesFile:
         try:
             self._text = read(self._path) if stamp else ""
         except BadInput:
-            return self._text  # half-way through an edit; a start would refuse it by name
+            return self._text  # perhaps being edited; a start would refuse it by name
         self._seen = stamp
         return self._text
 
@@ -48,7 +48,7 @@ class GuidelinesFile:
 
 
 def read(path: Path) -> str:
-    """What of a file is told; one that cannot be told is refused with a sentence."""
+    """Return the guidelines of a file; an invalid one is refused with a sentence."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

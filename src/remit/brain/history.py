@@ -1,6 +1,7 @@
-"""What was said, as JSON that an upgrade can still read. Loads the vendors' library.
+"""The messages of one model run as JSON that later versions can still read.
 
-One state is one run: its messages, what it used, and the calls it waits on, if any.
+A state holds one run: its messages, its usage, and the tool calls it waits for. This module loads
+the vendors' library.
 """
 
 import json
@@ -17,13 +18,13 @@ _VERSION: Final = 1
 
 
 def dump(run: Conversation) -> str:
-    """A run as text for the store."""
+    """Return a run as text for the store."""
     inner = ConversationTypeAdapter.dump_python(run, mode="json")
     return json.dumps({"version": _VERSION, "run": inner}, ensure_ascii=False)
 
 
 def load(state: str) -> Conversation:
-    """A run from the store; what cannot be read is refused, never guessed."""
+    """Parse a stored run; an unreadable one is refused."""
     try:
         outer = json.loads(state)
         if outer["version"] == _VERSION:
@@ -35,9 +36,9 @@ def load(state: str) -> Conversation:
 
 
 def join(states: Iterable[str], recalled: str = "") -> list[ModelMessage]:
-    """The messages of earlier runs, oldest first, after what is recalled of those before them.
+    """Return the messages of earlier runs, oldest first, after the recalled text.
 
-    What another kind of brain left is none of ours: a series may have changed its brain.
+    States of another kind of brain are ignored: a series may have changed its brain.
     """
     told = [ModelRequest([UserPromptPart(recalled)])] if recalled else []
     ours = (state for state in states if state.startswith("{"))

@@ -1,8 +1,8 @@
-"""The process that holds a local model's weights and answers on loopback.
+"""The process that holds the weights of a local model and answers on loopback.
 
-It is a process of its own, for loading freezes the one it happens in for seconds, and what is
-native may crash. It is told once, on stdin, what to load, says on stdout where it answers, and ends
-when stdin does: it cannot outlive whoever started it, however that one dies.
+It is a separate process because loading blocks for seconds and native code may crash. It reads once
+from stdin what to load, prints its address on stdout, and ends when stdin closes, so it cannot
+outlive its parent.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 HOST: Final = "127.0.0.1"
-_BATCH: Final = 128  # tokens read at once; who hangs up is noticed between two batches
+_BATCH: Final = 128  # tokens read at once; a closed connection is noticed between batches
 
 
 class LoadRequest(Struct, frozen=True):
@@ -42,7 +42,7 @@ class LoadResult(Struct, frozen=True):
 
     @classmethod
     def load(cls, line: bytes) -> "LoadResult":
-        """What the process said; one that died said nothing."""
+        """Parse what the process said; a dead one said nothing."""
         return cls(**json.loads(line)) if line else cls(failed="its process ended")
 
 
@@ -56,7 +56,7 @@ def main() -> None:
     told.flush()
     if server is not None:
         sys.stdin.buffer.read()
-    # Taken down in order, it would first end the answer that it is at, which nobody waits for.
+    # An orderly shutdown would first finish the current answer, which nobody wants.
     os._exit(0)
 
 
@@ -79,7 +79,7 @@ def _serve(order: LoadRequest) -> tuple[object, LoadResult]:
 
     wanted = xllamacpp.CommonParams()
     wanted.model.path = order.path
-    wanted.model_alias = {order.name}  # else it names itself by its path, in all that is stored
+    wanted.model_alias = {order.name}  # otherwise its path would be its name in everything stored
     wanted.hostnames = [HOST]
     wanted.port = 0
     wanted.api_keys = [order.key]
@@ -87,10 +87,10 @@ def _serve(order: LoadRequest) -> tuple[object, LoadResult]:
     wanted.n_parallel = 1
     wanted.n_batch = wanted.n_ubatch = _BATCH
     wanted.cpuparams.n_threads = wanted.cpuparams_batch.n_threads = order.threads
-    # What Qwen asks for. Without a penalty a small model falls into saying one word for ever.
+    # Qwen's recommended values. Without a penalty a small model repeats one word for ever.
     wanted.sampling.temp, wanted.sampling.top_p, wanted.sampling.top_k = 0.7, 0.8, 20
     wanted.sampling.penalty_repeat = 1.1
-    wanted.cache_ram_mib = 0  # gigabytes, else
+    wanted.cache_ram_mib = 0  # otherwise gigabytes
     wanted.offline = True
     wanted.ui = wanted.endpoint_slots = False
     wanted.cors_origins = f"http://{HOST}"

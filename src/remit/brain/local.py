@@ -1,8 +1,7 @@
 """A model on this machine, for owners without a key: small, slow, and trusted with nothing.
 
-It is spoken to as any vendor is, over HTTP, on loopback. Its process is started with the first
-thought and stopped with the last. What it says is marked: none of it goes out before the owner has
-looked.
+Remit talks to it over HTTP on loopback. Its process starts with the first request and stops with
+the last one. Its replies are marked, so nothing is sent before the owner has approved it.
 """
 
 import asyncio
@@ -44,9 +43,9 @@ _TAG: Final = "<deliverable>"
 TAGGED: Final = f'root ::= [^<]* "{_TAG}" [^<]+ "</deliverable>"'
 _SECONDS_TO_LOAD: Final = 120.0
 _RUNTIME: Final = "xllamacpp"
-_CHILD: Final = ("-P", "-m", "remit.brain.llama")  # -P: nothing of the current folder is loaded
+_CHILD: Final = ("-P", "-m", "remit.brain.llama")  # -P: load nothing from the current folder
 
-# Measured: with what it extracts and scores alone, one in six is right. The rules do better.
+# Measured: at extracting and scoring, one in six is right. The rules do better.
 _ABLE: Final = (ModelRole.THINK, ModelRole.SUMMARISE)
 _UNABLE: Final = "Rules do this; the local model is too weak for it."
 
@@ -65,7 +64,7 @@ def choose_local_model(
 
 
 def lacking(folder: Path, weights: ModelWeights = QWEN) -> str:
-    """What must be done before the local model can think; nothing, if it can."""
+    """Return what must be done before the local model can run; empty if nothing."""
     if runtime := lacks_runtime():
         return runtime
     if not (folder / weights.file).is_file():
@@ -77,7 +76,7 @@ def lacking(folder: Path, weights: ModelWeights = QWEN) -> str:
 
 
 def lacks_runtime() -> str:
-    """What to install before anything else; nothing, if it is there."""
+    """Return what to install first; empty if nothing."""
     if find_spec(_RUNTIME) is None:
         return f"The local model needs one more package: {EXTRA}. Then start Remit again."
     return ""
@@ -103,12 +102,12 @@ class LocalModelConnection:
         self._open: _Lines | None = None
 
     async def dial(self, model: ModelConfig, limits: ModelLimits) -> ModelConnection:
-        """The same line for every role: the weights are loaded once."""
+        """Return the same connection for every role: the weights are loaded once."""
         del model, limits
         return self
 
     async def say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply:
-        """Ask once. The answer asks first before it goes to anyone, the owner included."""
+        """Ask once. The reply needs approval before it goes to anyone, including the owner."""
         async with self._turn:
             lines = await self._lines()
             if isinstance(lines, Ask):
@@ -125,7 +124,7 @@ class LocalModelConnection:
             return await lines.free.fill(prompt, form, session)
 
     async def close(self) -> None:
-        """Hang up and end the process, even in the middle of a word."""
+        """Disconnect and end the process, even during an answer."""
         lines, self._open = self._open, None
         process, self._process = self._process, None
         if process is not None:
@@ -134,7 +133,7 @@ class LocalModelConnection:
             await line.close()
 
     async def _lines(self) -> _Lines | Ask:
-        """Open lines; a process that died is started anew."""
+        """Return open connections; a dead process is restarted."""
         if self._open is not None and self._process and self._process.returncode is None:
             return self._open
         await self.close()
@@ -178,7 +177,7 @@ async def _spawn(arguments: Sequence[str]) -> asyncio.subprocess.Process:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         env=without_secrets(os.environ),
-        # Ctrl-C is for us: what it is at may still be wanted while we come to a stop.
+        # Ctrl-C is for us: its current answer may still be needed during shutdown.
         start_new_session=True,
     )
 

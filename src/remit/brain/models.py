@@ -1,7 +1,7 @@
-"""A brain that is a language model, any vendor's.
+"""A brain backed by a language model of any vendor.
 
-The vendors' libraries take seconds to load. They are loaded with the first thought, beside the
-event loop, so that nobody pays for them who does not think.
+The vendors' libraries take seconds to load. They are loaded with the first request, in a thread, so
+that only a process that asks a model pays for them.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from remit.ports import OnText
 
 T = TypeVar("T")
 
-Dial: TypeAlias = Callable[[ModelConfig, ModelLimits], Awaitable[ModelConnection]]  # opens a line
+Dial: TypeAlias = Callable[[ModelConfig, ModelLimits], Awaitable[ModelConnection]]  # connects
 
 
 class ModelBrain:
-    """What `ports.Brain` promises, by the model that was chosen for a role.
+    """Implements `ports.Brain` with the model chosen for a role.
 
-    It keeps no state: what an earlier run left is handed in, what this one leaves is handed back.
+    It keeps no state: earlier states are passed in, and the new one is returned.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class ModelBrain:
         self._others: list[ModelBrain] = []
 
     def as_role(self, role: ModelRole) -> "ModelBrain":
-        """The same choice of models for another role; it hangs up when this one does."""
+        """Return the same choice of models for another role; it closes together with this one."""
         self._others.append(ModelBrain(self._choice, role, self._dial))
         return self._others[-1]
 
@@ -56,23 +56,23 @@ class ModelBrain:
 
     @property
     def has_tools(self) -> bool:
-        """Whether it makes sense to offer it tools."""
+        """Whether tools should be offered to it."""
         model = self._choice.models.get(self._role)
         return model is not None and model.has_tools
 
     @property
     def metered(self) -> bool:
-        """Whether its thoughts are paid for: without a model nothing is asked."""
+        """Whether its requests cost something: without a model nothing is asked."""
         return self.ready
 
     async def estimate(self, prompt: Prompt) -> Usage:
-        """What a thought may cost at most; money only where the model's price is known."""
+        """Return what a request may cost at most; money only if the price is known."""
         answer = self._choice.limits.tokens
         usage = price.reckon(prompt, answer)
         model = self._choice.models.get(self._role)
         if model is None:
             return usage
-        await self._line(model)  # it loads what knows the prices
+        await self._line(model)  # loads the price table
         return replace(usage, cents=price.cents(model, usage.tokens - answer, answer))
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
@@ -89,7 +89,7 @@ class ModelBrain:
         return await line.say(prompt, session, on_text)
 
     async def fill(self, prompt: Prompt, form: type[T], *, session: str) -> FilledForm[T] | Reply:
-        """Have a form (a dataclass or a pydantic model) filled in, or be told why it is not."""
+        """Have a form (a dataclass or a pydantic model) filled in, or return why not."""
         model = self._choice.models.get(self._role)
         if model is None:
             return self._lacking()
@@ -97,7 +97,7 @@ class ModelBrain:
         return await line.fill(prompt, form, session)
 
     async def close(self) -> None:
-        """Hang up. A later thought would open a new line."""
+        """Disconnect. A later request would open a new connection."""
         line, self._open = self._open, None
         if line is not None:
             await line.close()

@@ -1,4 +1,4 @@
-"""No brain: what needs one waits for the owner, with a sentence that says what to set."""
+"""The brain when none is set up: each task waits for the owner and says what to configure."""
 
 from remit.model.reply import Ask, Prompt, Reply
 from remit.model.status import Reason

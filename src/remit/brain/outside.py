@@ -1,8 +1,8 @@
-"""Text from outside, marked: what a mail, a page, a tool or a memory says is never an order.
+"""Marks text from outside (mail, pages, tools, memory) as data, never as instructions.
 
-Every line of it is set off, so that nothing inside can pretend to be its end; tags and chat
-markers in it are broken, and what a reader cannot see is left out. The brain is told so in words,
-but nothing rests on its obeying: what was read raises the taint, and code asks the owner.
+Every line is prefixed, so no text can fake the end of its block. Tags and chat markers are broken
+and invisible characters removed. The brain is told that this is data, but safety does not depend on
+it: reading raises the taint, and code asks the owner.
 """
 
 import re
@@ -15,7 +15,7 @@ FIXED: Final = (SAYS,)  # what a deliverable must not repeat
 _MAX_ORIGIN_CHARACTERS: Final = 120
 # Line ends of every kind; each would let a text begin a line of its own.
 _LINE_END: Final = re.compile("\r\n|[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
-# Controls, what has no width or turns the direction, halves, fonts' own, selectors, hidden tags.
+# Control, zero-width, direction, surrogate, private-use, selector and tag characters.
 _UNSEEN: Final = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\uffa0\ufe00-\ufe0e\ufeff\ufff0-\ufffb"
@@ -24,7 +24,7 @@ _UNSEEN: Final = re.compile(
     # One joiner holds an emoji or a Persian word together; two in a row hide something.
     "|[\u200c\u200d]{2,}"
 )
-# What opens a tag, in any of the shapes an eye takes for it; `a < b` and `<-` open none.
+# What looks like the start of a tag; `a < b` and `<-` do not.
 _OPENS: Final = re.compile("[<\uff1c\ufe64\u02c2\u1438\u276e\u2770\u29fc](?![\\s\\d=-])")
 _CLOSES: Final = re.compile("(?<=[\\w\"'/|!?])[>\uff1e\ufe65\u02c3\u1433\u276f\u2771\u29fd]")
 _CHAT: Final = re.compile(
@@ -40,7 +40,7 @@ def mark(text: str, whence: str) -> str:
 
 
 def neutral(text: str) -> str:
-    """The text without anything that could pass for markup, for a marker, or for nothing."""
+    """Return the text without markup, markers or invisible characters."""
     seen = _UNSEEN.sub("", _LINE_END.sub("\n", text))
     broken = _CLOSES.sub("\u203a", _OPENS.sub("\u2039", seen))
     return _CHAT.sub(r"(\1\2)", broken)

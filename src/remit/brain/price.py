@@ -1,4 +1,4 @@
-"""What a request may cost at most, reckoned before it is made."""
+"""Estimates the highest cost of a model request before it is made."""
 
 import math
 from typing import Final
@@ -7,7 +7,7 @@ from remit.brain.choose import ModelConfig, Vendor
 from remit.model.codec import text_of
 from remit.model.reply import Prompt, Usage
 
-# English takes four bytes a token, Chinese about three: so it is rather too much than too little.
+# English has four bytes per token, Chinese about three: the estimate is rather too high.
 _BYTES: Final = 3
 _PRICED: Final = {
     Vendor.ANTHROPIC: "anthropic",
@@ -17,7 +17,7 @@ _PRICED: Final = {
 
 
 def reckon(prompt: Prompt, answer: int) -> Usage:
-    """The tokens of all that is said, and of an answer as long as may be; one request."""
+    """Return the tokens of the whole prompt and of the longest answer; one request."""
     said = (prompt.whole, *prompt.earlier, *(each.name + each.says for each in prompt.tools))
     schemas = (text_of(each.schema) for each in prompt.tools)
     size = sum(len(text.encode("utf-8", "replace")) for text in (*said, *schemas))
@@ -25,9 +25,9 @@ def reckon(prompt: Prompt, answer: int) -> Usage:
 
 
 def cents(model: ModelConfig, asked: int, answered: int) -> int:
-    """What so many tokens cost, rounded up; 0 where no price is known.
+    """Return what these tokens cost, rounded up; 0 if no price is known.
 
-    Loads the vendors' library: who asks has loaded it already.
+    It loads the vendors' library; callers have loaded it already.
     """
     if model.vendor not in _PRICED:
         return 0

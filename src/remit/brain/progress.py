@@ -1,9 +1,9 @@
-"""What is heard of a brain while it thinks: whole lines for its owner, and ticks at once.
+"""Reads a reply while it streams: whole lines for the owner, and ticked work items.
 
     ✓ STEP 2: compared the prices          ticks work item 2
 
 A marker counts at the start of a line, outside code blocks and outside the deliverable. It only
-ever ticks: what a line says moves nothing and sends nothing.
+ticks an item: no line of a reply moves a task or sends anything.
 """
 
 import re
@@ -27,16 +27,16 @@ _TAG: Final = re.compile(r"<(/?)deliverable>", re.IGNORECASE)
 
 
 class ProgressCallback(Protocol):
-    """Lets the owner see how far the work is."""
+    """Reports progress to the owner."""
 
     async def __call__(self, text: str = "", done: Sequence[int] = ()) -> None: ...
 
 
 class ProgressListener:
-    """Listens to one turn of a thought.
+    """Listens to one turn of a reply.
 
-    The first words are told when it goes on speaking for a moment, for what is said at once is on
-    record at once, with its step. A thought that breaks off is told to its end.
+    The first words are reported only if the reply goes on for a moment, because a quick reply is
+    recorded with its step at once. A reply that breaks off is reported to its end.
     """
 
     def __init__(
@@ -50,8 +50,8 @@ class ProgressListener:
         self._now = now
         self._redact = redact
         self._markers = Markers(items)
-        self._line = ""  # what has come of the line that is being said
-        self._lines = ""  # whole lines that were not told yet
+        self._line = ""  # the current, incomplete line
+        self._lines = ""  # complete lines that were not reported yet
         self._last: datetime | None = None
         self._spoke = False
         self._heard = 0
@@ -71,7 +71,7 @@ class ProgressListener:
             await self._say()
 
     async def hear(self, piece: str) -> None:
-        """Take the next piece of what is said, wherever it was cut."""
+        """Take the next piece of the stream, wherever it was cut."""
         self._heard += len(piece)
         if self._heard > MAX_ANSWER_CHARS:
             return  # no such answer is taken, so no more of it is told
@@ -109,17 +109,17 @@ class ProgressListener:
 
 
 class Markers:
-    """Finds the work items that a text says are done, line by line."""
+    """Finds the work items that a text marks as done, line by line."""
 
     def __init__(self, items: int) -> None:
         self._items = items
         self._done: set[int] = set()
         self._fence = ""
-        self._inside = False  # between the deliverable's tags
-        self._starts = True  # what comes next stands at the start of a line
+        self._inside = False  # inside the deliverable's tags
+        self._starts = True  # the next text is at the start of a line
 
     def read(self, line: str, *, ends: bool = True) -> list[int]:
-        """The items that a line, or a piece of a long one, ticks for the first time."""
+        """Return the items that a line, or a piece of a long one, ticks for the first time."""
         ticked = self.glance(line)
         if self._starts:
             self._fence = _fence(self._fence, line)
@@ -130,7 +130,7 @@ class Markers:
         return ticked
 
     def glance(self, line: str) -> list[int]:
-        """The same for a line that may still go on."""
+        """Do the same for a line that may continue."""
         found = _MARKER.match(line)
         if found is None or self._fence or self._inside or not self._starts:
             return []
@@ -142,13 +142,13 @@ class Markers:
 
 
 def ticked(text: str, items: int) -> tuple[int, ...]:
-    """The work items that a whole reply says are done."""
+    """Return the work items that a whole reply marks as done."""
     markers = Markers(items)
     return tuple(n for line in text.split("\n") for n in markers.read(line))
 
 
 def _fence(fence: str, line: str) -> str:
-    """The code block that is open after a line, by what opened it."""
+    """Return the fence of the code block that is open after a line."""
     found = _FENCE.match(line)
     if found is None:
         return fence
@@ -160,6 +160,6 @@ def _fence(fence: str, line: str) -> str:
 
 
 def plain(text: str) -> str:
-    """Without half characters, which cannot be kept, and without tags that mean something."""
+    """Return the text without lone surrogates and without meaningful tags."""
     whole = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return outside.neutral(whole).rstrip("\n")

@@ -1,7 +1,7 @@
-"""How urgent a task is, from 0 to 1, as a model sees it. The rules decide what that means.
+"""Asks a model how urgent a task is, from 0 to 1. The priority rules decide what that means.
 
-A score is a hint: it is bounded in time and number, kept so that the same text is scored once, and
-whatever goes wrong gives none.
+A score is only a hint: it is limited in time and number, stored so that the same text is scored
+once, and any failure gives no score.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ why: one short sentence."""
 
 @dataclass(frozen=True, slots=True)  # pydantic reads it
 class Urgency:
-    """The form a model fills in; what it writes there is checked before it counts."""
+    """The form a model fills in; it is checked before it counts."""
 
     score: float
     why: str
@@ -74,7 +74,7 @@ class ModelScorer:
         self._free = asyncio.Semaphore(AT_ONCE)
 
     async def score(self, task: Task) -> UrgencyScore | None:
-        """How urgent a task is; None if nobody can say: then the rules decide alone."""
+        """Return how urgent a task is; None if unknown: then the rules decide alone."""
         try:
             return await self._stored_score(task) or await self._new_score(task)
         except (RemitError, TimeoutError):
@@ -104,7 +104,7 @@ class ModelScorer:
 
         if self._purse is None or not self._judge.metered:
             return await fill()
-        estimate = await self._judge.estimate(words)  # may load a library, beside the limit
+        estimate = await self._judge.estimate(words)  # may load a library, outside the limit
         return await self._purse.pay(f"{task.id}:score:{task.lease}", task, estimate, fill)
 
 
@@ -118,14 +118,14 @@ def prompt(task: Task) -> Prompt:
 
 
 def checked(form: Urgency) -> UrgencyScore | None:
-    """What was filled in, if it is a number within bounds; the reason is one short line."""
-    if not 0 <= form.score <= 1:  # what is no number is not within them either
+    """Return the score if it is within bounds; the reason is one short line."""
+    if not 0 <= form.score <= 1:  # NaN is not within them either
         return None
     why = "".join(char for char in " ".join(form.why.split()) if char.isprintable())
     return UrgencyScore(float(form.score), why[:MAX_WHY_CHARACTERS] or "no reason given")
 
 
 def digest(task: Task) -> str:
-    """What a score is kept under: the same words from the same kind of source."""
+    """Return the key of a score: the same words from the same kind of source."""
     parts = [task.title, task.instructions, task.source.kind, task.taint]
     return hashlib.sha256(text_of(list(parts)).encode()).hexdigest()

@@ -38,7 +38,7 @@ _FAILURES: Final = ("transient", "permanent")
 
 
 class ScriptedToolUse(Struct, frozen=True):
-    """A call of a tool."""
+    """A tool call."""
 
     tool: str
     args: JsonMap = field(default_factory=dict)
@@ -53,9 +53,9 @@ class ScriptLine(Struct, frozen=True):
     ask: str | None = None
     fail: str | None = None
     use: tuple[ScriptedToolUse, ...] = ()
-    extract: JsonMap = field(default_factory=dict)  # how a message is read, by that form
-    times: int = 0  # how often it answers; 0 is always
-    seconds: float = 0  # how long it takes to think
+    extract: JsonMap = field(default_factory=dict)  # how a message is read, in that form
+    times: int = 0  # how often it answers; 0: always
+    seconds: float = 0  # how long it takes
     done: tuple[int, ...] = ()
 
 
@@ -67,11 +67,11 @@ class ScriptedBrain:
 
     @property
     def reads_messages(self) -> bool:
-        """Whether it says how messages are read; if not, code reads them alone."""
+        """Whether it says how messages are read; if not, only code reads them."""
         return any(bool(line.extract) for line in self._script)
 
     async def fill(self, prompt: str, form: type[T], /) -> T | None:
-        """Fill in a form about a message, which stands at the end; None if no entry is about it."""
+        """Fill in a form about the message at the end of the prompt; None if no entry matches."""
         message = prompt.rpartition("\n")[2]
         try:
             line = self._next_line(message, reads=True)
@@ -99,7 +99,7 @@ class ScriptedBrain:
         return Reply(line.reply or "", done=line.done)
 
     async def think_aloud(self, prompt: Prompt, *, session: str, on_text: OnText) -> Reply:
-        """Speak the reply line by line."""
+        """Stream the reply line by line."""
         reply = await self.think(prompt, session=session)
         for line in reply.text.splitlines(keepends=True):
             await on_text(line)
@@ -116,7 +116,7 @@ class ScriptedBrain:
 
 
 def _calls(line: ScriptLine, prompt: Prompt) -> tuple[ToolCall, ...]:
-    """The calls of an entry; each has an id that no other turn of the run has."""
+    """Return the calls of an entry, with ids that are unique in the run."""
     turn = len(prompt.earlier)
     return tuple(
         ToolCall(use.id or f"call-{turn}-{n}", use.tool, use.args) for n, use in enumerate(line.use)
@@ -124,7 +124,7 @@ def _calls(line: ScriptLine, prompt: Prompt) -> tuple[ToolCall, ...]:
 
 
 def load(path: Path) -> ScriptedBrain:
-    """Read a script; a mistake is named with its entry."""
+    """Load a script; an error names its entry."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -1,4 +1,4 @@
-"""A text that nobody sees by accident: not in a repr, not in an error, not in a log."""
+"""A string that never appears by accident in a repr, an error or a log."""
 
 from typing import Final
 
@@ -7,7 +7,7 @@ _SHOWN: Final = "…"
 
 
 class Secret:
-    """Shows itself only to who asks by name."""
+    """Reveals itself only on an explicit call."""
 
     __slots__ = ("_text",)
 
@@ -18,7 +18,7 @@ class Secret:
         return self._text
 
     def scrub(self, text: str) -> str:
-        """Take the secret, and every longer piece of it, out of a text."""
+        """Remove the secret, and every longer piece of it, from a text."""
         text = text.replace(self._text, _SHOWN) if self._text else text
         for start in range(len(self._text) - _MIN_TELLING_CHARACTERS + 1):
             text = text.replace(self._text[start : start + _MIN_TELLING_CHARACTERS], _SHOWN)

@@ -1,6 +1,6 @@
-"""One exchange with a model: asked once, read whole, judged by how it ended.
+"""One exchange with a model: sent once, read to the end, judged by how it ended.
 
-Loads the vendors' library; `models` imports it with the first thought.
+This module loads the vendors' library; `models` imports it with the first request.
 """
 
 import json
@@ -50,7 +50,7 @@ HEALS: Final = 2  # how often a model is told what is wrong with a form it fille
 
 
 class SharedModelConnection:
-    """A line that any number of sessions may speak on at once."""
+    """A connection that any number of sessions may use at once."""
 
     def __init__(self, model: ModelConfig, limits: ModelLimits) -> None:
         self._model = model
@@ -67,7 +67,7 @@ class SharedModelConnection:
         await self._access.close()
 
     async def say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply:
-        """Ask once. Half an answer is never taken for a whole one."""
+        """Ask once. A partial answer never counts as a whole one."""
         listener = _Listener(on_text) if on_text else None
         with capture_run_messages() as messages:
             try:
@@ -98,7 +98,7 @@ class SharedModelConnection:
         return replace(reply, state=sound(history.dump(run)))
 
     async def fill(self, prompt: Prompt, form: type[T], session: str) -> FilledForm[T] | Reply:
-        """Have a form filled in; what does not fit it is handed back to the model, twice."""
+        """Have a form filled in; an invalid one goes back to the model, twice."""
         with capture_run_messages() as messages:
             try:
                 result = await self._agent.run(
@@ -120,7 +120,7 @@ class SharedModelConnection:
         return FilledForm(result.output, _usage(result.new_messages()))
 
     def _unanswered(self, error: Exception, messages: Sequence[ModelMessage]) -> Reply:
-        """What is left to say when there is no answer: a refusal is one too."""
+        """Return the reply when there is no answer: a refusal is one too."""
         last = _last(messages)
         if isinstance(error, UnexpectedModelBehavior) and last:
             return self._read(last, last.text or "")
@@ -130,7 +130,7 @@ class SharedModelConnection:
         raise sorted_ from None
 
     def _read(self, response: ModelResponse, output: str | DeferredToolRequests) -> Reply:
-        """An answer counts by how it ended; only one that came to its own end may be delivered."""
+        """Return a reply by how the answer ended; only a complete one may be delivered."""
         details = response.provider_details or {}
         usage = _usage([response])
         text = sound(output if isinstance(output, str) else response.text or "")
@@ -154,14 +154,14 @@ class SharedModelConnection:
 
 
 def _bound(form: type[T], model: ModelConfig) -> ToolOutput[T] | NativeOutput[T]:
-    """A form as the arguments of a call; as the answer itself, for a model that knows no calls."""
+    """Return a form as tool arguments, or as the answer itself for a model without tools."""
     if model.has_tools:
         return ToolOutput(form, name="answer", max_retries=HEALS)
     return NativeOutput(form, name="answer", template=False)
 
 
 def _last(messages: Sequence[ModelMessage]) -> ModelResponse | None:
-    """The answer that a run ended with, if it was one that it ended with."""
+    """Return the answer that a run ended with, if any."""
     last = messages[-1] if messages else None
     return last if isinstance(last, ModelResponse) else None
 
@@ -171,12 +171,12 @@ def _is_whole(response: ModelResponse) -> bool:
 
 
 def sound(text: str) -> str:
-    """The text without half characters, which no file and no channel would take."""
+    """Return the text without lone surrogates, which no file or channel accepts."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _toolset(tools: Sequence[Tool]) -> ExternalToolset[object]:
-    """Tools that nobody runs while a model is asked: its calls come back, and code decides."""
+    """Return tools that are not run during the request: the calls come back, and code decides."""
     return ExternalToolset(
         [
             ToolDefinition(
@@ -194,7 +194,7 @@ def _results(results: Sequence[ToolResult]) -> DeferredToolResults | None:
 
 
 def _call(part: ToolCallPart) -> ToolCall:
-    """What the model wants; arguments that are no JSON object become none, and are refused."""
+    """Return the model's call; arguments that are no JSON object become none and are refused."""
     try:
         args = cast("JsonMap", part.args_as_dict())
         if len(json.dumps(args, allow_nan=False).encode()) > MAX_ANSWER_CHARS:
@@ -205,7 +205,7 @@ def _call(part: ToolCallPart) -> ToolCall:
 
 
 class _Listener:
-    """Passes on what a model says, and breaks off one that says more than is taken."""
+    """Passes on what a model streams, and stops one that says too much."""
 
     def __init__(self, on_text: OnText) -> None:
         self._on_text = on_text
@@ -235,7 +235,7 @@ class _Listener:
 
 
 def _length(event: AgentStreamEvent) -> int:
-    """How many characters came with an event: of text, of thoughts, of a call's arguments."""
+    """Return how many characters came with an event: text, reasoning or call arguments."""
     part: object = None
     if isinstance(event, PartStartEvent):
         part = event.part
@@ -263,7 +263,7 @@ def _usage(messages: Iterable[ModelMessage]) -> Usage:
 
 
 def _price(response: ModelResponse) -> float:
-    """In dollars; 0 where no price is known."""
+    """Return the price in dollars; 0 if unknown."""
     try:
         return float(response.cost().total_price)
     except (LookupError, ValueError, AssertionError):

@@ -1,4 +1,4 @@
-"""One turn of a thought: the prompt is made, the brain is asked, its reply is kept whole."""
+"""One turn of work: render the prompt, ask the brain, keep the whole reply."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,20 +22,20 @@ from remit.model.reply import Ask, Exchange, Memory, Prompt, Reply, Tool, ToolRe
 from remit.model.task import Task, TaskBudget
 from remit.ports import Brain, Channel, LiveBrain, implements
 
-States: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[str]]]  # what earlier tasks left
+States: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[str]]]  # their states
 
 
 class ThinkContext(Struct, frozen=True):
-    """What surrounds every thought."""
+    """What every request needs."""
 
     who: str = ""  # who the brain is, and whom it works for
     now: Callable[[], datetime] | None = None  # the time in the owner's zone
     guidelines: Callable[[], str] = str
-    redact: Callable[[str], str] = str  # takes out of a text what nobody may see
-    reachable: Callable[[], tuple[Reachable, ...]] = tuple  # who is reached by which channel
+    redact: Callable[[str], str] = str  # removes secrets from a text
+    reachable: Callable[[], tuple[Reachable, ...]] = tuple  # who can be reached on which channel
 
 
-_LONG_CHARS: Final = 20_000  # of a reply whose reading would hold up the event loop
+_LONG_CHARS: Final = 20_000  # longer replies are parsed in a thread
 _NOWHERE: Final = ThinkContext()
 
 
@@ -67,9 +67,10 @@ class Thinker:
         *,
         part: str = "",
     ) -> Reply:
-        """Think one turn, on from what the turns before it left.
+        """Run one turn, continuing from the turns before it.
 
-        `part` names what is found out for a task apart from its work; that is paid for apart, too.
+        `part` names something found out for a task apart from its work; it is paid for separately,
+        too.
         """
         if command.is_for(task):
             return command.turn(task, plan, past)
@@ -78,7 +79,7 @@ class Thinker:
         meter = self._meter
         if self._purse is None or meter is None:
             return await say()
-        # A leg that comes after another pays anew, and what that one did is not forgotten.
+        # A later leg pays again, and the earlier leg's cost stays counted.
         key = f"{task.id}:{part}{task.round}:{len(past)}:{task.lease}"
         granted = bool(past) and _is_about_budget(past[-1].reply)
         estimate = await meter.estimate(words)
@@ -87,18 +88,18 @@ class Thinker:
 
     @property
     def has_brain(self) -> bool:
-        """Whether there is anybody to think."""
+        """Whether a brain is set up."""
         return not isinstance(self._brain, NoBrain)
 
     async def spent(self, task: Task) -> TaskBudget | None:
-        """What a task's thoughts have cost, in all its rounds; None if they cost nothing."""
+        """Return what a task's requests have cost in all its rounds; None if they are free."""
         if self._purse is None or self._meter is None:
             return None
         return await self._purse.spent(task)
 
     @property
     def _meter(self) -> MeteredBrain | None:
-        """The brain, if its thoughts cost something."""
+        """The brain, if its requests cost something."""
         brain = self._brain
         return brain if implements(brain, MeteredBrain) and brain.metered else None
 
@@ -106,7 +107,7 @@ class Thinker:
         self, words: Prompt, task: Task, items: int, tell: ProgressCallback | None
     ) -> Reply:
         reply = bounded(await self._aloud(words, task, items, tell))
-        # A brain that is not heard while it thinks says in its reply what is done.
+        # A brain that does not stream says in its reply what is done.
         if len(reply.text) < _LONG_CHARS:
             ticked = progress.ticked(reply.text, items)
         else:
@@ -138,7 +139,7 @@ class Thinker:
         return replace(words, earlier=(*earlier, *states), tools=tools)
 
     async def _offered(self, task: Task) -> tuple[Tool, ...]:
-        """What may be called, by a brain that can call at all."""
+        """Return the tools on offer, for a brain that can call any."""
         if isinstance(self._brain, ModelBrain) and not self._brain.has_tools:
             return ()
         return await self._tools.offered(task)
@@ -157,6 +158,6 @@ def _is_about_budget(reply: Reply) -> bool:
 
 
 def _results(past: Sequence[Exchange]) -> tuple[ToolResult, ...]:
-    """What the brain has not been told yet: the results of the last turn that left a state."""
+    """Return the results of the last turn that left a state."""
     spoken = [exchange for exchange in past if exchange.reply.state]
     return spoken[-1].results if spoken else ()

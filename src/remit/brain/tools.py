@@ -1,4 +1,4 @@
-"""What the brain may have done for it; nothing is done before code, or the owner, has decided."""
+"""The tools offered to the brain; each call is ruled on by code or by the owner before it runs."""
 
 import asyncio
 import json
@@ -21,14 +21,14 @@ MAX_RESULT_CHARACTERS: Final = 50_000  # characters of one result
 
 
 class UsableTool(Protocol):
-    """One thing that can be done."""
+    """One tool."""
 
     @property
     def tool(self) -> Tool: ...
 
     @property
     def may_repeat(self) -> bool:
-        """Whether it does no harm to do it twice."""
+        """Whether it is safe to run twice."""
 
     @property
     def warning(self) -> str:
@@ -37,27 +37,27 @@ class UsableTool(Protocol):
     def policy(self, task: Task) -> Policy: ...
 
     async def use(self, task: Task, call: ToolCall) -> ToolResult:
-        """Do it. `BadInput`, `NotFound` and `Conflict` are told to the brain as they stand."""
+        """Run it. `BadInput`, `NotFound` and `Conflict` are shown to the brain as they are."""
 
 
 class ToolSource(Protocol):
-    """Tools that somebody else offers; which ones is only known by asking."""
+    """Tools offered by a server; the list is known only by asking."""
 
     @property
     def name(self) -> str:
-        """What the names of its tools begin with, before two underscores."""
+        """The prefix of its tools' names, before two underscores."""
 
     async def able(self) -> Sequence[UsableTool]: ...
 
     @property
     def trouble(self) -> str:
-        """Why there is nothing on it, if it could not be asked."""
+        """Why it offers nothing, if it could not be asked."""
 
     async def close(self) -> None: ...
 
 
 class ToolRuling(Struct, frozen=True):
-    """How a call is dealt with."""
+    """How a call is handled."""
 
     policy: Policy
     may_repeat: bool = True
@@ -66,7 +66,7 @@ class ToolRuling(Struct, frozen=True):
 
 
 class Toolbox:
-    """All that can be done for a brain."""
+    """All tools of the brain."""
 
     def __init__(
         self,
@@ -76,21 +76,21 @@ class Toolbox:
     ) -> None:
         self._able = {each.tool.name: each for each in able}
         self._shelves = {shelf.name: shelf for shelf in shelves}
-        self._redact = redact  # takes out what nobody may read
+        self._redact = redact  # removes secrets
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What there is, tools and shelves of them; no shelf is opened to tell."""
+        """The names of tools and servers; no server is contacted for this."""
         return (*self._able, *self._shelves)
 
     async def offered(self, task: Task) -> tuple[Tool, ...]:
-        """What the brain is told it may call: whatever is not denied outright."""
+        """Return the tools on offer: all that are not denied."""
         others = await asyncio.gather(*(shelf.able() for shelf in self._shelves.values()))
         able = [*self._able.values(), *chain.from_iterable(others)]
         return tuple(each.tool for each in able if each.policy(task) is not Policy.DENY)
 
     def asks_owner(self, call: ToolCall) -> str | None:
-        """The question, if the call is one to the owner."""
+        """Return the question, if the call asks the owner."""
         question = call.args.get("question")
         named = call.tool == ASK_OWNER and ASK_OWNER in self._able
         if not named or not isinstance(question, str) or not question.strip():
@@ -100,15 +100,15 @@ class Toolbox:
         return question + "".join(f"\n- {choice}" for choice in choices)
 
     async def rule(self, task: Task, call: ToolCall) -> ToolRuling:
-        """What may come of a call; one that is wrong costs the owner no question."""
+        """Return the ruling on a call; an invalid one costs the owner no question."""
         able = await self._find(call)
         if able is None:
-            return ToolRuling(Policy.ALLOW)  # `use` says that there is none
+            return ToolRuling(Policy.ALLOW)  # `use` says that it does not exist
         wrong = schema.problem(able.tool.schema, call.args) or ""
         return ToolRuling(able.policy(task), able.may_repeat, wrong, able.warning)
 
     async def edited(self, call: ToolCall, text: str) -> ToolCall | str:
-        """The call with the owner's arguments, or what is wrong with them."""
+        """Return the call with the owner's arguments, or what is wrong with them."""
         try:
             args: JsonMap = json.loads(text)
         except (ValueError, RecursionError) as error:
@@ -120,11 +120,11 @@ class Toolbox:
         return wrong or ToolCall(call.id, call.tool, args)
 
     async def begin(self, task: Task) -> int:
-        """Note who begins: the lease it is done under."""
+        """Return the lease under which it begins."""
         return task.lease
 
     async def use(self, task: Task, call: ToolCall) -> ToolResult:
-        """Do it; what was read is bounded, and marked unless it is the owner's own."""
+        """Run it; the result is bounded, and marked unless it is the owner's own."""
         able = await self._find(call)
         if able is None:
             return ToolResult(call.id, self._unknown_tool(call), failed=True)
@@ -140,7 +140,7 @@ class Toolbox:
         return replace(result, text=text)
 
     async def close(self) -> None:
-        """End whatever was started for a shelf."""
+        """Stop whatever was started for a server."""
         await asyncio.gather(*(shelf.close() for shelf in self._shelves.values()))
 
     async def _find(self, call: ToolCall) -> UsableTool | None:

@@ -1,4 +1,4 @@
-"""What an exchange with a model comes to."""
+"""The results of one exchange with a model."""
 
 from typing import Generic, Protocol, TypeVar
 
@@ -11,14 +11,14 @@ T = TypeVar("T")
 
 
 class FilledForm(Struct, Generic[T], frozen=True):
-    """A form, filled in as its type demands."""
+    """A form, filled in and valid."""
 
     form: T
     usage: Usage
 
 
 class ModelConnection(Protocol):
-    """An open line to a model."""
+    """An open connection to a model."""
 
     async def say(self, prompt: Prompt, session: str, on_text: OnText | None) -> Reply: ...
 

@@ -1,4 +1,4 @@
-"""A line to a model: the vendor's SDK, under one roof. Loads the vendors' library."""
+"""Connects to a model through its vendor's SDK. This module loads the vendors' library."""
 
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
@@ -27,21 +27,21 @@ from pydantic_ai.settings import ModelSettings, merge_model_settings
 from remit.brain.choose import ModelConfig, ModelLimits, Vendor
 from remit.errors import Permanent
 
-RETRIES: Final = 2  # by the vendor's SDK, and by nobody else: a request is sent three times at most
-MAX_BODY_BYTES: Final = 32_000_000  # of one HTTP answer; a stream takes some 300 a token
-_SHORT_WAIT: Final = 20.0  # seconds; what is longer the engine waits for, and holds nothing open
+RETRIES: Final = 2  # only by the vendor's SDK: a request is sent three times at most
+MAX_BODY_BYTES: Final = 32_000_000  # of one HTTP answer; a stream needs about 300 per token
+_SHORT_WAIT: Final = 20.0  # seconds; longer waits are left to the engine
 _LOUD: Final = ("anthropic", "httpcore2", "httpx2", "openai", "pydantic_ai")
 
-# A stream that stops without saying that it has ended is a broken one.
+# A stream that stops without an end mark is broken.
 _WHOLE: Final = OpenAIModelProfile(openai_chat_streaming_requires_finish_reason=True)
 _WHOLE_OLLAMA: Final = OpenAIModelProfile(
     openai_chat_streaming_requires_finish_reason=True,
-    openai_chat_supports_max_completion_tokens=False,  # it knows the older name of the limit alone
+    openai_chat_supports_max_completion_tokens=False,  # knows only the older name of the limit
 )
 
 
 class ModelAccess(Struct, frozen=True):
-    """Whom to ask, how, and how to hang up."""
+    """The model, its settings, and how to disconnect."""
 
     model: TheirModel
     settings: ModelSettings
@@ -49,9 +49,9 @@ class ModelAccess(Struct, frozen=True):
 
 
 def connect(model: ModelConfig, limits: ModelLimits) -> ModelAccess:
-    """Make a line. Nothing is sent yet."""
+    """Open a connection. Nothing is sent yet."""
     _hush()
-    # What goes to this machine goes there straight, whatever proxy the environment names.
+    # Requests to this machine bypass any proxy of the environment.
     straight = AsyncHTTPTransport() if model.vendor is Vendor.LOCAL else None
     http = create_async_httpx2_client(transport=straight)
     http.event_hooks["response"] += [_leave_long_waits_to_the_engine, _bound_body]
@@ -62,7 +62,7 @@ def connect(model: ModelConfig, limits: ModelLimits) -> ModelAccess:
             anthropic = AnthropicProvider(api_key=key, base_url=model.base_url, http_client=http)
             theirs = AnthropicModel(model.name, provider=anthropic)
         case Vendor.OLLAMA:
-            # Without one, its library would look for a key by itself, and send it anywhere.
+            # Without one its library would search for a key and send it anywhere.
             ollama = OllamaProvider(
                 base_url=model.base_url, api_key=key or "none", http_client=http
             )
@@ -84,7 +84,7 @@ def connect(model: ModelConfig, limits: ModelLimits) -> ModelAccess:
 
 
 def _hush() -> None:
-    """Keep prompts, and what vendors answer, out of the logs that their libraries like to write."""
+    """Keep prompts and answers out of the vendors' logs."""
     for name in _LOUD:
         logging.getLogger(name).setLevel(logging.WARNING)
 
@@ -97,7 +97,7 @@ def _settings(model: ModelConfig, limits: ModelLimits) -> ModelSettings:
         request_timeout=limits.seconds,
     )
     if model.vendor is Vendor.OPENAI_RESPONSES:
-        # The owner's words are not left lying with the vendor.
+        # The vendor must not store the owner's words.
         private: ModelSettings = OpenAIResponsesModelSettings(openai_store=False)
         return merge_model_settings(common, private) or common
     if model.grammar:
@@ -107,7 +107,7 @@ def _settings(model: ModelConfig, limits: ModelLimits) -> ModelSettings:
 
 
 class _Foreground(OpenAIResponsesModel):
-    """Does not wait for work in the background: we never ask for it, only garbage looks like it."""
+    """Does not wait for background work: we never request it."""
 
     def continuation_delay(self, response: ModelResponse) -> float | None:
         if response.state == "suspended":
@@ -123,7 +123,7 @@ class _Answer(Protocol):
 
 
 class _BoundedStream(AsyncByteStream):
-    """The body of an answer, broken off where it is larger than any honest one."""
+    """The body of an answer, cut off at the size limit."""
 
     def __init__(self, body: AsyncByteStream) -> None:
         self._body = body
@@ -149,8 +149,8 @@ async def _bound_body(answer: _Answer) -> None:
 
 
 async def _leave_long_waits_to_the_engine(answer: _Answer) -> None:
-    """Tell the SDK not to sleep through a long Retry-After with a task in its arms."""
+    """Tell the SDK not to sleep through a long Retry-After."""
     asked = answer.headers.get("retry-after", "").strip()
-    # A date is not worth the parsing: it is there to name times that are far off.
+    # A date is not parsed: it names far-off times.
     if asked and not (asked.isdecimal() and int(asked) <= _SHORT_WAIT):
         answer.headers["x-should-retry"] = "false"

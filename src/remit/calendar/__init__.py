@@ -1,1 +1,1 @@
-"""Calendars: the CalDAV client, recurrence, to-dos, the own server."""
+"""Calendars: the CalDAV client, recurrence, to-dos, and Remit's own server."""

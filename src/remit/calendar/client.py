@@ -1,8 +1,8 @@
-"""A thin CalDAV client: what a trigger needs and no more.
+"""A small CalDAV client with only what the calendar trigger needs.
 
-Nothing is ever expanded or searched by the server: servers disagree there with each other and with
-the standard. The password goes to the host that the owner named, and to another one only over
-TLS and if it lies in the same registered domain: iCloud keeps the calendars of each account there.
+The server never expands or searches, because servers differ there. The password goes to the host
+the owner named, and to another host only over TLS within the same registered domain, as iCloud
+needs it.
 """
 
 import asyncio
@@ -24,11 +24,11 @@ from remit.system.address_rules import BlockedAddress
 from remit.system.safe_http import Resolve, ResolvedAddress
 from remit.system.tls import trusted_authorities
 
-Password: TypeAlias = Callable[[], str]  # asked at each use, so a renewed one needs no restart
+Password: TypeAlias = Callable[[], str]  # called at each use, so a renewed one needs no restart
 
-SECONDS: Final = 60.0  # for one answer, however slowly it drips
+SECONDS: Final = 60.0  # for one whole answer
 _MOST_HOPS: Final = 3
-_MOST_PAGES: Final = 1_000  # of one list of changes that the server gives in parts
+_MOST_PAGES: Final = 1_000  # pages of one list of changes
 _CHUNK: Final = 50
 _LOCAL: Final = frozenset({"127.0.0.1", "::1", "localhost"})
 _XML: Final = "application/xml; charset=utf-8"
@@ -37,7 +37,7 @@ _REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 _TOKEN_LOST: Final = frozenset({403, 409, 410, 412})
 _NO_SYNC: Final = frozenset({400, 403, 405, 409, 415, 422, 501})
 _BUSY: Final = frozenset({408, 423, 425, 429})
-_PARTIAL: Final = 507  # the list goes on: ask again with the token that came
+_PARTIAL: Final = 507  # the list continues: ask again with the new token
 
 
 class ResourceGone(Permanent):
@@ -45,11 +45,11 @@ class ResourceGone(Permanent):
 
 
 class CalendarLocked(Permanent):
-    """The server does not take the password."""
+    """The server does not accept the password."""
 
 
 class CalendarDeclined(Permanent):
-    """The server understood and says no."""
+    """The server understood and refused."""
 
     def __init__(self, sentence: str, status: int, body: bytes = b"") -> None:
         super().__init__(sentence)
@@ -62,16 +62,16 @@ class WriteConflict(CalendarDeclined):
 
 
 class CalendarTooLarge(Permanent):
-    """An answer is larger than any that is read."""
+    """An answer is larger than the limit."""
 
 
 class TokenLost(Exception):
-    """The server no longer knows what we knew; all of it must be asked for anew."""
+    """The server no longer knows the sync token; everything must be read again."""
 
 
 @dataclass(frozen=True, slots=True)
 class CalendarLocation:
-    """A server as the owner named it. The password is asked for at each use."""
+    """A server as the owner named it. The password is looked up at each use."""
 
     name: str
     url: str
@@ -80,7 +80,7 @@ class CalendarLocation:
 
 
 class RemoteCalendar(Struct, frozen=True):
-    """A calendar that was found on a server."""
+    """A calendar found on a server."""
 
     path: str
     name: str
@@ -88,7 +88,7 @@ class RemoteCalendar(Struct, frozen=True):
 
 
 class CalendarChanges(Struct, frozen=True):
-    """What is new since a token. `whole` says that it lists everything there is."""
+    """What is new since a token. `whole`: it lists everything."""
 
     token: str
     etags: Mapping[str, str]
@@ -103,7 +103,7 @@ class CalendarResource(Struct, frozen=True):
 
 
 class CalDavClient:
-    """Speaks to one server. Every failure is a `Transient` or a `Permanent` with a sentence."""
+    """Talks to one server. Every failure is a `Transient` or a `Permanent` with a sentence."""
 
     def __init__(
         self,
@@ -115,8 +115,8 @@ class CalDavClient:
         self._place = place
         self._resolve = resolve
         self._seconds = seconds
-        self._root = place.url  # where paths are asked for: the host that keeps the calendars
-        self._digest: set[str] = set()  # hosts that want it
+        self._root = place.url  # base of paths: the host that holds the calendars
+        self._digest: set[str] = set()  # hosts that want digest authentication
         near = urlsplit(place.url).hostname in _LOCAL
         tls = trusted_authorities()
         self._http = httpx2.AsyncClient(
@@ -124,7 +124,7 @@ class CalDavClient:
             verify=tls,
             follow_redirects=False,
             timeout=httpx2.Timeout(seconds, connect=min(10.0, seconds)),
-            # A packed answer could unpack to anything.
+            # A compressed answer could expand without limit.
             headers={"accept-encoding": "identity", "user-agent": "remit"},
         )
         self._who = f"The calendar server {place.name}"
@@ -133,7 +133,7 @@ class CalDavClient:
         await self._http.aclose()
 
     async def calendars(self) -> list[RemoteCalendar]:
-        """Every calendar of the account, found from the address that the owner gave."""
+        """Return every calendar of the account, found from the owner's address."""
         home = await self._home()
         asked = xml.propfind(
             "<resourcetype/>", "<displayname/>", "<C:supported-calendar-component-set/>"
@@ -150,7 +150,7 @@ class CalDavClient:
         ]
 
     async def changes(self, calendar: str, token: str) -> CalendarChanges:
-        """What has changed since a token; without one, or where it is lost, everything."""
+        """Return what has changed since a token; without one, or if it is lost, everything."""
         try:
             return await self._synced(calendar, token)
         except TokenLost:
@@ -159,7 +159,7 @@ class CalDavClient:
         return await self._listed(calendar)
 
     async def fetch(self, calendar: str, paths: Sequence[str]) -> list[CalendarResource]:
-        """The resources at some addresses; what is gone or too large meanwhile is left out."""
+        """Return the resources at some paths; missing or too large ones are left out."""
         found: list[CalendarResource] = []
         for start in range(0, len(paths), _CHUNK):
             found += await self._chunk(calendar, list(paths[start : start + _CHUNK]))
@@ -172,9 +172,9 @@ class CalDavClient:
         )
 
     async def put(self, path: str, body: str, etag: str | None) -> str:
-        """Write a resource, new without an etag, and return the etag it has now.
+        """Write a resource, new without an etag, and return its etag.
 
-        Raises `WriteConflict` if it is there already, or is not as the etag says.
+        Raises `WriteConflict` if it exists already, or does not match the etag.
         """
         guard = {"if-match": etag} if etag else {"if-none-match": "*"}
         _, answer = await self._ask("PUT", path, body.encode(), headers=guard, kind=_ICS)
@@ -184,26 +184,26 @@ class CalDavClient:
         await self._ask("DELETE", path, headers={"if-match": etag} if etag else {})
 
     async def make(self, path: str, name: str, kind: str) -> None:
-        """Make a calendar, if it is not there."""
+        """Create a calendar, if it does not exist."""
         try:
             body, _ = await self._ask("PROPFIND", path, xml.propfind("<resourcetype/>"))
             found = xml.responses(xml.parse(body, self._who), self._who)
         except ResourceGone:
             found = []
-        # Some servers answer even for what is not there, with nothing in it.
+        # Some servers answer even for missing resources, with an empty result.
         if not any(each.calendar for each in found):
             await self._ask("MKCALENDAR", path, xml.mkcalendar(name, kind))
 
     # Finding ------------------------------------------------------------------------------------
 
     async def _home(self) -> str:
-        """Where the calendars lie; the address itself, if the server names no other."""
+        """Return where the calendars are; the address itself, if the server names no other."""
         principal = None
         for start in (self._place.url, urljoin(self._place.url, "/.well-known/caldav")):
             try:
                 principal = await self._named(start, "<current-user-principal/>", DAV)
             except (ResourceGone, CalendarDeclined):
-                continue  # it may be known elsewhere
+                continue  # it may be found elsewhere
             if principal is not None:
                 break
         asked = "<C:calendar-home-set/>"
@@ -237,7 +237,7 @@ class CalDavClient:
         return xml.parse(body, self._who)
 
     async def _listed(self, calendar: str) -> CalendarChanges:
-        """Everything with its etag, from a server that knows no tokens."""
+        """List everything with its etag, for a server without sync tokens."""
         asked = xml.propfind("<getetag/>")
         body, _ = await self._ask("PROPFIND", calendar, asked, depth="1")
         found = xml.responses(xml.parse(body, self._who), self._who)
@@ -258,7 +258,7 @@ class CalDavClient:
     # The wire -----------------------------------------------------------------------------------
 
     def _within(self, url: str) -> str:
-        """An address that may be sent the password; any other one is refused."""
+        """Return an address that may get the password; any other is refused."""
         root = urlsplit(self._root)
         whole = (
             f"{root.scheme}://{root.netloc}{url}" if url[:1] == "/" else urljoin(self._root, url)
@@ -359,7 +359,7 @@ class CalDavClient:
         )
 
     def _judge(self, method: str, answer: httpx2.Response, body: bytes) -> None:
-        """Raise what an answer means, unless it is a yes."""
+        """Raise the error an answer means, unless it is a success."""
         status = answer.status_code
         if HTTPStatus(200) <= status < HTTPStatus(300):
             return
@@ -378,7 +378,7 @@ class CalDavClient:
 
 
 def _gather(listed: Iterable[MultistatusItem], etags: dict[str, str], gone: set[str]) -> bool:
-    """Add a page of changes to those before it; say whether another one follows."""
+    """Add a page of changes; return whether another one follows."""
     partial = False
     for each in listed:
         if each.status == HTTPStatus.NOT_FOUND:
@@ -393,7 +393,7 @@ def _gather(listed: Iterable[MultistatusItem], etags: dict[str, str], gone: set[
 
 
 def _is_sync_refusal(status: int, body: bytes) -> bool:
-    """A token that is lost, or a server that knows no such report."""
+    """Whether a token is lost, or the server does not support the report."""
     if b"valid-sync-token" in body:
         return status in _TOKEN_LOST
     return status in _NO_SYNC

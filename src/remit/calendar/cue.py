@@ -1,4 +1,4 @@
-"""The cue of one start of a calendar event: what it asks for, and the name it has for ever."""
+"""Makes the cue of one start of a calendar event, with a source that never changes."""
 
 import hashlib
 from contextlib import suppress
@@ -12,11 +12,11 @@ from remit.model.task import Creator, Cue, Source, SourceKind, Taint
 from remit.model.visibility import ORGANIZER, OWNER
 from remit.store.occurrences import StoredOccurrence
 
-MAX_UID_CHARACTERS: Final = 400  # of an event's own name; a longer one is hashed
+MAX_UID_CHARACTERS: Final = 400  # of an event's UID; a longer one is hashed
 
 
 def cue_of(each: StoredOccurrence, series: SeriesId, session: SessionId) -> Cue:
-    """What a start asks for: its summary is the title, its description the words."""
+    """Make the cue of a start: its summary is the title, its description the text."""
     context: JsonMap = {"calendar": each.account, "uid": each.uid}
     context["slot"] = each.key or stamp(each.start)
     if each.taint is Taint.OWNER:
@@ -37,7 +37,7 @@ def cue_of(each: StoredOccurrence, series: SeriesId, session: SessionId) -> Cue:
 
 
 def _slot_of(each: StoredOccurrence) -> datetime:
-    """Its place in the series: the instant that its rule gave it, however it is moved."""
+    """Return its slot in the series: the instant its rule gave, however it is moved."""
     for form in ("%Y%m%dT%H%M%SZ", "%Y%m%dT%H%M%S", "%Y%m%d"):
         with suppress(ValueError):
             return datetime.strptime(each.key, form).replace(tzinfo=UTC)
@@ -45,7 +45,7 @@ def _slot_of(each: StoredOccurrence) -> datetime:
 
 
 def _reference(each: StoredOccurrence) -> str:
-    """Names a start for ever: by its event and its place in it, on whatever server it lies."""
+    """Return the permanent ref of a start: its event and its key, on whatever server."""
     uid = each.uid
     if len(uid) > MAX_UID_CHARACTERS or not uid.isprintable():
         uid = "sha256-" + hashlib.sha256(uid.encode("utf-8", "replace")).hexdigest()

@@ -1,4 +1,4 @@
-"""One event or to-do as it is written: its start, its length, its rules, and what it changes."""
+"""Parses one event or to-do: its start, duration, rules, and the occurrence it overrides."""
 
 from datetime import datetime, timedelta, tzinfo
 from typing import Final
@@ -25,8 +25,8 @@ class CalendarEntry(Struct, frozen=True):
     rules: tuple[RecurrenceRule, ...]
     extras: tuple[ExtraDate, ...]
     excluded: tuple[CalendarTime, ...]
-    replaces: CalendarTime | None  # RECURRENCE-ID: the occurrence this one stands for
-    onward: bool  # and for all that follow it
+    replaces: CalendarTime | None  # RECURRENCE-ID: the occurrence it overrides
+    onward: bool  # and all that follow it
     sequence: int
     summary: str
     description: str
@@ -40,7 +40,7 @@ class CalendarEntry(Struct, frozen=True):
 def read(
     component: CalendarComponent, zones: Zones, home: tzinfo, limits: CalendarLimits
 ) -> CalendarEntry:
-    """Read an event or a to-do; raise Unfit if it cannot be kept to the letter."""
+    """Parse an event or a to-do; raise UnfitCalendar if a part is not supported."""
     if component.fault:
         raise UnfitCalendar(component.fault)
     if _written(component, "EXRULE"):
@@ -48,7 +48,7 @@ def read(
     kind = _KINDS[component.name]
     start, length = _times(component, kind, zones, home)
     replaces, onward = _replaces(component, zones)
-    # A change of one occurrence does not repeat, whatever rule a client copied into it.
+    # An override does not repeat, whatever rule a client copied into it.
     written = [] if replaces else _written(component, "RRULE")
     if len(written) > limits.rules:
         raise UnfitCalendar(f"it has {len(written)} rules; at most {limits.rules} are taken")
@@ -71,9 +71,9 @@ def read(
 
 
 def measure(start: CalendarTime, end: CalendarTime, home: tzinfo) -> CalendarDuration:
-    """How long it is from a start to an end; raise Unfit if the end comes first.
+    """Return the length from start to end; raise UnfitCalendar if the end comes first.
 
-    A start with a time and an end that is only a day: it may last until that day is over.
+    With a timed start and a date as end, it lasts until the end of that day.
     """
     if end.day and not start.day:
         end = replace(start, wall=end.wall + timedelta(days=1))
@@ -92,7 +92,7 @@ def measure(start: CalendarTime, end: CalendarTime, home: tzinfo) -> CalendarDur
 
 
 def end_of(start: datetime, wall: datetime, zone: tzinfo, length: CalendarDuration) -> datetime:
-    """When it ends: days are days on the wall, hours are hours that pass."""
+    """Return when it ends: days are wall days, hours are elapsed."""
     if not length.days:
         return start + length.rest
     return instant(wall + timedelta(days=length.days), zone)[0] + length.rest
@@ -104,7 +104,7 @@ def _times(
     ends = "DTEND" if kind is EntryKind.EVENT else "DUE"
     start, end = _stamp(component, "DTSTART", zones), _stamp(component, ends, zones)
     if start is None and kind is EntryKind.TODO:
-        start = end  # a to-do that is only due starts then: nothing says that it may earlier
+        start = end  # a to-do with only a due time starts then
     if start and end and start.day and not end.day and kind is EntryKind.TODO:
         start = _due(start, end, repeats=bool(_written(component, "RRULE", "RDATE")))
     if start is None:
@@ -124,10 +124,9 @@ def _times(
 
 
 def _due(start: CalendarTime, due: CalendarTime, *, repeats: bool) -> CalendarTime:
-    """When a to-do starts that has a day to start on and a time to be done by.
+    """Return the start of a to-do that starts on a date and is due at a time.
 
-    It starts when it is due. If it repeats, its rule counts the days it starts on, and each of
-    them has the time that it is due at.
+    It starts when it is due. If it repeats, its rule gives the days, each at the due time.
     """
     if due.wall + timedelta(days=1) < start.wall:  # zones may be a day apart
         raise UnfitCalendar(f"it is due ({due}) before it starts ({start})")
@@ -135,7 +134,7 @@ def _due(start: CalendarTime, due: CalendarTime, *, repeats: bool) -> CalendarTi
 
 
 def _written(component: CalendarComponent, *names: str) -> list[CalendarProperty]:
-    """The properties of these names that say something; clients leave empty ones behind."""
+    """Return the properties of these names that are not empty; clients leave empty ones."""
     return [line for name in names for line in component.every(name) if line.value.strip("; ")]
 
 

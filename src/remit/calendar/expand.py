@@ -1,6 +1,6 @@
-"""A resource read for its starts: beside the event loop, one at a time, and not for ever.
+"""Expands calendar resources in a thread, one at a time, with a time limit.
 
-Whatever breaks is a sentence about that one resource; the others go on.
+A failure concerns one resource only; the others continue.
 """
 
 import asyncio
@@ -27,17 +27,17 @@ from remit.model.task import Taint
 from remit.store.calendars import StoredResource
 from remit.store.occurrences import ReadResource, StoredOccurrence
 
-Knows: TypeAlias = Callable[[str], bool]  # whether an address is one of a contact
+Knows: TypeAlias = Callable[[str], bool]  # whether an address belongs to a contact
 
 SECONDS: Final = 5.0
 HORIZON: Final = timedelta(days=35)
 _BACK: Final = timedelta(days=1)
-_FARTHEST: Final = timedelta(days=90)  # so long may Remit have been away
+_FARTHEST: Final = timedelta(days=90)  # the longest downtime that is caught up
 _SEVERAL: Final = "It holds more than one event; a calendar keeps each in a file of its own."
 
 
 class CalendarReader(Struct, frozen=True):
-    """How the owner reads calendars: his zone, his hour for whole days, his addresses."""
+    """Reads calendars for the owner: zone, hour for whole days, own addresses."""
 
     zone: ZoneInfo
     all_day_at: time = occur.MORNING
@@ -49,13 +49,13 @@ class CalendarReader(Struct, frozen=True):
     async def read(
         self, resource: StoredResource, *, trusted: bool, fresh: datetime, now: datetime
     ) -> ReadResource:
-        """The starts of a resource from a while ago up to the horizon."""
+        """Return the starts of a resource from the recent past up to the horizon."""
         since = max(min(fresh, now - _BACK), now - _FARTHEST)
         window = TimeWindow(since, now + HORIZON)
         found = await self._expanded(resource.body, window)
         why = found if isinstance(found, str) else _objection(found, resource.uid)
         if why is not None or isinstance(found, str):
-            # Known up to now alone: so it is tried again with the next roll.
+            # Known only up to now, so that it is tried again at the next roll.
             title = outside_text.title(resource_facts.value(resource.body, "SUMMARY"))
             refused = replace(_with(resource, now, why), title=title)
             return ReadResource(refused, (), frozenset(), since, fresh)
@@ -69,7 +69,7 @@ class CalendarReader(Struct, frozen=True):
     async def _expanded(self, body: str, window: TimeWindow) -> Expansion | str:
         if resource_facts.is_ours(body):
             return Expansion((), ())
-        # Not a pool: a thread that is stuck must not keep the next one waiting.
+        # Not a pool: a stuck thread must not delay the next one.
         thread = ThreadPoolExecutor(1, "remit-calendar")
         work = asyncio.get_running_loop().run_in_executor(thread, self._slots, body, window)
         try:
@@ -87,7 +87,7 @@ class CalendarReader(Struct, frozen=True):
         return occur.slots(raw, window, self.zone, self.limits, all_day_at=self.all_day_at)
 
     def _taint(self, body: str, *, trusted: bool) -> Taint:
-        """The owner's own words, if the calendar is his and nobody else organises it."""
+        """Return OWNER if the calendar is the owner's and nobody else organises the event."""
         address = organizer(body)
         if address is None:
             return Taint.PUBLIC

@@ -1,4 +1,4 @@
-"""What expansion speaks of: a window, slots and their flags, refusals, and the limits kept."""
+"""The types of recurrence expansion: window, slots, flags, refusals and limits."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +15,9 @@ MEGABYTE: Final = 1 << 20
 
 
 class UnfitCalendar(Exception):
-    """Something in a calendar cannot be kept to the letter; its text says what, and what would be.
+    """A part of a calendar is not supported; the text says what.
 
-    It never leaves this package: whoever expands turns it into a Refusal.
+    It never leaves this package: the expansion turns it into a refusal.
     """
 
 
@@ -27,20 +27,20 @@ class EntryKind(StrEnum):
 
 
 class SlotFlag(StrEnum):
-    """What is worth knowing about a slot beside its instant."""
+    """Extra facts about a slot."""
 
-    GAP = "gap"  # its wall time does not exist that day: it starts as much later as clocks jump
-    FOLD = "fold"  # its wall time comes twice that day; a rule by day takes the first
-    FLOATING = "floating"  # it names no zone and is read in the owner's
-    ALL_DAY = "all-day"  # it names no hour; the owner's setting does
-    MOVED = "moved"  # a change of this one occurrence put it elsewhere
-    CHANGED = "changed"  # a change of this one occurrence left its start
-    CANCELLED = "cancelled"  # it is shown, and must not start
-    COMPLETED = "completed"  # a to-do somebody ticked; it must not start
-    CUT = "cut"  # its text was longer than is kept
+    GAP = "gap"  # its wall time does not exist that day: it starts later by the gap
+    FOLD = "fold"  # its wall time comes twice; a daily rule takes the first
+    FLOATING = "floating"  # it has no zone and uses the owner's
+    ALL_DAY = "all-day"  # it has no hour; the owner's setting gives one
+    MOVED = "moved"  # an override moved it
+    CHANGED = "changed"  # an override kept its start
+    CANCELLED = "cancelled"  # shown, but must not start
+    COMPLETED = "completed"  # a ticked to-do; must not start
+    CUT = "cut"  # its text was shortened
 
 
-# With one of these a slot is there to be told of, not to be started.
+# Slots with one of these are shown, not started.
 IDLE: Final = frozenset({SlotFlag.CANCELLED, SlotFlag.COMPLETED})
 
 
@@ -52,12 +52,12 @@ class TimeWindow(Struct, frozen=True):
 
 
 class CalendarLimits(Struct, frozen=True):
-    """How much is read and tried before a calendar, or one thing in it, is refused."""
+    """How much is read and tried before a calendar, or one entry, is refused."""
 
     bytes: int = 16 * MEGABYTE
     components: int = 40_000
     line: int = 256 * 1024  # characters of one property, unfolded
-    text: int = 20_000  # characters of a text that are kept; longer ones are cut and flagged
+    text: int = 20_000  # characters of a text that are kept; longer ones are shortened and flagged
     rules: int = 8  # RRULEs of one event
     count: int = recurrence.MAX_COUNT  # the highest COUNT
     slots: int = 10_000  # of one UID in the window
@@ -68,9 +68,9 @@ class CalendarLimits(Struct, frozen=True):
 class CalendarSlot(Struct, frozen=True):
     """One planned start.
 
-    `key` tells the occurrences of one `uid` apart and outlives a rename or a move: it is '' for
-    what does not repeat, else the start that the rule gave it, in UTC for what has a zone, naive
-    for what floats, a date for a whole day. `local` is `start` on the owner's wall.
+    `key` identifies an occurrence of a `uid` through renames and moves: '' if it does not repeat,
+    else the start its rule gave, in UTC with a zone, naive if floating, a date for a whole day.
+    `local` is `start` in the owner's zone.
     """
 
     uid: str
@@ -97,7 +97,7 @@ class CalendarRefusal(Struct, frozen=True):
 
 
 class Expansion(Struct, frozen=True):
-    """The slots in order of start, what was refused, and how many steps were tried for it."""
+    """The slots in order of start, the refusals, and the steps used."""
 
     slots: tuple[CalendarSlot, ...]
     refused: tuple[CalendarRefusal, ...]
@@ -105,7 +105,7 @@ class Expansion(Struct, frozen=True):
 
 
 class ExpansionBudget:
-    """Steps that may still be tried, for one UID and for the whole calendar."""
+    """Steps left, for one UID and for the whole calendar."""
 
     def __init__(self, limits: CalendarLimits) -> None:
         self.limits = limits
@@ -114,13 +114,13 @@ class ExpansionBudget:
         self._most = limits.steps
 
     def begin(self) -> None:
-        """Another UID begins; what is left of the whole goes on."""
+        """Start the next UID; the total goes on."""
         self._since = self.spent
         self._most = self.limits.steps
 
     @contextmanager
     def at_most(self, steps: int) -> Iterator[None]:
-        """For a look that is worth only so many steps."""
+        """Limit the steps of one look."""
         kept = self._most
         self._most = min(kept, self.spent - self._since + steps)
         try:
@@ -129,7 +129,7 @@ class ExpansionBudget:
             self._most = kept
 
     def spend(self, steps: int = 1) -> None:
-        """Raise Unfit once more is tried than is allowed."""
+        """Raise UnfitCalendar once the limit is exceeded."""
         self.spent += steps
         if self.spent - self._since > self._most:
             raise UnfitCalendar(
@@ -139,7 +139,7 @@ class ExpansionBudget:
             raise self._all_spent()
 
     def afford(self, steps: int, what: str) -> None:
-        """Raise Unfit if so many steps more would be too many; none of them is tried."""
+        """Raise UnfitCalendar if this many more steps would exceed the limit; none is used."""
         left = self._most - (self.spent - self._since)
         if steps > left:
             raise UnfitCalendar(

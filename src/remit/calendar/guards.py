@@ -1,4 +1,4 @@
-"""What a rule would cost, estimated before anything is expanded."""
+"""Estimates the cost of a recurrence rule before it is expanded."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -17,7 +17,7 @@ _LENGTHS: Final = {
 }
 _LONGEST_MONTH: Final = 31
 _MONTHS: Final = 12
-_LOOK: Final = 20_000  # steps after which a rule that gave nothing is taken for one that never will
+_LOOK: Final = 20_000  # steps after which a rule without a result counts as empty
 
 
 def check(
@@ -38,8 +38,7 @@ def estimate(
 ) -> tuple[int, int]:
     """How many steps a rule takes to the end of the reach, and how many times it falls at least.
 
-    With a COUNT nothing is said ahead: it must be walked from its start, each step is counted
-    then, and the walk ends where the steps do.
+    A rule with COUNT is not estimated: it is walked from its start, and each step counts.
     """
     if rule.count is not None:
         return 0, 0

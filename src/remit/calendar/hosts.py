@@ -1,15 +1,15 @@
-"""Whether two host names surely belong to one registered domain.
+"""Decides whether two host names surely belong to one registered domain.
 
-There is no list of public suffixes here, so the answer is no wherever a name could be somebody
-else's: only the endings below are known well enough. A no costs the owner a line in the settings.
+There is no public suffix list here, so the answer is no wherever a name could belong to somebody
+else. After a no, the owner can name the host in the settings.
 """
 
 import re
 from typing import Final
 
-# Endings under which every name of one more label is one registered domain.
+# Suffixes under which every name with one more label is a registered domain.
 _FLAT: Final = frozenset({"com", "net", "org", "info", "de", "ch", "nl", "eu"})
-# Under an ending of a country, such as co.uk or com.au, a registered domain has three labels.
+# Under a country suffix such as co.uk or com.au a registered domain has three labels.
 _SECOND: Final = frozenset({"ac", "co", "com", "gov", "ne", "net", "or", "org"})
 _COUNTRY_LETTERS: Final = 2
 # Names under the flat endings whose subdomains belong to different people.
@@ -30,7 +30,7 @@ _LABEL: Final = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 
 
 def is_same_domain(ours: str, theirs: str) -> bool:
-    """Whether a host may be trusted with what the owner trusts another one with."""
+    """Whether a host may get what the owner entrusted to another host."""
     if ours == theirs:
         return True
     domain = _registered(ours)
@@ -38,7 +38,7 @@ def is_same_domain(ours: str, theirs: str) -> bool:
 
 
 def _registered(host: str) -> str | None:
-    """The registered domain of a host name; None if it has none, or nobody can say which."""
+    """Return the registered domain of a host; None if there is none or it is unclear."""
     labels = host.lower().split(".")
     if not all(_LABEL.fullmatch(label) for label in labels):
         return None

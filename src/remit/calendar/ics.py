@@ -1,4 +1,4 @@
-"""Calendars that we write: to-dos and events, folded and escaped as every reader wants them."""
+"""Writes iCalendar to-dos and events, folded and escaped."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -12,7 +12,7 @@ from remit.model.task import Priority, Task
 
 __all__ = ["Event", "event", "todo", "whole"]
 
-_MOST_LINE: Final = 73  # bytes, and the blank of a fold
+_MOST_LINE: Final = 73  # bytes, without the blank of a fold
 _MOST_TEXT: Final = 2_000
 _ESCAPED: Final = re.compile(r"([\\;,])")
 _PRIORITY: Final = {
@@ -34,10 +34,10 @@ Event = tuple[str, datetime, str, str]  # uid, start, title, description
 
 
 def todo(task: Task, *, above: int = -1) -> str:
-    """A task as a to-do: how it stands, how far it is, and a mark that it is ours.
+    """Return a task as a to-do: status, progress, and a mark that it is ours.
 
-    SEQUENCE counts seconds, so it rises with every change; it is higher than `above`, too. Clients
-    that have seen the same or a higher one keep what they have.
+    SEQUENCE counts seconds, so it rises with every change, and is higher than `above`. Clients keep
+    what they have if theirs is the same or higher.
     """
     sequence = int((task.last_updated - task.created_at).total_seconds())
     lines = [
@@ -64,7 +64,7 @@ def todo(task: Task, *, above: int = -1) -> str:
 
 
 def event(planned: Event, stamp: datetime) -> list[str]:
-    """Something planned, as an event of half an hour."""
+    """Return something planned as an event of half an hour."""
     uid, start, title, description = planned
     return [
         "BEGIN:VEVENT",
@@ -81,7 +81,7 @@ def event(planned: Event, stamp: datetime) -> list[str]:
 
 
 def whole(components: Iterable[Sequence[str]], *, name: str = "") -> str:
-    """A calendar of components, as text."""
+    """Return a calendar of components, as text."""
     head = ["BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Remit//Remit//EN"]
     if name:
         head += [f"X-WR-CALNAME:{_text(name)}", "REFRESH-INTERVAL;VALUE=DURATION:PT1H"]
@@ -90,7 +90,7 @@ def whole(components: Iterable[Sequence[str]], *, name: str = "") -> str:
 
 
 def status(task: Task) -> str:
-    """How a task stands, in the words of a to-do."""
+    """Return a task's status in the words of a to-do."""
     if task.status in _ENDS:
         return _ENDS[task.status]
     paused_begun = task.status is Status.PAUSED and task.resume_to in _BEGUN
@@ -99,7 +99,7 @@ def status(task: Task) -> str:
 
 
 def percent(task: Task) -> int:
-    """How much of the work is ticked; only what is completed is whole."""
+    """Return how much of the work is ticked; 100 only if completed."""
     if task.status is Status.COMPLETED:
         return 100
     done = sum(item.status is ItemStatus.COMPLETED for item in task.work)
@@ -126,7 +126,7 @@ def _text(text: str) -> str:
 
 
 def _folded(line: str) -> str:
-    """In pieces of so many bytes, none of which cuts a character."""
+    """Fold a line by bytes without cutting a character."""
     if len(line.encode()) <= _MOST_LINE:
         return line
     pieces, piece, size = list[str](), "", 0

@@ -1,8 +1,8 @@
-"""From bytes to components: a calendar's lines are unfolded, counted and put into their frames.
+"""Parses iCalendar bytes into components and their properties.
 
-Only the frames and the lines of events, to-dos and zones are kept. What is nested in them, alarms
-with their commands above all, is passed over and never looked at. A file that is cut short or whose
-frames do not close is refused whole: the line that is missing may be the one that takes a day out.
+Only events, to-dos and zones are kept. Nested parts, such as alarms with commands, are skipped. A
+truncated file or one with unclosed components is refused whole, because the missing line may
+exclude a day.
 """
 
 import re
@@ -24,22 +24,22 @@ _MOST_LINES: Final = 5_000  # of one component
 
 
 class CalendarProperty(Struct, frozen=True):
-    """One property: its value as written, and its parameters with names in capitals."""
+    """One property: its raw value, and its parameters with upper-case names."""
 
     value: str
     params: dict[str, str]
 
 
 class CalendarComponent(Struct):
-    """A frame and its properties by name; zones keep their rules inside."""
+    """A component and its properties by name; zones keep their rules inside."""
 
     name: str
     lines: dict[str, list[CalendarProperty]] = field(default_factory=dict)
     inside: list["CalendarComponent"] = field(default_factory=list)
-    fault: str = ""  # why it cannot be taken, found while it was read
+    fault: str = ""  # why it is refused, found while parsing
 
     def first(self, name: str) -> CalendarProperty | None:
-        """The first property of this name."""
+        """Return the first property of this name."""
         found = self.lines.get(name)
         return found[0] if found else None
 
@@ -47,13 +47,13 @@ class CalendarComponent(Struct):
         return self.lines.get(name, [])
 
     def says(self, name: str) -> str:
-        """The first value of this name, or ''."""
+        """Return the first value of this name, or ''."""
         found = self.first(name)
         return found.value if found else ""
 
 
 def read(raw: bytes, limits: CalendarLimits) -> list[CalendarComponent]:
-    """Every event, to-do and zone of a calendar, in order."""
+    """Return every event, to-do and zone of a calendar, in order."""
     if len(raw) > limits.bytes:
         raise UnfitCalendar(
             f"It is {len(raw) / MEGABYTE:.1f} MB; at most {limits.bytes / MEGABYTE:g} MB are read."
@@ -69,7 +69,7 @@ def read(raw: bytes, limits: CalendarLimits) -> list[CalendarComponent]:
 
 
 def _framed(text: str, limits: CalendarLimits) -> Iterator[CalendarComponent]:
-    """The components to keep, each once its frame is closed."""
+    """Yield the components to keep, each once it is closed."""
     frames: list[str] = []
     kept: list[CalendarComponent] = []
     for number, raw_line in enumerate(text.split("\n"), start=1):
@@ -91,7 +91,7 @@ def _framed(text: str, limits: CalendarLimits) -> Iterator[CalendarComponent]:
 def _close(
     name: str, number: int, frames: list[str], kept: list[CalendarComponent]
 ) -> list[CalendarComponent]:
-    """End a frame; an outermost component that is kept is whole then."""
+    """Close a component; an outermost one that is kept is complete then."""
     if not frames or frames.pop() != name:
         raise UnfitCalendar(f"Line {number} ends {name:.40}, which is not what was begun.")
     if not kept or len(frames) >= _depth(kept):
@@ -101,8 +101,8 @@ def _close(
 
 
 def _depth(kept: list[CalendarComponent]) -> int:
-    """How many frames are open around the lines of the innermost component that is kept."""
-    return len(kept) + 1  # VCALENDAR is the one that is not kept
+    """Return the number of open components around the innermost one that is kept."""
+    return len(kept) + 1  # VCALENDAR itself is not kept
 
 
 def _open(frames: list[str], kept: list[CalendarComponent]) -> None:
@@ -129,7 +129,7 @@ def _add(component: CalendarComponent, line: str, limits: CalendarLimits) -> Non
     if found is None:
         if line.upper().startswith(_TIMES):
             component.fault = f"its line {line!r:.60} has no value; one follows a colon"
-        return  # other broken lines, such as a text with its breaks left in, change no time
+        return  # other broken lines, such as a text with raw line breaks, change no time
     params = {name.upper(): value.strip('"') for name, value in _PARAM.findall(found[2])}
     same = component.lines.setdefault(found[1].upper(), [])
     same.append(CalendarProperty(found[3], params))

@@ -1,7 +1,7 @@
-"""Which calendars start work: those that the settings name, and what the owner said since.
+"""Which calendars start work: those named in the settings, and the owner's later changes.
 
-`remit calendar mark` and `unmark` are kept in a file of names; what stands there has the last word.
-It is read at each look, so a running Remit needs no word about it.
+`remit calendar mark` and `unmark` store their choice in a file that overrides the settings. The
+file is read at every look, so a running Remit needs no notification.
 """
 
 import json
@@ -17,7 +17,7 @@ FILE: Final = "calendars.json"
 
 
 def read(home: Path) -> dict[str, dict[str, bool]]:
-    """For each account the names that were marked (true) or unmarked (false)."""
+    """Return for each account the marked (true) and unmarked (false) names."""
     path = home / FILE
     try:
         found: object = json.loads(path.read_text(encoding="utf-8"))
@@ -34,7 +34,7 @@ def read(home: Path) -> dict[str, dict[str, bool]]:
 
 
 def put(home: Path, account: str, name: str, *, marked: bool) -> None:
-    """Keep what the owner says about one calendar."""
+    """Store the owner's choice for one calendar."""
     with locked(home):
         said = read(home)
         said.setdefault(account, {})[name] = marked
@@ -45,7 +45,7 @@ def put(home: Path, account: str, name: str, *, marked: bool) -> None:
 def is_marked(
     found: client.RemoteCalendar, named: Collection[str], said: Mapping[str, bool]
 ) -> bool:
-    """Whether a calendar starts work; it may be called by its name or by its address."""
+    """Whether a calendar starts work; it may be named by name or by path."""
     called = (found.name, found.path.rstrip("/").rpartition("/")[2], found.path)
     for each in called:
         if each in said:

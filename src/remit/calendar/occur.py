@@ -1,4 +1,4 @@
-"""When a calendar would start something: its bytes, a window and the owner's zone give the slots.
+"""Expands a calendar's bytes into slots, within a window and in the owner's zone.
 
 Nothing here asks a clock or a server. What cannot be kept to the letter is refused with a sentence:
 a line of the event itself refuses all of its UID, for half of it would start at times nobody wrote;
@@ -40,7 +40,7 @@ def slots(
     *,
     all_day_at: time = MORNING,
 ) -> Expansion:
-    """Every slot that starts in the window, and why anything was refused; it never raises."""
+    """Return every slot that starts in the window, and the refusals; it never raises."""
     budget = ExpansionBudget(limits)
     try:
         components = lines.read(raw, limits)
@@ -74,7 +74,7 @@ def _things(components: Sequence[CalendarComponent]) -> Iterator[_Thing]:
         if uid:
             by_uid.setdefault((each.name, uid), []).append(each)
         else:
-            yield _Thing("", [each])  # it is refused alone, not with others that have no UID
+            yield _Thing("", [each])  # refused alone, not with others without a UID
     yield from (_Thing(uid, parts) for (_, uid), parts in by_uid.items())
 
 

@@ -1,7 +1,7 @@
-"""Who organises a calendar resource. Whatever is not written cleanly counts as a stranger's.
+"""Finds who organises a calendar resource. Anything ambiguous counts as a stranger's.
 
-A resource is believed to be one address's only if each of its events says so, once, with nothing
-left to guess: quotes closed, a bare `mailto:` of ASCII letters, nobody who acts for another.
+An address is accepted only if every event of the resource names it exactly once, in a clean form:
+closed quotes, a bare `mailto:` with ASCII letters, and no SENT-BY.
 """
 
 import re
@@ -12,7 +12,7 @@ _FOLD: Final = re.compile(r"\r?\n[ \t]")
 _VALUE: Final = r'(?:"[^"\x00-\x1f\x7f]*"|[^";:,\x00-\x1f\x7f]*)'
 _PARAMETER: Final = rf";([A-Za-z0-9-]+)=({_VALUE}(?:,{_VALUE})*)"
 _PARAMETERS: Final = re.compile(_PARAMETER)
-_ANY_CASE: Final = re.IGNORECASE | re.ASCII  # without ASCII a Kelvin sign would count as a k
+_ANY_CASE: Final = re.IGNORECASE | re.ASCII  # without ASCII a Kelvin sign would match k
 _CLEAN: Final = re.compile(rf"(ORGANIZER|ATTENDEE)((?:{_PARAMETER})*):(.+)", _ANY_CASE)
 _ADDRESS: Final = re.compile(r"mailto:([a-z0-9.!#$&'*+/=^_`{|}~-]+@[a-z0-9.-]+)", _ANY_CASE)
 _COMPONENTS: Final = frozenset({"begin:vevent", "begin:vtodo", "begin:vjournal"})
@@ -23,13 +23,13 @@ _NOBODY: Final = ""
 
 
 def organizer(body: str) -> str | None:
-    """The address that organises all of a resource, in small letters.
+    """Return the address that organises a whole resource, in lower case.
 
-    It is empty if the resource names no organiser at all, and None if that cannot be told for sure.
+    Empty if the resource has no organiser; None if that is not certain.
     """
     if len(body) > _MAX_CHARACTERS:
         return None
-    by_component: list[list[str | None]] = [[]]  # the first holds what stands before any event
+    by_component: list[list[str | None]] = [[]]  # the first holds what comes before any event
     for raw in _FOLD.sub("", body).split("\n"):
         line = raw.removesuffix("\r")
         name = _bare_name(line)
@@ -50,13 +50,13 @@ def organizer(body: str) -> str | None:
 
 
 def _hides_a_line(line: str) -> bool:
-    """Whether some readers would see an organiser begin within a line, and others would not."""
+    """Whether some readers see an organiser within a line and others do not."""
     parts = line.splitlines()
     return len(parts) > 1 and any(_bare_name(each).startswith(_PEOPLE) for each in (line, *parts))
 
 
 def _bare_name(line: str) -> str:
-    """How a line begins, for a reader who overlooks what cannot be seen and how letters look."""
+    """Return how a line begins for a reader that ignores invisible characters."""
     head = line[:200]
     if not head.isascii():
         head = unicodedata.normalize("NFKC", head)
@@ -65,7 +65,7 @@ def _bare_name(line: str) -> str:
 
 
 def _address(line: str) -> str | None:
-    """The address of an ORGANIZER line; None if anything in it leaves a doubt."""
+    """Return the address of an ORGANIZER line; None if anything in it is doubtful."""
     found = _CLEAN.fullmatch(line)
     address = _ADDRESS.fullmatch(found[found.lastindex or 0]) if found else None
     if found is None or address is None:

@@ -1,8 +1,8 @@
-"""Remit's own calendar: a Radicale on loopback, as a process of its own, for as long as Remit runs.
+"""Remit's own calendar server: Radicale on loopback, as a child process.
 
-It is never loaded into our own process: one hostile event can keep it busy for ever, and then it
-does not even heed a request to end. So it is watched, and ended the hard way if need be. It cannot
-outlive us: a shell beside it holds a pipe from us, and kills it when the pipe closes.
+It never runs inside our process: one hostile event can keep it busy for ever, and then it ignores
+requests to stop. So it is watched and killed if necessary. It cannot outlive Remit: a shell beside
+it holds a pipe from us and kills it when the pipe closes.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ wait "$child"
 
 
 class OwnServer(Struct, frozen=True):
-    """Where it lies, where it listens, and what opens it."""
+    """Its folder, its port and its password."""
 
     folder: Path
     port: int
@@ -52,7 +52,7 @@ class OwnServer(Struct, frozen=True):
 
 
 class RadicaleProcess:
-    """A Radicale that was started, or could not be; `why` says what is wrong."""
+    """A Radicale process; `why` says what went wrong."""
 
     def __init__(self, own: OwnServer) -> None:
         self._own = own
@@ -64,7 +64,7 @@ class RadicaleProcess:
         return self._running is not None and self._running.returncode is None
 
     async def start(self) -> bool:
-        """Start it and wait until it answers; False, with a sentence, if it does not."""
+        """Start it and wait until it answers; False if it does not, and `why` says so."""
         try:
             await self._begin()
             await self._answers()
@@ -77,7 +77,7 @@ class RadicaleProcess:
         return True
 
     async def stop(self) -> None:
-        """End it. One that does not heed the request is made to."""
+        """Stop it; if it ignores the request, kill it."""
         running, self._running = self._running, None
         if running is None:
             return
@@ -124,7 +124,7 @@ class RadicaleProcess:
 
 
 async def furnish(place: CalendarLocation) -> None:
-    """See that the agenda and the list of tasks are there."""
+    """Create the agenda and the task list if missing."""
     dav = CalDavClient(place)
     try:
         await dav.make(AGENDA, "Agenda", "VEVENT")
@@ -134,7 +134,7 @@ async def furnish(place: CalendarLocation) -> None:
 
 
 def refuse_taken(port: int) -> None:
-    """Say so before we start if somebody else listens there: he would be given the password."""
+    """Raise if another program listens there: it would receive the password."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as trial:
         trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -145,7 +145,7 @@ def refuse_taken(port: int) -> None:
 
 
 def _write_files(own: OwnServer) -> Path:
-    """What Radicale is told. Who can read these files can read the calendar beside them."""
+    """Write Radicale's configuration. Whoever can read it can read the calendar beside it."""
     own.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     users, config = own.folder / "users", own.folder / "config"
     write_atomic(users, f"{USER}:{own.password()}\n", mode=PRIVATE)

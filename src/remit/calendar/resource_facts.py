@@ -1,19 +1,19 @@
-"""What a trigger must know of a resource beside its starts: its name, and whether it is ours.
+"""What the calendar trigger needs besides the starts: a resource's UID, and whether Remit wrote it.
 
-Read line by line and forgivingly: what is broken is refused by who expands it.
+The lines are read leniently; the expansion refuses what is broken.
 """
 
 import re
 from collections.abc import Iterator
 from typing import Final
 
-OURS: Final = "X-REMIT-TASK"  # what we write carries it, and is never taken for a cue
+OURS: Final = "X-REMIT-TASK"  # marks what we write, so that it is never taken for a cue
 _FOLD: Final = re.compile(r"\r?\n[ \t]")
 _MOST_READ: Final = 4_000_000  # characters
 
 
 def uid(body: str) -> str:
-    """The first UID; empty if there is none."""
+    """Return the first UID; empty if there is none."""
     return next(_values(body, "UID"), "").strip()[:1000]
 
 
@@ -22,12 +22,12 @@ def is_ours(body: str) -> bool:
 
 
 def value(body: str, name: str) -> str:
-    """What the first property of a name says; empty if there is none."""
+    """Return the value of the first property of a name; empty if there is none."""
     return next(_values(body, name), "").strip()
 
 
 def _values(body: str, name: str) -> Iterator[str]:
-    """What every property of a name says, unfolded; parameters may hold quoted colons."""
+    """Yield the values of every property of a name, unfolded; parameters may hold quoted colons."""
     found = re.compile(rf'^{name}(?:;(?:"[^"\n]*"|[^":\n])*)?:(.*)$', re.MULTILINE | re.IGNORECASE)
     for each in found.finditer(_FOLD.sub("", body[:_MOST_READ])):
         yield each[1].rstrip("\r")

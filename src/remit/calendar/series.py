@@ -1,7 +1,7 @@
-"""The occurrences of one UID: its rules and dates, less those taken out, with those changed.
+"""The occurrences of one UID: its rules and dates, minus exclusions, with overrides.
 
-The key of an occurrence is the start its rule gave it. So it stays the same when it is moved alone,
-and when it and all that follow are moved.
+The key of an occurrence is the start its rule gave it. So the key stays the same when one
+occurrence is moved, or when it and all later ones are moved.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _MIDNIGHT: Final = time()
 
 
 class ExpansionContext(Struct, frozen=True):
-    """What expansion stands on: the window, the owner's zone and morning, and what may be spent."""
+    """What expansion needs: the window, the owner's zone and morning, and the budget."""
 
     window: TimeWindow
     zone: ZoneInfo
@@ -45,7 +45,7 @@ class EventOccurrence(Struct, frozen=True):
 
 
 class _Origin(Struct, frozen=True):
-    """Where a rule or a date puts an occurrence, before any change of it."""
+    """Where a rule or date puts an occurrence, before any override."""
 
     wall: datetime
     at: datetime
@@ -94,7 +94,7 @@ def _is_lost(
 
 
 def _latest(entries: Sequence[CalendarEntry]) -> CalendarEntry | None:
-    """The one with the highest SEQUENCE, the last of them if several have it."""
+    """Return the entry with the highest SEQUENCE; of several, the last."""
     return max(reversed(entries), key=lambda each: each.sequence, default=None)
 
 
@@ -109,7 +109,7 @@ def _in_window(found: list[EventOccurrence], home: ExpansionContext) -> list[Eve
 def _origins(
     whole: CalendarEntry, shifts: list[timedelta], home: ExpansionContext
 ) -> list[_Origin]:
-    """All that the rules and dates name in reach of the window, each instant once."""
+    """Return everything the rules and dates name in reach of the window, each instant once."""
     by_at: dict[datetime, _Origin] = {}
     days, instants = _taken_out(whole, home)
     every = [origin for rule in whole.rules for origin in _ruled(whole, rule, shifts, home)]
@@ -118,7 +118,7 @@ def _origins(
         if origin.at in instants or (days and origin.wall.date() in days):
             continue
         known = by_at.get(origin.at)
-        # A time in a gap may fall on one that exists: then that one is meant.
+        # A time in a gap may fall on an existing one; then that one counts.
         if known is None or SlotFlag.GAP in known.flags or origin.length:
             by_at[origin.at] = origin
     return list(by_at.values())
@@ -171,9 +171,9 @@ def _by_ticks(
 def _until(start: CalendarTime, rule: RecurrenceRule, home: ExpansionContext) -> _Origin | None:
     """The last moment a rule may fall on, whichever way UNTIL is spelt.
 
-    RFC 5545 wants UTC for a start with a zone, and the same kind as the start else. Phones and
-    servers write dates and naive times too: a date is all of that day, a naive time is on the
-    wall of the start. A Z on the end of what floats is overlooked.
+    RFC 5545 wants UTC for a start with a zone, and else the kind of the start. Clients also write
+    dates and naive times: a date covers that whole day, a naive time is on the wall of the start. A
+    Z at the end of a floating one is ignored.
     """
     if not rule.until:
         return None
@@ -190,7 +190,7 @@ def _until(start: CalendarTime, rule: RecurrenceRule, home: ExpansionContext) ->
 
 
 def _dated(whole: CalendarEntry, home: ExpansionContext) -> Iterator[_Origin]:
-    """The start itself where no rule says it, and every RDATE."""
+    """Yield the start itself if no rule gives it, and every RDATE."""
     if not whole.rules:
         yield _origin(whole.start, home)
     for extra in whole.extras:
@@ -204,7 +204,7 @@ def _dated(whole: CalendarEntry, home: ExpansionContext) -> Iterator[_Origin]:
 
 
 def _taken_out(whole: CalendarEntry, home: ExpansionContext) -> tuple[set[object], set[datetime]]:
-    """EXDATE: days that are taken out whole, and instants."""
+    """Return the EXDATEs: whole days, and instants."""
     days: set[object] = set()
     instants: set[datetime] = set()
     for each in whole.excluded:
@@ -223,7 +223,7 @@ def _zone(start: CalendarTime, home: ExpansionContext) -> tzinfo:
 
 
 def _origin(start: CalendarTime, home: ExpansionContext) -> _Origin:
-    """The instant a start means: without a zone it is the owner's, a day begins in the morning."""
+    """Return the instant of a start: without a zone in the owner's, a day begins in the morning."""
     wall = datetime.combine(start.wall, home.all_day_at) if start.day else start.wall
     at, turn = instant(wall, _zone(start, home))
     flags = {SlotFlag(turn)} if turn else set()
@@ -231,31 +231,31 @@ def _origin(start: CalendarTime, home: ExpansionContext) -> _Origin:
 
 
 def _like(other: CalendarTime, start: CalendarTime, home: ExpansionContext) -> _Origin:
-    """Where another date or time lies, read as the kind that the start is."""
+    """Return where another date or time lies, read as the kind of the start."""
     if start.day:
         return _origin(CalendarTime(_day_of(other, home), day=True), home)
     if other.day:
         return _origin(replace(start, wall=datetime.combine(other.wall, start.wall.time())), home)
     if other.zone is None:
         return _origin(replace(start, wall=other.wall), home)
-    # Its instant holds: on the wall of the start, two of them may look the same.
+    # The instant counts: on the wall of the start two of them may look the same.
     placed = _origin(other, home)
     return replace(placed, wall=wall_of(placed.at, _zone(start, home)))
 
 
 def _day_of(other: CalendarTime, home: ExpansionContext) -> datetime:
-    """The day somebody meant who wrote a time where a day belongs."""
+    """Return the day meant by a time where a date belongs."""
     wall = other.wall
     if other.zone is not None and not other.day:
         here = wall_of(instant(wall, other.zone)[0], home.zone)
-        # Midnight of the owner, written in UTC, is the day before or the same; else the date holds.
+        # The owner's midnight in UTC is the day before or the same; otherwise the date counts.
         if here.time() == _MIDNIGHT and wall.time() != _MIDNIGHT:
             wall = here
     return datetime.combine(wall, _MIDNIGHT)
 
 
 def _key(start: CalendarTime, origin: _Origin) -> str:
-    """The name of an occurrence; what has no zone keeps it if the owner moves to another."""
+    """Return the key of an occurrence; without a zone it survives a move of the owner."""
     if start.day:
         return f"{origin.wall:%Y%m%d}"
     if start.zone is None:
@@ -267,10 +267,10 @@ def _key(start: CalendarTime, origin: _Origin) -> str:
 
 
 class _Onward(Struct, frozen=True):
-    """A change of an occurrence and of all that follow it."""
+    """An override of an occurrence and all that follow it."""
 
     since: datetime
-    by: timedelta  # on the wall
+    by: timedelta  # wall time
     entry: CalendarEntry
 
 
@@ -280,10 +280,10 @@ def _changes(
     broken: list[BrokenChange],
     home: ExpansionContext,
 ) -> tuple[dict[datetime, tuple[_Origin, CalendarEntry]], list[_Onward]]:
-    """Changes of one occurrence by the instant it would have had, and those that go onward."""
+    """Return overrides of one occurrence by its original instant, and those that go onward."""
     single: dict[datetime, tuple[_Origin, CalendarEntry]] = {}
     onward: dict[datetime, _Onward] = {}
-    # Of two changes of the same occurrence the higher SEQUENCE holds, or the later in the file.
+    # Of two overrides of one occurrence the higher SEQUENCE counts, or the later in the file.
     for each in sorted(entries, key=lambda entry: entry.sequence):
         if each.replaces is None:
             continue
@@ -303,7 +303,7 @@ def _changes(
 def _shift(
     whole: CalendarEntry, origin: _Origin, change: CalendarEntry, home: ExpansionContext
 ) -> timedelta:
-    """By how much a change moves what follows, on the wall of the series."""
+    """Return by how much an override moves what follows, in the series' wall time."""
     if whole.start.day != change.start.day:
         raise UnfitCalendar(
             "a change of all that follows turns a day into a time, or a time into a day"
@@ -316,7 +316,7 @@ def _shift(
 def _followed(
     whole: CalendarEntry, origin: _Origin, onward: list[_Onward], home: ExpansionContext
 ) -> EventOccurrence:
-    """An occurrence as its rule has it, or as the last change that goes onward has it."""
+    """Return an occurrence by its rule, or by the last override that goes onward."""
     key = _key(whole.start, origin)
     change = next((each for each in reversed(onward) if each.since <= origin.at), None)
     if change is None:
@@ -338,7 +338,7 @@ def _changed(
 
 
 def _detached(change: CalendarEntry, home: ExpansionContext) -> list[EventOccurrence]:
-    """A change whose series is not here: somebody was invited to this one alone."""
+    """Return an override whose series is missing: only this one was an invitation."""
     meant = change.replaces or change.start
     return _in_window([_changed(meant, _origin(meant, home), change, home)], home)
 

@@ -1,8 +1,7 @@
-"""Our tasks in the list that phones see: written as they move, never read back as work.
+"""Writes tasks into the to-do list that phones show. The list is never read back as work.
 
-What somebody ticks there is noted in the task's log and means nothing else: a task is done when it
-is proven, not when a box is ticked. The box is then set back to how the task stands. What somebody
-deletes there stays away.
+If somebody ticks an item, the task's log notes it and the box is set back: a task is done when its
+contract is met. An item that somebody deletes is not written again.
 """
 
 import hashlib
@@ -30,17 +29,17 @@ from remit.system.background import Background
 
 LOOP: Final = "calendar task list"
 PAUSE: Final = 5.0  # seconds between two looks at the journal
-_KEPT: Final = timedelta(days=30)  # what ended longer ago is not put in anew
-OLDEST: Final = timedelta(days=90)  # what ended longer ago is taken out
+_KEPT: Final = timedelta(days=30)  # tasks that ended earlier are not added
+OLDEST: Final = timedelta(days=90)  # tasks that ended earlier are removed
 _A_DAY: Final = timedelta(days=1)
 _PAGE: Final = 1_000
 _TRIES: Final = 3
 _CHANGED: Final = "changed in the calendar, which changes nothing"
-_MAX_SEQUENCE: Final = 2_000_000_000  # clients keep it in 32 bits
+_MAX_SEQUENCE: Final = 2_000_000_000  # clients store it in 32 bits
 
 
 class TodoSync:
-    """Keeps one list of a calendar server like the tasks are."""
+    """Keeps one list of a calendar server in sync with the tasks."""
 
     def __init__(
         self, place: CalendarLocation, path: str, db: Database, clock: Clock, background: Background
@@ -67,11 +66,11 @@ class TodoSync:
                 await self.look()
                 await self.tidy()
             except (StepFailed, StoreTrouble):
-                pass  # the server or the store is away: later
+                pass  # the server or the store is away: retry later
             await self._clock.sleep(PAUSE)
 
     async def write(self) -> int:
-        """Write every task that has moved since the last time; say how many that were."""
+        """Write every task that changed since the last time; return how many."""
         written = 0
         while True:
             since = await self._db.read(todo_sync.mark)
@@ -84,7 +83,7 @@ class TodoSync:
             await self._db.write(todo_sync.mark_at, upto)
 
     async def look(self) -> int:
-        """Note what others did to our list, and set it right; say how many they changed."""
+        """Journal what others changed in the list, and restore it; return how many."""
         first = not self._token
         changes = await self._dav.changes(self._path, self._token)
         changed = 0
@@ -104,7 +103,7 @@ class TodoSync:
         return changed
 
     async def tidy(self) -> int:
-        """Once a day, take out what ended long ago: a phone holds no list for ever."""
+        """Once a day, remove tasks that ended long ago."""
         now = self._clock.now()
         if self._tidied is not None and self._tidied <= now < self._tidied + _A_DAY:
             return 0
@@ -116,7 +115,7 @@ class TodoSync:
         return len(old)
 
     async def _set_right(self, copy: TodoCopy) -> None:
-        """Write how the task stands over what somebody changed, so that their clients notice."""
+        """Overwrite what somebody changed with the task's state, so that their clients notice."""
         with suppress(ResourceGone):
             found = await self._dav.get(self._href(copy.task_id))
             stands = resource_facts.value(found.body, "STATUS")
@@ -125,9 +124,9 @@ class TodoSync:
             what = "ticked in the calendar, which changes nothing" if ticked else _CHANGED
             told: JsonMap = {"what": what, "status": stands[:20]}
             await self._db.write(todo_sync.note, task.id, told, self._clock.now())
-            # The note is the task's last change now: the to-do is newer than what they wrote.
+            # The note is the task's last change now, so the to-do is newer than what they wrote.
             task = await self._db.read(tasks.get, copy.task_id)
-            # Its digest is another one then, so it is written whatever it was before.
+            # An empty digest: it is written in any case.
             await self._put(
                 task, TodoCopy(copy.task_id, found.etag, ""), above=_sequence(found.body)
             )
@@ -158,7 +157,7 @@ class TodoSync:
             except (WriteConflict, ResourceGone):
                 etag = await self._as_it_is(task.id)
                 if etag is None and copy is not None:
-                    break  # somebody took it out
+                    break  # somebody deleted it
             else:
                 await self._db.write(todo_sync.put, TodoCopy(task.id, etag, digest))
                 return True
@@ -166,7 +165,7 @@ class TodoSync:
         return False
 
     async def _as_it_is(self, task_id: TaskId) -> str | None:
-        """The etag it has now; None if it is not there."""
+        """Return its current etag; None if it does not exist."""
         try:
             return (await self._dav.get(self._href(task_id))).etag
         except ResourceGone:
@@ -185,7 +184,7 @@ class TodoSync:
 
 
 def _sequence(body: str) -> int:
-    """The SEQUENCE of a to-do as somebody wrote it; one that is no sensible number counts as 0."""
+    """Return the SEQUENCE of a to-do; 0 if it is no sensible number."""
     said = resource_facts.value(body, "SEQUENCE")
     return min(int(said), _MAX_SEQUENCE) if said.isdecimal() and said.isascii() else 0
 
@@ -197,7 +196,7 @@ def _task_of(path: str) -> TaskId | None:
 
 
 def _moved(tx: Tx, since: int) -> tuple[int, list[TaskId]] | None:
-    """The tasks that the journal speaks of after a place, and up to which place that is."""
+    """Return the tasks the journal mentions after a place, and the new place."""
     found = events.after(tx, since, _PAGE)
     if not found:
         return None

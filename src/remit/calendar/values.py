@@ -1,4 +1,4 @@
-"""The values of a calendar's lines: dates and times, spans, periods and texts."""
+"""Parses iCalendar values: dates and times, durations, periods and texts."""
 
 import re
 from datetime import UTC, datetime, timedelta, tzinfo
@@ -22,7 +22,7 @@ _LAST_SECOND: Final = 59
 
 
 class CalendarTime(Struct, frozen=True):
-    """A date, or a time on a wall; without a zone it floats."""
+    """A date, or a wall time; without a zone it floats."""
 
     wall: datetime  # naive; midnight for a date
     zone: tzinfo | None = None
@@ -33,21 +33,21 @@ class CalendarTime(Struct, frozen=True):
 
 
 class CalendarDuration(Struct, frozen=True):
-    """A length: whole days on the wall, and the rest by the second."""
+    """A length: whole wall days, and the rest in seconds."""
 
     days: int = 0
     rest: timedelta = timedelta(0)
 
 
 def stamps(lines: list[CalendarProperty], zones: Zones) -> list[CalendarTime]:
-    """Every date or time in a list of properties, such as all EXDATEs of an event."""
+    """Parse every date or time in a list of properties, such as all EXDATEs of an event."""
     return [
         stamp(one, line.params, zones) for line in lines for one in line.value.split(",") if one
     ]
 
 
 def stamp(text: str, params: dict[str, str], zones: Zones) -> CalendarTime:
-    """One date or time; a time with a TZID has that zone, one with a Z is in UTC."""
+    """Parse one date or time; a TZID gives its zone, a Z means UTC."""
     found = _STAMP.fullmatch(text.strip())
     if found is None:
         raise UnfitCalendar(f"{text!r:.40} is no date or time; one looks like 20261104T090000")
@@ -55,7 +55,7 @@ def stamp(text: str, params: dict[str, str], zones: Zones) -> CalendarTime:
     try:
         if hour is None:
             return CalendarTime(datetime(int(year), int(month), int(day)), day=True)  # noqa: DTZ001 - a wall
-        # A leap second has no place on a wall; it is taken as the second before.
+        # A leap second has no wall time; it counts as the second before.
         last = min(int(second), _LAST_SECOND)
         wall = datetime(int(year), int(month), int(day), int(hour), int(minute), last)  # noqa: DTZ001 - a wall
     except ValueError:
@@ -66,7 +66,7 @@ def stamp(text: str, params: dict[str, str], zones: Zones) -> CalendarTime:
 
 
 def span(text: str) -> CalendarDuration:
-    """A DURATION; one that goes back in time is refused."""
+    """Parse a DURATION; a negative one is refused."""
     found = _SPAN.fullmatch(text.strip())
     if found is None or text.strip()[-1:] in "PT":
         raise UnfitCalendar(f"{text!r:.40} is no duration; one looks like PT30M or P1D")
@@ -78,14 +78,14 @@ def span(text: str) -> CalendarDuration:
 
 
 class ExtraDate(Struct, frozen=True):
-    """An RDATE: one more start, and its own end if it was written as a period."""
+    """An RDATE: one more start, with its own end if it is a period."""
 
     start: CalendarTime
     end: CalendarTime | CalendarDuration | None = None
 
 
 def extras(lines: list[CalendarProperty], zones: Zones) -> list[ExtraDate]:
-    """Every RDATE, be it a date, a time or a period."""
+    """Parse every RDATE: a date, a time or a period."""
     found: list[ExtraDate] = []
     for line in lines:
         for one in line.value.split(","):
@@ -101,7 +101,7 @@ def extras(lines: list[CalendarProperty], zones: Zones) -> list[ExtraDate]:
 
 
 def text(raw: str) -> str:
-    """A text without its escapes."""
+    """Return a text without its escapes."""
     if "\\" not in raw:
         return raw
     return _ESCAPED.sub(lambda found: "\n" if found[1] in "nN" else found[1], raw)

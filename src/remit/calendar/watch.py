@@ -1,9 +1,9 @@
-"""The calendars, watched: what changed is read anew, what falls due becomes a task, once.
+"""Watches calendars: rereads what changed and creates one task for each due start.
 
-Each account is asked every so often what has changed since the last look. A start has its task a
-day before, so that it can be seen and moved; the task follows its event until it begins. What was
-missed is not run in a burst: by default the latest start of each event is run, and those before it
-are written down as skipped. What is to happen instead, the settings say.
+Each account is polled for changes. A start gets its task a day ahead, so that the owner can see and
+move it; the task follows its event until it begins. After a downtime only the latest missed start
+of each event runs by default, and the earlier ones are recorded as skipped. The settings can choose
+otherwise.
 """
 
 import asyncio
@@ -43,12 +43,12 @@ LEAD: Final = timedelta(days=1)  # so long before its time a start has its task
 KEPT: Final = timedelta(days=91)  # a start that was dropped; no look goes back as far as that
 _REDISCOVER: Final = timedelta(minutes=15)
 _ROLL: Final = timedelta(hours=1)
-_PAGE: Final = 200  # resources that are read and written down together
+_PAGE: Final = 200  # resources read and written together
 _PLAIN: Final = ScheduleSettings()
 
 
 class CalendarAccount(Struct, frozen=True):
-    """A server, which of its calendars start work, and whether they hold the owner's own words."""
+    """A server, which of its calendars start work, and whether they hold the owner's words."""
 
     place: CalendarLocation
     marked: Marked
@@ -61,7 +61,7 @@ class CalendarAccount(Struct, frozen=True):
 
 
 class AccountState:
-    """One account, and what is remembered of it between two looks."""
+    """One account, and what is remembered between two looks."""
 
     def __init__(self, account: CalendarAccount) -> None:
         self.account = account
@@ -69,7 +69,7 @@ class AccountState:
         self.found: tuple[client.RemoteCalendar, ...] = ()
         self.looked: datetime | None = None
         self.discovered: datetime | None = None
-        self.why: str | None = None  # it could not be asked
+        self.why: str | None = None  # why it could not be asked
 
 
 class CalendarWatch:
@@ -89,7 +89,7 @@ class CalendarWatch:
         self._accounts = plugs.configured | {line.account.name for line in self._lines}
         self._rolled: datetime | None = None
         self._started = False
-        self._turn = asyncio.Lock()  # one look at a time, whoever asks for it
+        self._turn = asyncio.Lock()  # one look at a time
 
     def start(self) -> None:
         if self._lines:
@@ -97,14 +97,14 @@ class CalendarWatch:
             self._plugs.background.start(LOOP, self._watch_on)
 
     async def close(self) -> None:
-        """Look no more, and hang up."""
+        """Stop looking, and close the connections."""
         if self._started:
             await self._plugs.background.stop(LOOP)
         for line in self._lines:
             await line.dav.close()
 
     async def look(self) -> dict[str, str | None]:
-        """Ask every account now; say what went wrong with each."""
+        """Ask every account now; return the error of each."""
         async with self._turn:
             for line in self._lines:
                 await self._look(line)
@@ -113,7 +113,7 @@ class CalendarWatch:
             return {line.account.name: line.why for line in self._lines}
 
     async def give(self) -> datetime | None:
-        """Give every start its task that must have one by now; say when the next one must."""
+        """Give every due start its task; return when the next one is due."""
         async with self._turn:
             await self._roll()
             return await self._give()
@@ -124,7 +124,7 @@ class CalendarWatch:
         while True:
             async with self._turn:
                 due = [line for line in self._lines if self._is_to_look(line)]
-                # What fails in one part keeps no other from its turn.
+                # A failure in one part does not stop the others.
                 looked = [await _tried(self._look(line)) for line in due]
                 rolled, soon = await _tried(self._roll()), await _tried(self._give())
             for found in (*looked, rolled, soon):
@@ -141,7 +141,7 @@ class CalendarWatch:
         return max(1.0, min(until, shortest, LONGEST_NAP_SECONDS))
 
     def _is_due(self, last: datetime | None, every: timedelta) -> bool:
-        """Whether it is time again; a clock that was set back counts as time."""
+        """Whether it is time again; a clock that went back counts as yes."""
         now = self._clock.now()
         return last is None or not last <= now < last + every
 
@@ -190,7 +190,7 @@ class CalendarWatch:
                 await self._leave(each)
 
     async def _leave(self, calendar: StoredCalendar) -> None:
-        """Nothing starts from it any more; a token would hide what comes back."""
+        """Drop all starts of a calendar and its token, which would hide what comes back."""
         if not calendar.resources and not calendar.token:
             return
         held = await self._db.read(calendars.etags, calendar.account, calendar.path)
@@ -200,7 +200,7 @@ class CalendarWatch:
         await self._db.write(calendars.forget_calendar, calendar.account, calendar.path, why)
 
     async def _read(self, line: AccountState, calendar: StoredCalendar) -> None:
-        """Take in what changed. The token is kept last: what is cut off here is asked for again."""
+        """Read what changed. The token is stored last, so an interrupted read is repeated."""
         asked_at = self._clock.now()
         fresh = asked_at if calendar.looked is None else calendar.looked - GRACE
         changes = await line.dav.changes(calendar.path, calendar.token)
@@ -218,7 +218,7 @@ class CalendarWatch:
     async def _take(
         self, line: AccountState, calendar: StoredCalendar, paths: list[str], fresh: datetime
     ) -> set[str]:
-        """Read some resources anew; return those that are gone meanwhile."""
+        """Read some resources again; return those that are gone."""
         fetched = {each.path: each for each in await line.dav.fetch(calendar.path, paths)}
         before = await self._db.read(calendars.uids, calendar.account, calendar.path)
         gone: set[str] = set()
@@ -230,7 +230,7 @@ class CalendarWatch:
                 continue
             resource = _resource(calendar, found, self._clock.now())
             if before.get(path, resource.uid) != resource.uid:
-                await self._forget(calendar, path)  # another event took its address
+                await self._forget(calendar, path)  # another event uses its path now
             reads.append(await self._reread(resource, calendar, fresh))
         speaks = self._plugs.speaks()
         await self._db.write(occurrences.follow_all, reads, self._clock.now(), speaks)
@@ -253,7 +253,7 @@ class CalendarWatch:
             await self._again(heir)
 
     async def _again(self, resource: StoredResource) -> None:
-        """Read once more what we hold: it counts now, or its starts are not known far enough."""
+        """Expand a stored resource again: it counts now, or its starts end too early."""
         known = await self._db.read(calendars.list_calendars)
         home = {(each.account, each.path): each for each in known}
         calendar = home[resource.account, resource.calendar]
@@ -265,7 +265,7 @@ class CalendarWatch:
     # Time goes on -------------------------------------------------------------------------------
 
     async def _roll(self) -> None:
-        """Know the starts of everything up to the horizon, looked after now and then."""
+        """Expand everything up to the horizon, from time to time."""
         if not self._is_due(self._rolled, _ROLL):
             return
         self._rolled = self._clock.now()
@@ -277,7 +277,7 @@ class CalendarWatch:
             await self._again(resource)
 
     async def _dismiss(self) -> None:
-        """Nothing starts from an account that the settings name no more."""
+        """Drop the starts of accounts that are no longer in the settings."""
         for each in await self._db.read(calendars.list_calendars):
             if each.account not in self._accounts:
                 await self._leave(each)
@@ -296,10 +296,10 @@ class CalendarWatch:
     async def _give_event(
         self, starts: list[StoredOccurrence], now: datetime, restored_at: datetime | None
     ) -> None:
-        """Of those that are due the wanted, and the next one if none that is later has a task."""
+        """Give tasks to the wanted due starts, and to the next one if no later one has a task."""
         rules = self._plugs.rules
         due = [each for each in starts if each.start <= now]
-        # A start that was written late is seen late, though somebody was there.
+        # A start that was written late is also seen late, although Remit was running.
         times = [each.start for each in due]
         wanted = repeat.chosen(times, now - GRACE, rules.missed, rules, restored_at)
         passed = len(due) - len(wanted)
@@ -331,18 +331,18 @@ class CalendarWatch:
 
 
 class CalendarWatchPorts(Struct, frozen=True):
-    """What a watch is joined to: how events are read, where cues go, what missed ones become."""
+    """What a watch needs: how events are read, where cues go, what happens to missed ones."""
 
     reader: CalendarReader
     admit: Admit
     background: Background
-    configured: frozenset[str] = frozenset()  # accounts that are there, though not watched now
+    configured: frozenset[str] = frozenset()  # accounts that exist, though not watched now
     rules: ScheduleSettings = _PLAIN
-    speaks: Callable[[], Speaks] = lambda: says_nothing  # asked anew: whom one knows changes
+    speaks: Callable[[], Speaks] = lambda: says_nothing  # called each time, because contacts change
 
 
 async def _tried(work: Awaitable[T]) -> T | Exception | None:
-    """What came of it, or what it failed with; trouble with the store passes."""
+    """Return the result, or the error; store errors are ignored."""
     try:
         return await work
     except StoreTrouble:
@@ -352,7 +352,7 @@ async def _tried(work: Awaitable[T]) -> T | Exception | None:
 
 
 async def _alone(dav: CalDavClient, path: str) -> client.CalendarResource | None:
-    """What did not come with the others: None if it is gone, empty if it is too large to read."""
+    """Fetch a single resource: None if it is gone, empty if it is too large."""
     try:
         return await dav.get(path)
     except ResourceGone:

@@ -1,4 +1,4 @@
-"""What CalDAV servers say in XML, read as hostile: no entities, no more of it than we can hold."""
+"""Parses the XML of CalDAV servers as hostile input: no entities, limited size."""
 
 from typing import Final, TypeAlias
 from urllib.parse import quote, unquote_to_bytes, urlsplit
@@ -22,19 +22,19 @@ _NAMES: Final = 'xmlns="DAV:" xmlns:C="urn:ietf:params:xml:ns:caldav"'
 
 
 class MultistatusItem(Struct, frozen=True):
-    """What a multistatus says of one address."""
+    """What a multistatus says about one path."""
 
     path: str
-    status: int | None  # None if it speaks of properties alone
+    status: int | None  # None if it has only properties
     etag: str
-    body: str | None  # the calendar itself, if it was asked for
+    body: str | None  # the calendar itself, if requested
     name: str
-    calendar: bool  # whether the address is a calendar
-    kinds: frozenset[str]  # VEVENT, VTODO: what a calendar takes; empty if it does not say
+    calendar: bool  # whether the path is a calendar
+    kinds: frozenset[str]  # VEVENT, VTODO: what a calendar accepts; empty if unknown
 
 
 def parse(body: bytes, who: str) -> Answer:
-    """Read an answer, or refuse it with a sentence."""
+    """Parse an answer, or raise a sentence."""
     if body.count(b"<") > _MOST_MARKS:
         raise Permanent(f"{who} sent an answer of more parts than any calendar has.")
     try:
@@ -50,19 +50,19 @@ def parse(body: bytes, who: str) -> Answer:
 
 
 def responses(root: Answer, who: str) -> list[MultistatusItem]:
-    """All that a multistatus lists, in its order."""
+    """Return all items of a multistatus, in order."""
     if root.tag != f"{DAV}multistatus":
         raise Permanent(f"{who} answered {root.tag[:60]!r}; a multistatus was expected.")
     return [said for each in root.iterfind(f"{DAV}response") if (said := _said(each)) is not None]
 
 
 def token(root: Answer) -> str:
-    """The sync token of an answer; empty if it has none."""
+    """Return the sync token of an answer; empty if it has none."""
     return _text(root.find(f"{DAV}sync-token"))
 
 
 def href_in(root: Answer, tag: str) -> str | None:
-    """The address inside a property."""
+    """Return the address inside a property."""
     for each in root.iter(tag):
         found = _text(each.find(f"{DAV}href"))
         if found:
@@ -71,9 +71,9 @@ def href_in(root: Answer, tag: str) -> str | None:
 
 
 def path_of(address: str) -> str:
-    """An address as we name it: its path, in one spelling whatever the server escapes.
+    """Return an address as we store it: its path, in one spelling.
 
-    An escaped slash stays escaped, for it is part of a name and parts no folders.
+    An escaped slash stays escaped, because it is part of a name.
     """
     parts = urlsplit(address).path.split("/")
     return "/".join(quote(unquote_to_bytes(part), safe=_PATH_SAFE) for part in parts)
@@ -84,7 +84,7 @@ def propfind(*properties: str) -> bytes:
 
 
 def sync(token: str) -> bytes:
-    """Ask what has changed since a token; an empty one asks for everything."""
+    """Return the request for what changed since a token; an empty one asks for everything."""
     return _document(
         f"<sync-collection {_NAMES}><sync-token>{escape(token)}</sync-token>"
         "<sync-level>1</sync-level><prop><getetag/></prop></sync-collection>"
@@ -127,7 +127,7 @@ def _said(response: Answer) -> MultistatusItem | None:
 
 
 def _status(line: str) -> int | None:
-    """The number in `HTTP/1.1 404 Not Found`."""
+    """Return the number in `HTTP/1.1 404 Not Found`."""
     parts = line.split()
     return int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else None
 

@@ -1,11 +1,10 @@
-"""Zones: what a TZID means, and the instant a time on the wall is.
+"""Time zones: what a TZID means, and which instant a wall time is.
 
-A name of the IANA database is that zone, whatever the file says about it; names that Windows and
-some programs give it are mapped to one. Anything else must be described in the file. A zone nobody
-knows is refused: to take it for another one starts work at a wrong hour.
-
-A wall time that does not exist is read with the offset before the clocks jumped, as RFC 5545 3.3.5
-says: 02:30 is 03:30 that day. One that comes twice is its first.
+An IANA name is that zone, whatever the file says about it; names used by Windows and some programs
+are mapped to IANA names. Any other zone must be defined in the file, or the event is refused,
+because a guess would start work at a wrong hour. A wall time that does not exist uses the offset
+before the change (RFC 5545, 3.3.5): 02:30 becomes 03:30. Of a repeated wall time the first one
+counts.
 """
 
 from bisect import bisect_right
@@ -31,7 +30,7 @@ Turn = Literal["", "gap", "fold"]
 
 
 def instant(wall: datetime, zone: tzinfo) -> tuple[datetime, Turn]:
-    """The instant a naive wall time is in a zone, and whether the clocks turn there."""
+    """Return the instant of a naive wall time, and whether the clocks change there."""
     first = wall.replace(tzinfo=zone, fold=0)
     at = first.astimezone(UTC)
     if zone is UTC or first.utcoffset() == first.replace(fold=1).utcoffset():
@@ -40,12 +39,12 @@ def instant(wall: datetime, zone: tzinfo) -> tuple[datetime, Turn]:
 
 
 def wall_of(at: datetime, zone: tzinfo) -> datetime:
-    """The naive wall time of an instant."""
+    """Return the naive wall time of an instant."""
     return at.astimezone(zone).replace(tzinfo=None, fold=0)
 
 
 class Zones:
-    """The zones that the lines of one calendar name."""
+    """The zones that one calendar names."""
 
     def __init__(
         self, described: Sequence[CalendarComponent], window: TimeWindow, budget: ExpansionBudget
@@ -56,7 +55,7 @@ class Zones:
         self._known: dict[str, tzinfo | UnfitCalendar] = {}
 
     def find(self, name: str) -> tzinfo:
-        """The zone of this name; raise Unfit where nobody knows it."""
+        """Return the zone of this name; raise UnfitCalendar if it is unknown."""
         if name not in self._known:
             self._known[name] = self._look_up(name)
         found = self._known[name]
@@ -78,7 +77,7 @@ class Zones:
 
 
 def _registered(name: str) -> ZoneInfo | None:
-    """The zone of a name in somebody's registry, which ends in one of the IANA database."""
+    """Return the zone of a name with a registry prefix that ends in an IANA name."""
     pieces = name.split("/") if name[:1] == "/" else []
     ends = ("/".join(pieces[-many:]) for many in (3, 2, 1))
     return next((zone for end in ends if (zone := _iana(end))), None)
@@ -105,7 +104,7 @@ def _windows() -> Mapping[str, str]:
 
 
 class _Onset(Struct, frozen=True):
-    """From an instant on, in naive UTC, clocks show another offset."""
+    """An instant, in naive UTC, from which on the offset changes."""
 
     at: datetime
     before: timedelta
@@ -113,13 +112,13 @@ class _Onset(Struct, frozen=True):
 
 
 class CustomZone(tzinfo):
-    """A zone made of onsets; before the first one its old offset holds."""
+    """A zone made of onsets; before the first one its old offset applies."""
 
     def __init__(self, name: str, onsets: Sequence[_Onset]) -> None:
         self._name = name
         self._offsets = [onsets[0].before, *(onset.after for onset in onsets)]
         self._utc = [onset.at for onset in onsets]
-        # Where a wall time could be read with either offset, fold says which.
+        # Where a wall time could have either offset, fold decides.
         ways = [(onset.at + onset.before, onset.at + onset.after) for onset in onsets]
         self._first = [max(way) for way in ways]
         self._second = [min(way) for way in ways]
@@ -140,10 +139,10 @@ class CustomZone(tzinfo):
         return wall.replace(tzinfo=self, fold=int(again))
 
     def dst(self, moment: datetime | None, /) -> None:
-        """Nobody asks which of the offsets is the summer's."""
+        """Return None: whether an offset is summer time is not needed."""
 
     def tzname(self, moment: datetime | None, /) -> str:
-        """As the file calls it."""
+        """Return the file's name for it."""
         del moment
         return self._name
 
@@ -159,7 +158,7 @@ def _described(zone: CalendarComponent, window: TimeWindow, budget: ExpansionBud
 
 
 def _onsets(part: CalendarComponent, window: TimeWindow, budget: ExpansionBudget) -> set[datetime]:
-    """When a part of a zone begins, on the wall that it ends."""
+    """Return when a part of a zone begins, in the wall time that it ends."""
     first = _wall(part.says("DTSTART"))
     found = {first} | {
         _wall(one) for line in part.every("RDATE") for one in line.value.split(",") if one

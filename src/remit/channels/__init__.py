@@ -1,1 +1,1 @@
-"""The ways in and out, one package for each integration: sending, receiving, errors, health."""
+"""Channels, one package for each integration: sending, receiving, errors, health."""

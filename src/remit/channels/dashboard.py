@@ -1,4 +1,4 @@
-"""The dashboard: a message is delivered by being written down."""
+"""The dashboard channel: storing a message delivers it."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What came in by a channel is forgotten after a while: looked at once a day."""
+"""Deletes old inbound messages once a day."""
 
 from datetime import timedelta
 from typing import Final
@@ -8,13 +8,13 @@ from remit.store import inbound
 from remit.store.database import Database
 from remit.system.background import Background
 
-LEAST: Final = 8  # days: a provider says the same for a week, and it must be known again
+LEAST: Final = 8  # days: a provider repeats itself for a week, and must be recognised
 LOOP: Final = "inbound cleanup"
-PAUSE: Final = 86_400.0  # seconds between two looks
+PAUSE: Final = 86_400.0  # seconds between two runs
 
 
 class InboundCleanup:
-    """Keeps so many days of it; 0 is for ever."""
+    """Keeps this many days; 0: for ever."""
 
     def __init__(self, days: int, db: Database, clock: Clock, background: Background) -> None:
         self._kept = timedelta(days=max(days, LEAST)) if days else None
@@ -30,7 +30,7 @@ class InboundCleanup:
         await self._background.stop(LOOP)
 
     async def look(self) -> int:
-        """Forget what is too old; say how much that was."""
+        """Delete what is too old; return how many."""
         if self._kept is None:
             return 0
         return await self._db.write(inbound.forget, self._clock.now() - self._kept)

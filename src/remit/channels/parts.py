@@ -1,9 +1,9 @@
-"""A long text in parts that each fit into a message.
+"""Splits a long text into parts that each fit into one message.
 
-Cut where a reader would pause: between paragraphs, lines, sentences, words, in this order. Never
-inside what is seen as one character, an address, or a pair of marks, unless that alone is longer
-than a message; then marks are closed before the cut and opened again after it, so that each part
-reads by itself. No word is lost: the parts hold the whole, but for blanks at the cuts.
+It cuts between paragraphs, lines, sentences or words, in this order. It never cuts inside a visible
+character, an address or a pair of marks, unless that alone is longer than a message; then the marks
+are closed before the cut and reopened after it. No word is lost: the parts hold the whole text
+except blanks at the cuts.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
-LEAST: Final = 24  # characters; marks and a letter of any kind must have room
+LEAST: Final = 24  # characters; room for marks and any character
 
 _SPAN: Final = re.compile(
     r"""(?P<code>```.+?```)
@@ -34,13 +34,13 @@ _BORDERS: Final = (
 )
 _LINE, _SENTENCE, _WORD = 1, 2, 3
 _MOST_MARKS: Final = 3
-_INDENT: Final = 12  # blanks before the text of a line that are kept for its sake
-_SPACING: Final = frozenset("\u0e33\u0eb3")  # letters by category, tied to the one before
+_INDENT: Final = 12  # indentation that is kept
+_SPACING: Final = frozenset("\u0e33\u0eb3")  # characters tied to the one before
 _VIRAMA: Final = 9
 
 
 class _Span(Struct, frozen=True):
-    """What is not cut if it can be helped; its text, without blanks, is `within` to `last`."""
+    """What should not be cut; its text without blanks is `within` to `last`."""
 
     start: int
     end: int
@@ -51,7 +51,7 @@ class _Span(Struct, frozen=True):
 
 
 class _Cut(Struct, frozen=True):
-    """Where a part ends, what closes it, and what opens the next one or where that begins."""
+    """Where a part ends, what closes it, and how the next one opens."""
 
     at: int
     closing: str = ""
@@ -60,7 +60,7 @@ class _Cut(Struct, frozen=True):
 
 
 def split(text: str, limit: int) -> tuple[str, ...]:
-    """The text in parts of at most so many characters; none of them is blank."""
+    """Split the text into parts of at most this many characters; none is blank."""
     if limit < LEAST:
         raise ValueError(f"A part must have room for {LEAST} characters, not {limit}.")
     if len(text) <= limit:
@@ -87,7 +87,7 @@ class _Knife:
         ]
 
     def cut(self, at: int, room: int) -> _Cut:
-        """The best place to cut in the next so many characters."""
+        """Return the best place to cut within the next characters."""
         most = at + room
         half = at + room // 2
         for tier in range(len(_BORDERS)):
@@ -105,18 +105,18 @@ class _Knife:
         return self._inside(span, at, most)
 
     def after(self, cut: _Cut) -> int:
-        """Where the next part begins."""
+        """Return where the next part begins."""
         return self._skip(cut.at) if cut.resume is None else cut.resume
 
     def _skip(self, place: int) -> int:
         blanks = _BLANKS.match(self._text, place)
         if blanks is None:
             return place
-        # A mark may stand on the last blank: the two are seen as one.
+        # A combining mark may follow the last blank; the two belong together.
         return blanks.end() - joined(self._text, blanks.end())
 
     def _border(self, tier: int, least: int, most: int) -> int | None:
-        """The last place of its kind that parts nothing that belongs together."""
+        """Return the last border of its kind that splits nothing."""
         places = self._borders[tier]
         n = bisect_right(places, most) - 1
         while n >= 0 and places[n] >= least:
@@ -130,11 +130,11 @@ class _Knife:
         return None
 
     def _inside(self, span: _Span, at: int, most: int) -> _Cut:
-        """A place inside something longer than a message: a line or a word of it."""
+        """Return a cut inside something longer than a message."""
         most -= len(span.closing)
-        if span.within - at > len(span.opening):  # blanks lead it in: they go, its text stays whole
+        if span.within - at > len(span.opening):  # leading blanks are dropped, its text stays whole
             return _Cut(at, opening=span.opening, resume=span.within)
-        if span.last < most:  # what does not fit are the blanks at its end
+        if span.last < most:  # only trailing blanks do not fit
             return _Cut(span.last + 1, span.closing, resume=self._skip(span.end))
         least = max(at, span.within) + 1
         half = (least + most) // 2
@@ -148,7 +148,7 @@ class _Knife:
         return _Cut(self._letter(least - 1, most), span.closing, span.opening)
 
     def _letter(self, at: int, most: int) -> int:
-        """The last place up to here that is between two letters as they are seen."""
+        """Return the last place up to here between two visible characters."""
         place = most
         while place > at + 1 and joined(self._text, place):
             place -= 1
@@ -177,7 +177,7 @@ def _span(text: str, found: re.Match[str]) -> _Span:
 
 
 def _first(text: str, start: int, end: int) -> int:
-    """Where the first line begins that is not blank, or its text if that stands far in."""
+    """Return where the first non-blank line begins, or its text if deeply indented."""
     first = start
     while first < end and text[first].isspace():
         first += 1
@@ -186,7 +186,7 @@ def _first(text: str, start: int, end: int) -> int:
 
 
 def _marks(text: str, start: int, end: int) -> int:
-    """How many marks, one in the other, enclose the whole."""
+    """Return how many nested marks enclose the whole."""
     marks = 0
     while marks < _MOST_MARKS and text[start + marks] in "*_~`":
         if text[start + marks] != text[end - 1 - marks]:
@@ -196,9 +196,9 @@ def _marks(text: str, start: int, end: int) -> int:
 
 
 def joined(text: str, place: int) -> bool:
-    """Whether the characters on both sides of a place may be seen as one.
+    """Whether the characters on both sides may form one visible character.
 
-    It errs to yes: to cut somewhere else costs nothing.
+    When in doubt, yes: cutting elsewhere costs nothing.
     """
     if not 0 < place < len(text):
         return False
@@ -208,7 +208,7 @@ def joined(text: str, place: int) -> bool:
         kind[0] == "M"
         or kind == "Cf"
         or after in _SPACING
-        or "\U0001f3fb" <= after <= "\U0001f3ff"  # the colour of a skin
+        or "\U0001f3fb" <= after <= "\U0001f3ff"  # skin tones
         or (before == "\r" and after == "\n")
         or (unicodedata.category(before) == "Cf" and before != "\u200b")
         or (unicodedata.combining(before) == _VIRAMA)
@@ -229,7 +229,7 @@ def _is_hangul(char: str) -> bool:
 
 
 def _is_half_a_flag(text: str, place: int) -> bool:
-    """A flag is two letters of a kind; in a row of them every second border is inside one."""
+    """Whether a place is inside a flag: two regional letters each."""
     if not "\U0001f1e6" <= text[place] <= "\U0001f1ff":
         return False
     first = place

@@ -1,7 +1,8 @@
-"""People who write: who they are by the owner's book, and what may come of it.
+"""Who wrote an inbound message, by the owner's contacts, and what it may start.
 
-The owner speaks. A contact may start work, if the owner's settings say so for that door, and then
-with the owner's words: what he wrote himself is material. Of strangers nothing starts.
+The owner's messages are read as requests. A contact may start work if the settings allow it for
+that channel; the request is then the owner's text from the settings, and the contact's words are
+material. Strangers start nothing.
 """
 
 import hashlib
@@ -29,14 +30,14 @@ _KEPT: Final = "contacts start nothing by this door"
 
 
 class Person(Struct, frozen=True):
-    """Somebody of the book."""
+    """A person in the contact book."""
 
     name: str
     owner: bool = False
 
 
 def mailed(name: str, door: InboundRule, head: MailHead, who: Person | None) -> Arrival | None:
-    """What a mail's head is worth; None if nothing of it is kept. `who` has its address."""
+    """Return the arrival of a mail by its header; None if it is not stored. `who` is its sender."""
     sender = head.sender
     verified = sender is not None and sender.verified
     known = who if verified and not head.robot else None
@@ -54,14 +55,14 @@ def mailed(name: str, door: InboundRule, head: MailHead, who: Person | None) -> 
         "threads": list[Json](head.threads),
         "subject": head.subject,
     }
-    # The sender is part of the name: nobody can take the place of another's mail beforehand.
+    # The sender is part of the ref: nobody can occupy another's mail in advance.
     whose = _digest(address) if verified else f"?{_digest(address)}"
     ref = f"{name} mail {whose} {head.message_id}"
     return Arrival(ref=ref, door=name, body=body, sender=address, fate=fate, why=why)
 
 
 def with_mail_text(arrival: Arrival, letter: IncomingMail) -> Arrival:
-    """The same with its words, and what hangs on it, by name alone."""
+    """Return the arrival with its text, and the names of attachments."""
     more: JsonMap = {"text": letter.text, "attachments": list[Json](letter.attachments)}
     if arrival.body.get("who") == OWNER:
         split = letter.words
@@ -78,13 +79,13 @@ def with_mail_text(arrival: Arrival, letter: IncomingMail) -> Arrival:
 
 
 def wrote(channel: str, ref: str, sender: str, body: JsonMap, who: Person) -> Arrival:
-    """What a contact wrote by a channel that signs what it brings; it is kept there already."""
+    """Return the arrival of a contact's message on a channel that authenticates senders."""
     more: JsonMap = {"kind": "message", "who": CONTACT, "person": who.name, "sender": sender}
     return Arrival(ref=ref, door=channel, body=body | more, sender=sender)
 
 
 def words_of(body: JsonMap) -> str:
-    """What a message says; of what is no text, what it is: nobody opened it."""
+    """Return what a message says; for media, what it is."""
     text, media = body.get("text"), body.get("media")
     said = text.strip() if isinstance(text, str) else ""
     label = media.get("label") if isinstance(media, dict) else None
@@ -92,7 +93,7 @@ def words_of(body: JsonMap) -> str:
 
 
 def cue(kept: StoredCue, door: InboundRule, source: Source, about: str | None = None) -> Cue:
-    """Work on what somebody wrote: to be done as the owner says, on his dashboard."""
+    """Make the cue of a message: done as the owner's settings say, shown on the dashboard."""
     body = kept.body
     person, sender = str(body.get("person") or ""), str(body.get("sender") or kept.sender)
     context: JsonMap = {
@@ -119,9 +120,9 @@ def cue(kept: StoredCue, door: InboundRule, source: Source, about: str | None = 
 
 
 class OwnerMail(Struct, frozen=True):
-    """What the owner wrote by mail: the words that are the owner's, and what came along.
+    """The owner's mail: the owner's words, and the rest.
 
-    If it is not `certain` which words are the owner's, none of them is obeyed.
+    If it is not `certain` which words are the owner's, none is executed.
     """
 
     text: str
@@ -131,9 +132,9 @@ class OwnerMail(Struct, frozen=True):
 
 
 def read_owner_mail(kept: StoredCue, asks: Asks) -> OwnerMail:
-    """The owner's words in a mail. What is quoted or forwarded in it is another's.
+    """Return the owner's words in a mail. Quoted or forwarded text is another's.
 
-    `asks` says whether a line begins as a request does: then it is no part of a signature.
+    `asks` says whether a line begins like a request: then it is no signature.
     """
     body = kept.body
     subject, split = str(body.get("subject") or ""), _split(body)
@@ -161,7 +162,7 @@ def read_owner_mail(kept: StoredCue, asks: Asks) -> OwnerMail:
 
 
 def _split(body: JsonMap) -> SplitMail:
-    """Whose words stand in a mail, as it was kept; one of an older version is split now."""
+    """Return the stored split of a mail; one from an older version is split now."""
     own = body.get("own")
     if isinstance(own, list):
         pieces = tuple(map(str, own))

@@ -1,7 +1,7 @@
-"""The channels of a house as others know them, and what names of secrets stand for.
+"""The registry of channels by name, and the lookup of their secrets.
 
-Made in `setup`, which loads what each kind needs; who only asks which channels there are
-does not.
+`setup` builds it and loads what each kind needs; code that only asks which channels exist does not
+load that.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -18,18 +18,18 @@ from remit.store.secrets import Secrets
 
 _LONG: Final = 16  # characters; a shorter word of a secret may be any word
 
-Token: TypeAlias = Callable[[], str]  # asked at each use, so a renewed one needs no restart
+Token: TypeAlias = Callable[[], str]  # called at each use, so a renewed one needs no restart
 
 
 @runtime_checkable
 class ClosableChannel(Protocol):
-    """A channel that holds something open."""
+    """A channel with open resources."""
 
     async def close(self) -> None: ...
 
 
 class ChannelAlias(Struct, frozen=True):
-    """How the owner may call a channel: by its name, its kind, or a word of his own."""
+    """What the owner may call a channel: its name, its kind, or an alias."""
 
     name: str
     kind: str
@@ -38,16 +38,16 @@ class ChannelAlias(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class InboundHook:
-    """What a call from a provider must show to be believed. Each is asked for at each call."""
+    """What authenticates a provider's call; both secrets are looked up at each call."""
 
     channel: str
     app_secret: Token = field(repr=False)
     verify_token: Token = field(repr=False)
-    lines: Mapping[str, str]  # which channel a message is for, by the number it came in on
+    lines: Mapping[str, str]  # the channel of each of our numbers
 
 
 class ProviderWatch(Protocol):
-    """Looks now and then for what a provider does not tell by itself."""
+    """Polls for what a provider does not report by itself."""
 
     def start(self) -> None: ...
 
@@ -58,7 +58,7 @@ class ProviderWatch(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ChannelRegistry:
-    """Every channel of the settings, ready for use."""
+    """Every configured channel, ready for use."""
 
     channels: Mapping[str, Channel] = field(default_factory=dict)
     ways: tuple[ChannelAlias, ...] = ()
@@ -67,12 +67,12 @@ class ChannelRegistry:
     tidy: ProviderWatch | None = None
 
     def start(self) -> None:
-        """Begin to look for what comes back, and for what is too old to be kept."""
+        """Start polling and the cleanup."""
         for each in filter(None, (self.watch, self.tidy)):
             each.start()
 
     async def close(self) -> None:
-        """Give back what the channels hold open."""
+        """Close the channels."""
         for each in filter(None, (self.watch, self.tidy)):
             await each.close()
         for channel in self.channels.values():
@@ -82,7 +82,7 @@ class ChannelRegistry:
 
 @dataclass(frozen=True, slots=True)
 class ChannelSecrets:
-    """What names stand for: first what the owner keeps, then the environment."""
+    """Looks up secrets: first the owner's store, then the environment."""
 
     kept: Secrets
     environ: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -90,25 +90,25 @@ class ChannelSecrets:
     seen: set[str] = field(default_factory=set, repr=False)  # every value that was ever handed out
 
     def token(self, name: str) -> Token:
-        """What asks for a secret at each use; one that is nowhere is an empty text."""
+        """Return a function that looks up a secret at each use; empty if missing."""
         return lambda: self.get(name)
 
     def learn_all(self) -> None:
-        """Know every secret there is. Where none can be read none is known, and none opens."""
+        """Learn every secret. If none can be read, none is known, and none is usable."""
         with suppress(StoreTrouble):
             used = {name for each in self.chosen.values() for name in each.secrets}
             for name in used | set(self.kept.names()):
                 self.get(name)
 
     def get(self, name: str) -> str:
-        """What a name stands for now; an empty text if it is nowhere."""
+        """Return the current value of a secret; empty if missing."""
         found = self._find(name) if name else ""
-        # While one is replaced two stand in one value, and each is a secret.
+        # While a secret is replaced, one value holds two, and each is a secret.
         self.learn((found, *(word for word in found.split() if len(word) >= _LONG)))
         return found
 
     def learn(self, values: Iterable[str]) -> None:
-        """From now on these are secrets."""
+        """Register these as secrets from now on."""
         for value in filter(None, values):
             self.kept.hide.learn(value)
             self.seen.add(value)
@@ -121,5 +121,5 @@ class ChannelSecrets:
 
 
 def variable(name: str) -> str:
-    """The variable that a secret may stand in: whatsapp_token is WHATSAPP_TOKEN."""
+    """Return the variable of a secret: whatsapp_token is WHATSAPP_TOKEN."""
     return "".join(char if char.isalnum() else "_" for char in name).upper()

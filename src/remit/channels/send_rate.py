@@ -1,15 +1,15 @@
-"""How fast a channel may be used, said before a byte leaves and without waiting."""
+"""Limits how fast a channel may send; it answers at once, before any byte leaves."""
 
 from collections import deque
 from datetime import datetime
 from typing import Final
 
 PAIR: Final = 6.0  # seconds between two messages to one person
-OVERALL: Final = 80  # messages in a second to everybody
+OVERALL: Final = 80  # messages per second to everybody
 
 
 class SendRate:
-    """Counts what was let go; it holds no more than the last few seconds of it."""
+    """Counts sent messages of the last few seconds."""
 
     def __init__(self, pair: float = PAIR, overall: int = OVERALL) -> None:
         self._pair = pair
@@ -18,7 +18,7 @@ class SendRate:
         self._recent: deque[datetime] = deque()
 
     def take(self, person: str, now: datetime) -> float:
-        """Zero, and the turn is taken; or how many seconds are missing, and it is not."""
+        """Return 0 and count the message; or the missing seconds, and do not count it."""
         self._forget(now)
         if person in self._last:
             return self._pair - (now - self._last[person]).total_seconds()
@@ -29,7 +29,7 @@ class SendRate:
         return 0.0
 
     def _forget(self, now: datetime) -> None:
-        # A clock that was set back makes the past the future; that must not hold anybody up.
+        # After the clock went back, old entries must not block anybody.
         for person in list(self._last):
             if 0 <= (now - self._last[person]).total_seconds() < self._pair:
                 break

@@ -1,7 +1,7 @@
-"""From settings and secrets to the channels of a house, by name.
+"""Builds the channels from settings and secrets.
 
-A secret is asked for at each use, so a renewed one needs no restart. One that is missing keeps
-nothing from starting: its channel answers that it is locked, and the owner is asked.
+A secret is looked up at each use, so a renewed one needs no restart. A missing secret does not stop
+the start: its channel answers that it is locked, and the owner is asked.
 """
 
 from remit.channels.inbound_cleanup import InboundCleanup
@@ -19,9 +19,9 @@ from remit.system.background import Background
 def build_channels(
     keys: ChannelSecrets, db: Database, clock: Clock, background: Background, *, keep: int = 0
 ) -> ChannelRegistry:
-    """Make every channel; what the settings got wrong is said with the channel's name.
+    """Build every channel; errors in the settings name the channel.
 
-    `keep` is for how many days what came in is kept; 0 is for ever.
+    `keep` is for how many days inbound messages are kept; 0: for ever.
     """
     made: dict[str, Channel] = {}
     sections = {name: _kind(each) for name, each in keys.chosen.items()}
@@ -40,7 +40,7 @@ def build_channels(
 
 
 def complaints(keys: ChannelSecrets, clock: Clock) -> dict[str, str]:
-    """What is wrong with the channels of the settings, by name; nothing is opened or sent."""
+    """Return the errors of configured channels, by name; nothing is opened or sent."""
     found: dict[str, str] = {}
     for name, each in keys.chosen.items():
         try:

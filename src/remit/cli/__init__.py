@@ -1,6 +1,6 @@
-"""The terminal's door: one file a noun, each loaded only when it is called for."""
+"""The command line: one module per noun, loaded only when its command is called."""
 
 import gc
 
-# A command that is done in a moment makes no garbage: looking for it costs one part in twenty.
+# A short command makes little garbage: collecting it takes one part in twenty of the time.
 gc.set_threshold(20_000, 20, 20)

@@ -1,4 +1,4 @@
-"""`remit add`: entrust something in your own words, and get a receipt of what was understood."""
+"""`remit add`: create tasks from a message, and print a receipt of what was understood."""
 
 import os
 import sys
@@ -112,7 +112,7 @@ def _given(
 
 
 def _told(settings: Settings, found: list[TaskId]) -> JsonMap:
-    """What stands in the file of some tasks, as a receipt has it."""
+    """Return the stored receipt of some tasks."""
     with glance(settings.database) as tx:
         made = [tasks.get(tx, task_id) for task_id in found]
         asked = messages.questions(tx, made)
@@ -122,7 +122,7 @@ def _told(settings: Settings, found: list[TaskId]) -> JsonMap:
 def _rehearse(
     settings: Settings, key: str | None, order: NewTask | NewMessage, *, json: bool
 ) -> int:
-    """Say what would happen; nothing is stored, and no directory is made."""
+    """Print what would happen; nothing is stored, and no directory is made."""
     del key
     if isinstance(order, NewTask):
         if order.project is not None:
@@ -146,7 +146,7 @@ def _wait(
     timeout: float | None,
     json: bool,
 ) -> int:
-    """Stay until every task rests; the worst of them says how it ended."""
+    """Wait until every task rests; the exit code is the worst of them."""
     with remit_client.opened(settings, works=True) as way:
         told = _known(settings, key, order) or _given(settings, way, key, order)
         ended = [
@@ -208,7 +208,7 @@ def _on(said: _Code) -> NewTask:
 def _repeats(
     settings: Settings, every: str | None, cron: str | None, tz: str | None, at: datetime | None
 ) -> Repeats | None:
-    """How often; what is said with --at or --in is the first time."""
+    """Return how often; --at or --in give the first time."""
     if every is None and cron is None:
         if tz is not None:
             raise BadInput("--tz is the zone of --every or --cron; say one.", field="tz")

@@ -1,4 +1,4 @@
-"""`remit audit`: does the store still say what was written into it, and do the logs?"""
+"""`remit audit`: check the store and the logs for changes made outside Remit."""
 
 import os
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ app = App(name="audit")
 def verify(*, json: AsJson = False) -> int:
     """Walk the journal's chain of hashes and compare every task with it."""
     path = home_of(os.environ) / "agent.db"
-    # Remit may be at work: without one snapshot for all of it, what it writes looks like damage.
+    # Remit may be working: without one snapshot, its writes would look like damage.
     with glance(path) as tx, tx.snapshot(), progress.working("Reading the journal"):
         found, told = list(store_audit.complaints(tx)), events.last(tx)
     if json:

@@ -1,4 +1,4 @@
-"""`remit backup` and `remit restore`: the database saved whole, and put back with care."""
+"""`remit backup` and `remit restore`: save the whole database, and restore it safely."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""`remit brain`: what thinks now, and `remit brain use` to have something else think."""
+"""`remit brain`: show which model is used, and choose another with `remit brain use`."""
 
 import os
 from typing import Annotated, Final, Literal, TypeAlias
@@ -50,7 +50,7 @@ def show(*, json: AsJson = False) -> int:
 
 
 def _exam(settings: Settings, found: ModelChoice) -> str | None:
-    """How the model did that would read messages, if there is one."""
+    """Return the exam result of the model that would read messages, if there is one."""
     model = found.models.get(ModelRole.EXTRACT)
     if model is None:
         return None
@@ -102,7 +102,7 @@ def examine(*, json: AsJson = False) -> int:
 
 
 def choice(settings: Settings) -> ModelChoice:
-    """Which models would be asked."""
+    """Return which models would be used."""
     match settings.brain.kind:
         case "local":
             return local.choose_local_model(settings.models, settings.brain)

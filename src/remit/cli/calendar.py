@@ -1,4 +1,4 @@
-"""`remit calendar`: which calendars start work, how they stand, and how a phone reaches them."""
+"""`remit calendar`: which calendars start work, their state, and how a phone connects."""
 
 import asyncio
 from typing import Annotated, Final
@@ -163,7 +163,7 @@ def _mark(name: str, *, marked: bool, as_json: bool) -> int:
 
 
 def _called(settings: Settings, said: str) -> StoredCalendar:
-    """The one calendar that is called so."""
+    """Return the one calendar with this name."""
     account, _, name = said.rpartition("/")
     with glance(settings.database) as tx:
         known = calendars.list_calendars(tx)

@@ -1,4 +1,4 @@
-"""A task as a card: what is worked on, where it goes, how it stands."""
+"""Renders a task as a card: its work, its deliveries and its status."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -26,7 +26,7 @@ _DELIVERY: Final = {
 
 
 def lines(task: Task, why: str | None = None) -> list[str]:
-    """Draw the card; `why` is what keeps it waiting."""
+    """Render the card; `why` is what it waits for."""
     title = f"-- Task: {clean(task.title)} "
     inside = [clean(line) for line in _inside(task, why)]
     wide = max(LEAST, width(title) + 2, *(width(line) + 2 for line in inside))

@@ -1,4 +1,4 @@
-"""How the channels of the settings stand, as far as can be seen without sending anything."""
+"""The state of the configured channels, as far as it can be known without sending."""
 
 import os
 from typing import Final
@@ -14,12 +14,12 @@ _DASHBOARD: Final = "what is for you is shown there; it is always ready"
 
 
 def look(settings: Settings) -> list[ChannelState]:
-    """Every channel, the dashboard first."""
+    """Return every channel, the dashboard first."""
     return [ChannelState("dashboard", "dashboard", "ok", _DASHBOARD), *chosen(settings)]
 
 
 def chosen(settings: Settings) -> list[ChannelState]:
-    """The channels of the settings."""
+    """Return the configured channels."""
     if not settings.channels:
         return []
     from remit.wiring import WallClock  # noqa: PLC0415 - the whole house

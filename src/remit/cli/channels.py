@@ -1,4 +1,4 @@
-"""`remit channels`: the ways out, whether each has what it needs, and a real message as a test."""
+"""`remit channels`: list channels and what each lacks, and send a real test message."""
 
 import json as notation
 from typing import Annotated, Final, cast
@@ -102,7 +102,7 @@ def try_out(
     with remit_client.opened(settings, works=True) as way:
         sent = trial.send(way)
     report = trial.report(sent, wait)
-    # Anew: who was kept waiting hangs up.
+    # A new connection: the server closes an idle one.
     with remit_client.opened(settings) as way:
         result = trial.settle(way, sent, report)
     if json:
@@ -113,14 +113,14 @@ def try_out(
 
 
 class _Result(Struct, frozen=True):
-    """What came of a test."""
+    """The result of a test."""
 
     channel: str
     task: Task
     delivery: Delivery
     report: str | None
-    asked: str  # what the owner is asked, if he is
-    heard: bool  # whether somebody is there whom a provider can report to
+    asked: str  # the question to the owner, if any
+    heard: bool  # whether a running Remit can receive the provider's report
     released: int
 
     @property
@@ -143,7 +143,7 @@ class _Result(Struct, frozen=True):
         }
 
     def show(self) -> None:
-        """Say it in lines."""
+        """Print it."""
         out.line(*self._outcome())
         if self.report is not None:
             out.line(f"The provider reports: {self.report}")
@@ -178,22 +178,22 @@ class _Trial:
         self._settings = settings
         self._channel = channel
         self._to = to
-        self._heard = False  # whether somebody is there whom a provider can report to
+        self._heard = False  # whether a running Remit can receive the provider's report
 
     def send(self, way: RemitClient) -> Task:
-        """Send it, and return its task when nothing more comes of it by itself."""
+        """Send it, and return its task when nothing more happens by itself."""
         self._heard = way.serves
         test = ChannelTest(self._channel, self._to)
         task_id = TaskId(str(way.ask(test, unanswered.new_key())["id"]))
         out.say(StyledText(f"Task {task_id} sends a test message on {self._channel}.", "dim"))
         try:
             return wait_for_task.wait(self._settings, way, task_id, timeout=LIMIT, after=1)
-        except TimedOut:  # what is in doubt is waited for much longer than anybody sits here
+        except TimedOut:  # an unknown send is waited for much longer than a person would
             with glance(self._settings.database) as tx:
                 return tasks.get(tx, task_id)
 
     def report(self, task: Task, wait: float) -> str | None:
-        """The furthest that the provider reports within some seconds."""
+        """Return the latest provider report within some seconds."""
         delivery = task.delivery[0]
         if delivery.receipt is None or not self._heard:
             return None
@@ -213,7 +213,7 @@ class _Trial:
         return found[-1].question if found else ""
 
     def settle(self, way: RemitClient, task: Task, report: str | None) -> _Result:
-        """A channel that works lets go on what waited for it; a test that cannot go is ended."""
+        """Release what waited for a working channel; end a test that cannot be sent."""
         delivery, asked = task.delivery[0], self._asked(task)
         released = self._release(way, task, delivery)
         return _Result(self._channel, task, delivery, report, asked, self._heard, released)
@@ -234,7 +234,7 @@ class _Trial:
 
 
 def _named(settings: Settings, said: str) -> str:
-    """The channel that is called so."""
+    """Return the channel with this name."""
     word = said.strip().casefold()
     for name, chosen in settings.channels.items():
         if word in (name, *(alias.strip().casefold() for alias in chosen.aliases)):

@@ -1,4 +1,4 @@
-"""`remit chat`: talk in the terminal, line by line; what becomes of tasks comes in between."""
+"""`remit chat`: a conversation in the terminal, with news about tasks in between."""
 
 import queue
 import sys
@@ -22,11 +22,11 @@ from remit.store import conversations
 from remit.store.database import Tx
 from remit.store.read_only import glance
 
-_PAUSE: Final = 0.2  # seconds between two looks
+_PAUSE: Final = 0.2  # seconds between two polls
 _PATIENCE: Final = 300.0  # seconds for one answer
-_PARTING: Final = 10.0  # seconds for a word about what has just happened
+_PARTING: Final = 10.0  # seconds to wait for news at the end
 _LAST: Final = ("--last", "-l")
-_GO_ON: Final = ACTIVE | {Status.NEW, Status.READY}  # and will by itself
+_GO_ON: Final = ACTIVE | {Status.NEW, Status.READY}  # statuses that continue by themselves
 _TOLD: Final = frozenset({Status.NEEDS_REVIEW, Status.COMPLETED, Status.FAILED})
 
 
@@ -83,11 +83,11 @@ class _Chat:
         return codes.DONE
 
     def _follow(self) -> None:
-        """Stay until every task rests, and until it was said what came of it."""
+        """Wait until every task rests and its result was posted."""
         while self._unfinished():
             clock.pause(_PAUSE)
             self._news()
-        # It is said a moment after it has happened; where the owner wants no word, there is none.
+        # News come a moment after the event; the owner may have switched them off.
         until = clock.seconds() + _PARTING
         while self._untold() and clock.seconds() < until:
             clock.pause(_PAUSE)
@@ -105,7 +105,7 @@ class _Chat:
             clock.pause(_PAUSE)
 
     def _news(self, *, quiet: bool = False) -> list[Turn]:
-        """What was said since the last look; the owner's own words are on his screen already."""
+        """Return new turns since the last poll; the owner's own are on the screen already."""
         found = conversations.turns(self._tx, self._talk)
         fresh = [turn for turn in found if turn.n > self._seen]
         for turn in fresh:
@@ -134,7 +134,7 @@ class _Chat:
         return any(task.status in _GO_ON and not (task.gaps or _is_far(task)) for task in spoken)
 
     def _untold(self) -> bool:
-        """Whether something became of a task from here that nobody has spoken of yet."""
+        """Whether a task from here has a result that was not posted yet."""
         said = [turn for turn in conversations.turns(self._tx, self._talk) if turn.answers is None]
         return any(
             task.status in _TOLD
@@ -149,7 +149,7 @@ class _Chat:
 
 
 def _named(tx: Tx, wanted: str | None, *, last: bool) -> ConversationId | None:
-    """The conversation that is gone on with; None is a new one."""
+    """Return the conversation to continue; None for a new one."""
     if wanted is not None:
         return conversations.get(tx, ConversationId(wanted)).id
     if not last:
@@ -161,7 +161,7 @@ def _named(tx: Tx, wanted: str | None, *, last: bool) -> ConversationId | None:
 
 
 def _lines() -> Iterator[str | None]:
-    """What is typed, line by line; None whenever nothing came for a moment."""
+    """Yield typed lines; None when nothing came for a moment."""
     typed: queue.SimpleQueue[str | None] = queue.SimpleQueue()
 
     def read() -> None:
@@ -182,13 +182,13 @@ def _lines() -> Iterator[str | None]:
 
 
 def _tells_of(turn: Turn, task: Task) -> bool:
-    """Whether it was said what has become of a task by now."""
+    """Whether a turn reports the current state of a task."""
     told = any(ref.task_id == task.id for ref in turn.task_refs)
     return told and turn.role is not Role.USER and turn.said_at >= task.last_updated
 
 
 def _is_far(task: Task) -> bool:
-    """Whether it only starts later: nobody sits and waits for that."""
+    """Whether it starts only later, so that nobody waits for it."""
     return task.scheduled_for is not None and task.scheduled_for > clock.now()
 
 

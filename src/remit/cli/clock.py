@@ -1,4 +1,4 @@
-"""The machine's time, for commands that must not pay for an event loop."""
+"""The machine's time, for commands that run without an event loop."""
 
 import time
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ def now() -> datetime:
 
 
 def seconds() -> float:
-    """Seconds since some fixed moment; never goes back."""
+    """Return seconds since some fixed moment; never goes back."""
     return time.monotonic()
 
 

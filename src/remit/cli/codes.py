@@ -1,4 +1,4 @@
-"""What the program's exit says: one function for errors, one for where a task stands."""
+"""Exit codes: one function for errors, one for the status of a task."""
 
 from typing import Final
 
@@ -16,14 +16,14 @@ DONE: Final = 0
 FAILED: Final = 1
 USAGE: Final = 2
 NOT_FOUND: Final = 3
-WAITS: Final = 4  # for a human
-CONFLICT: Final = 5  # decided before, or not possible as things stand
+WAITS: Final = 4  # waits for a person
+CONFLICT: Final = 5  # already decided, or not possible now
 UNREACHABLE: Final = 6
 LOCKED: Final = 75  # another Remit holds the directory
 TIMEOUT: Final = 124
 INTERRUPTED: Final = 130
 
-# The same word stands in the type of the server's problems.
+# The same word is in the type of the server's problems.
 _WORDS: Final = {
     FAILED: "failed",
     USAGE: "bad-input",
@@ -38,15 +38,15 @@ _WORDS: Final = {
 
 
 class OwnerMustAnswer(RemitError):
-    """It is the owner's turn."""
+    """The owner must answer."""
 
 
 class TimedOut(RemitError):
-    """Nobody failed; it only took longer than the caller would wait."""
+    """Nothing failed; it only took longer than the caller would wait."""
 
 
 class ServerRefusal(RemitError):
-    """What the running Remit answered, with the code that goes with it."""
+    """The running Remit's answer, with its exit code."""
 
     def __init__(self, sentence: str, code: int, kind: str) -> None:
         super().__init__(sentence)
@@ -55,7 +55,7 @@ class ServerRefusal(RemitError):
 
 
 def of_error(error: RemitError) -> int:
-    """The exit code that says who must act."""
+    """Return the exit code that says who must act."""
     if isinstance(error, ServerRefusal):
         return error.code
     found = (code for kind, code in _BY_KIND.items() if isinstance(error, kind))
@@ -63,7 +63,7 @@ def of_error(error: RemitError) -> int:
 
 
 def of_status(status: Status) -> int:
-    """The exit code of a command that waited for a task."""
+    """Return the exit code of a command that waited for a task."""
     return _BY_STATUS.get(status, FAILED)
 
 
@@ -83,7 +83,7 @@ _BY_KIND: Final[dict[type[RemitError], int]] = {
 }
 _BY_STATUS: Final = {
     Status.COMPLETED: DONE,
-    Status.NEW: WAITS,  # a question about the request itself is open
+    Status.NEW: WAITS,  # a question about the request is open
     Status.NEEDS_REVIEW: WAITS,
     Status.PAUSED: WAITS,
 }

@@ -1,4 +1,4 @@
-"""`remit completion`: a script that lets the shell finish words, without starting Python."""
+"""`remit completion`: a shell completion script that does not start Python."""
 
 from typing import Annotated, Literal
 

@@ -1,8 +1,8 @@
-"""A command's connection to the running Remit: reopened if it breaks, patient while Remit works.
+"""A command's connection to the running Remit: reconnects, and waits while Remit is alive.
 
-The server closes an idle connection after some seconds, and may be restarted. So a request that
-got no answer is sent again over a new connection, under the same Idempotency-Key: the server does
-it once. While no answer comes, /healthz says whether it is still worth waiting.
+The server closes idle connections and may be restarted. A request without an answer is sent again
+on a new connection with the same Idempotency-Key, so the server does it once. While no answer
+comes, /healthz tells whether waiting makes sense.
 """
 
 import http.client
@@ -23,10 +23,10 @@ from remit.errors import Unreachable
 from remit.store.home import is_locked
 
 HEALTH_LIMIT_SECONDS: Final = 30.0
-RECONNECT_SECONDS: Final = 5.0  # for a Remit that is being restarted
+RECONNECT_SECONDS: Final = 5.0  # for a Remit that is restarting
 RESTART_SECONDS: Final = 15.0  # without a Remit in the directory; then nobody waits for its work
-QUIET_SECONDS: Final = 5.0  # without an answer; then we look whether Remit is alive
-_TELL_EVERY: Final = 6  # quiet spells; the first is told, too
+QUIET_SECONDS: Final = 5.0  # without an answer; then we check whether Remit is alive
+_TELL_EVERY: Final = 6  # quiet periods between messages; the first is reported, too
 _MAX_TRIES: Final = 5
 _PAUSE: Final = 0.2
 _LOCK_CHECK_SECONDS: Final = 1.0
@@ -34,7 +34,7 @@ _IN_FLIGHT: Final = b"idempotency-in-flight"
 
 
 class ServerAddress(Struct, frozen=True):
-    """Where the Remit of a directory listens, and the token that it knows us by."""
+    """Where the Remit of a directory listens, and its token."""
 
     url: str
     token: str
@@ -45,11 +45,11 @@ class ClientRequest(Struct, frozen=True):
     path: str
     body: str | None
     key: str
-    repeatable: bool = True  # False: a second one would be done a second time
+    repeatable: bool = True  # False: a repeat would be done twice
 
 
 class ServerConnection:
-    """One connection that is kept between requests."""
+    """One connection, kept between requests."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class ServerConnection:
         self._silences = 0
 
     def ask(self, request: ClientRequest) -> tuple[int, bytes]:
-        """Send a request until it is answered: its status and body."""
+        """Send a request until it is answered; return status and body."""
         tries = 0
         self._silences = 0
         while True:
@@ -81,7 +81,7 @@ class ServerConnection:
                 continue
             if status != HTTPStatus.CONFLICT or _IN_FLIGHT not in raw:
                 return status, raw
-            self._still_waiting()  # the first try of this very request is being done
+            self._still_waiting()  # the first attempt of this request is still running
             clock.pause(self._quiet)
 
     def absence(self) -> "ServerAbsence":
@@ -93,7 +93,7 @@ class ServerConnection:
     def _exchange(self, request: ClientRequest) -> tuple[int, bytes]:
         held = self._connection.sock
         if held is not None and select.select([held], [], [], 0)[0]:
-            self.close()  # the server closed it while it was idle; the next request opens it
+            self.close()  # the server closed it while idle; the next request reopens it
         self._connection.request(
             request.method, request.path, request.body, self._headers(request.key)
         )
@@ -110,7 +110,7 @@ class ServerConnection:
         }
 
     def _still_waiting(self) -> None:
-        """Say that Remit is at work; if it does not even say that it is there, give up."""
+        """Say that Remit is working; if it does not answer at all, give up."""
         place = urlsplit(self.address.url)
         health = http.client.HTTPConnection(
             str(place.hostname), place.port, timeout=HEALTH_LIMIT_SECONDS
@@ -122,7 +122,7 @@ class ServerConnection:
             sentence = f"it has not even said that it is there for {HEALTH_LIMIT_SECONDS:g} s."
             raise Unreachable(self.address.url, sentence) from None
         except (OSError, http.client.HTTPException):
-            return  # it ended: the connection breaks by itself, and a new one is tried
+            return  # it ended: the connection breaks, and a new one is tried
         finally:
             health.close()
         if self._silences % _TELL_EVERY == 0:
@@ -132,7 +132,7 @@ class ServerConnection:
         self._silences += 1
 
     def _reopen(self) -> None:
-        """Find the Remit of this directory again: it may have been restarted on another port."""
+        """Find the Remit of this directory again: it may have restarted on another port."""
         until = clock.seconds() + RECONNECT_SECONDS
         while isinstance(found := _open(self._home), str):
             if clock.seconds() >= until:
@@ -142,7 +142,7 @@ class ServerConnection:
 
 
 class ServerAbsence:
-    """Notices that no Remit works in the directory any more, for longer than a restart takes."""
+    """Notices that no Remit runs in the directory for longer than a restart takes."""
 
     def __init__(self, home: Path, url: str) -> None:
         self._home = home
@@ -162,7 +162,7 @@ class ServerAbsence:
 
 
 def connect(home: Path, *, quiet: float = QUIET_SECONDS) -> ServerConnection | str:
-    """Connect to the Remit that works in this directory, or say why it cannot be spoken to."""
+    """Connect to the Remit of this directory, or return why that is not possible."""
     found = _open(home)
     return found if isinstance(found, str) else ServerConnection(home, *found, quiet=quiet)
 

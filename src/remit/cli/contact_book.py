@@ -1,4 +1,4 @@
-"""The contact book of this home, as a command reads it."""
+"""Loads the contact book of this home for a command."""
 
 from remit.contacts.book import FILE, Contacts
 from remit.contacts.people import ChannelName
@@ -6,7 +6,7 @@ from remit.settings import Settings
 
 
 def contacts_of(settings: Settings) -> Contacts:
-    """The contact book of this home."""
+    """Return the contact book of this home."""
     return Contacts(settings.home / FILE, settings.owner, _channels(settings))
 
 

@@ -1,7 +1,7 @@
-"""`remit contacts`: who is written to, where, and whether it asks first.
+"""`remit contacts`: list and change contacts, and whether Remit asks before writing to them.
 
-The book is a file, and it is changed here one entry at a time. What is said about writing to
-someone is kept in the store, beside what the file says; the stricter word counts.
+Contacts are changed in their file, one entry at a time. Permissions are in the store; between the
+file and the store the stricter one counts.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The owner's answers: approve, back, answer, decline, arrived, resend, drop."""
+"""Commands for decisions: approve, back, answer, decline, arrived, resend, drop."""
 
 import sys
 from functools import partial

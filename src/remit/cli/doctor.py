@@ -1,4 +1,4 @@
-"""`remit doctor`: every part looked at, each in a line, with what to do."""
+"""`remit doctor`: check every part, one line each, with what to do."""
 
 import os
 import platform
@@ -145,14 +145,14 @@ def _brain(settings: Settings) -> DoctorFinding:
 
 
 def _money(settings: Settings) -> DoctorFinding:
-    """A limit in money is only as good as the prices that are known."""
+    """Report whether prices are known: a limit in money depends on them."""
     from remit.brain import price  # noqa: PLC0415 - seconds, for who limits money
     from remit.cli import brain  # noqa: PLC0415
 
     try:
         models = set(brain.choice(settings).models.values())
     except RemitError:
-        models = set()  # said above
+        models = set()  # reported above
     unknown = sorted({str(each) for each in models if not price.cents(each, 10**6, 10**6)})
     if not unknown:
         return DoctorFinding(
@@ -175,10 +175,10 @@ def _server(settings: Settings) -> DoctorFinding:
 
 
 def _background(settings: Settings) -> Iterator[DoctorFinding]:
-    """The loops of the Remit that runs here, if one does and answers."""
+    """Yield the loops of the running Remit, if there is one."""
     found = remote.reach(settings.home) if home.is_locked(settings.home) else ""
     if isinstance(found, str):
-        return  # said above
+        return  # reported above
     try:
         loops = cast("list[JsonMap]", found.background()["loops"])
     except RemitError as error:
@@ -252,7 +252,7 @@ def _rules(settings: Settings) -> DoctorFinding:
 
 
 def _told(settings: Settings) -> Iterator[DoctorFinding]:
-    """How the owner is told of things, and how the calendars stand."""
+    """Yield the state of notices and calendars."""
     from remit.cli import notice_state  # noqa: PLC0415 - as above
 
     now = clock.now()
@@ -263,7 +263,7 @@ def _told(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def _workshop(settings: Settings) -> Iterator[DoctorFinding]:
-    """Where code is worked on, by whom, and whether it can be checked."""
+    """Yield projects, specialists, and whether work can be checked."""
     import asyncio  # noqa: PLC0415 - as above
 
     from remit.specialist import specialist_health  # noqa: PLC0415
@@ -281,7 +281,7 @@ def _workshop(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def _doors(settings: Settings) -> Iterator[DoctorFinding]:
-    """How work comes in from others."""
+    """Yield the inbound ways."""
     from remit.cli import door_state  # noqa: PLC0415 - as above
 
     for each in door_state.door_states(settings, clock.now() - timedelta(days=1)):

@@ -1,4 +1,4 @@
-"""How the doors in stand, as far as can be seen without opening them."""
+"""The state of inbound rules, hooks and folders, without opening any of them."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -20,12 +20,12 @@ from remit.store.cues import CueFate, StoredCue
 from remit.store.read_only import glance
 from remit.store.secrets import Secrets, machine_ring
 
-_OPEN: Final = 0o022  # others may write there
-_LATEST: Final = 500  # of what came, among which the owner's last mail is looked for
+_OPEN: Final = 0o022  # writable by others
+_LATEST: Final = 500  # cues searched for the owner's last mail
 
 
 class DoorState(Struct, frozen=True):
-    """`verdict` is ok, warn or fail, as the doctor says it."""
+    """`verdict` is ok, warn or fail, as in the doctor."""
 
     name: str
     verdict: str
@@ -34,14 +34,14 @@ class DoorState(Struct, frozen=True):
 
 
 def door_states(settings: Settings, since: datetime) -> Iterator[DoorState]:
-    """Each door of the settings, with what came by it since a moment."""
+    """Yield each inbound way, with what came in since a moment."""
     if not (settings.hooks or settings.doors or settings.folders):
         return
     tally: dict[str, dict[CueFate, int]] = {}
     marks: dict[str, JsonMap] = {}
     latest: list[StoredCue] = []
     unkept: dict[str, int] = {}
-    # A file that is damaged, or older than this program, is said to be so elsewhere.
+    # A damaged or older file is reported elsewhere.
     with suppress(RemitError), glance(settings.database) as tx:
         tally, unkept = cues.tally(tx, since), cues.unkept(tx)
         marks = {name: cues.mark(tx, name) for name in settings.doors}
@@ -76,7 +76,7 @@ def _who(door: InboundRule) -> str:
 
 
 def _unbelieved(latest: Sequence[StoredCue], owner: str) -> DoorState | None:
-    """The newest mail in the owner's name, if it was not believed to be the owner's."""
+    """Return the newest mail in the owner's name, if it was not authenticated."""
     mine = (each for each in latest if owner and each.sender == owner.casefold())
     newest = next(mine, None)
     if newest is None or newest.body.get("verified") is not False:

@@ -1,4 +1,4 @@
-"""`remit doors`: how work comes in from others, what came, and what became of it."""
+"""`remit doors`: how work comes in from others, what came in, and what became of it."""
 
 from datetime import timedelta
 from typing import Annotated, Final

@@ -38,7 +38,7 @@ def edit(  # noqa: PLR0913 - all that may be changed
 
 
 def moment(at: str | None, in_: str | None) -> datetime | None:
-    """When it is to begin, if that was said."""
+    """Return when it begins, if given."""
     if at is not None and in_ is not None:
         raise BadInput("Say either --at or --in, not both.", field="at")
     if at is not None:

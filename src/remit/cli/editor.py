@@ -1,4 +1,4 @@
-"""The owner's own editor, on a text that is to be sent."""
+"""Opens the owner's editor on a text that is to be sent."""
 
 import os
 import shlex
@@ -13,7 +13,7 @@ _SCISSORS: Final = "------------------------ >8 ------------------------"
 
 
 def edited(text: str, about: str) -> str:
-    """Open $VISUAL or $EDITOR; return what stands above the line then."""
+    """Open $VISUAL or $EDITOR; return what is above the marker line afterwards."""
     command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
     with tempfile.TemporaryDirectory(prefix="remit-") as folder:
         path = Path(folder) / "text.md"

@@ -1,4 +1,4 @@
-"""An entry of the journal as a sentence: who did what to a task, and why."""
+"""Renders a journal event as a sentence: who did what to a task, and why."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -23,12 +23,12 @@ _STYLE: Final = {
 
 
 def sentence(event: Event) -> str:
-    """What happened, for a person."""
+    """Return what happened, for a person."""
     return event_text_on_behalf(event, _TELL[event.kind](event))
 
 
 def inked(event: Event) -> StyledText:
-    """The same, with the colour of what it means."""
+    """Return the same, coloured by its meaning."""
     if event.kind is EventKind.STEP_DONE:
         return StyledText(sentence(event), "dim")
     moved = event.data.get("to") if event.kind is EventKind.TASK_MOVED else None
@@ -111,7 +111,7 @@ def _step(event: Event) -> str:
 
 def _tried(data: JsonMap) -> str:
     outcome = AttemptOutcome(str(data["outcome"]))
-    # What it says is believed only as far as it is verified.
+    # A claim counts only as far as it is verified.
     ended = "says that it is done" if outcome is AttemptOutcome.SUCCESS else proof.ENDED[outcome]
     text = str(data.get("text", "")).strip().partition("\n")[0]
     return f"{ended}: {text}" if text else ended
@@ -177,7 +177,7 @@ def _because(data: JsonMap) -> str:
 
 
 def _full(text: str) -> str:
-    """End it like a sentence, if it does not."""
+    """Add a full stop, if needed."""
     return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
 
 

@@ -1,4 +1,4 @@
-"""`remit export`: what other programs read of tasks, in their own format."""
+"""`remit export`: tasks in the formats of other programs."""
 
 import os
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""From what a person types to the one thing that is meant: ids, prefixes, `-` for stdin."""
+"""Resolves what a person types to one task: ids, prefixes, `-` for stdin."""
 
 import re
 import sys
@@ -11,11 +11,11 @@ from remit.store import tasks
 from remit.store.database import Tx
 
 _LETTERS: Final = re.compile(r"[0-9A-HJKMNP-TV-Z]{1,26}")
-_SHORT: Final = (10, 14, 18, 22)  # ten letters are the millisecond of birth: nearly always enough
+_SHORT: Final = (10, 14, 18, 22)  # ten letters are the millisecond of creation: usually enough
 
 
 def words(given: Sequence[str]) -> list[str]:
-    """The ids as typed; `-` stands for those on stdin."""
+    """Return the ids as typed; `-` reads them from stdin."""
     found: list[str] = []
     for word in given:
         found += sys.stdin.read().split() if word == "-" else [word]
@@ -25,7 +25,7 @@ def words(given: Sequence[str]) -> list[str]:
 
 
 def task(tx: Tx, text: str) -> TaskId:
-    """The task whose id starts so, in any case, with or without the prefix."""
+    """Return the task whose id has this prefix, in any case, with or without `task-`."""
     ulid = letters_of(text, "task")
     fitting = list(tasks.ids_like(tx, f"task-{ulid}"))
     if not fitting:
@@ -36,7 +36,7 @@ def task(tx: Tx, text: str) -> TaskId:
 
 
 def short(tx: Tx, task_id: TaskId) -> str:
-    """The first letters of an id that are enough to find it again."""
+    """Return the shortest unique prefix of an id."""
     ulid = task_id.removeprefix("task-")
     for length in _SHORT:
         if len(list(tasks.ids_like(tx, f"task-{ulid[:length]}"))) == 1:

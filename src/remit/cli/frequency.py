@@ -1,4 +1,4 @@
-"""How often: words as a person says them, a span of time, or a line of cron."""
+"""Parses how often something repeats: words, a duration, or a cron line."""
 
 import os
 from datetime import datetime
@@ -22,7 +22,7 @@ _EXAMPLE: Final = "Say it like 'weekday at 8:30', 'month on the 1st at 9:00' or 
 def read(
     settings: Settings, every: str | None, cron: str | None, tz: str | None, now: datetime
 ) -> Repeats:
-    """What was said, or a sentence on what is wrong with it; nothing vague is guessed."""
+    """Parse what was given, or raise what is wrong; nothing is guessed."""
     if every is not None and cron is not None:
         raise BadInput("Say either --every or --cron, not both.", field="every")
     zone = zone_of(tz) if tz else zones.owners(settings.zone, os.environ).zone
@@ -35,7 +35,7 @@ def read(
 
 
 def _words(said: str, zone: ZoneInfo, now: datetime) -> Repeats:
-    # "weekday at 8:30" and "every weekday at 8:30" are the same thing to say after --every.
+    # After --every, "weekday at 8:30" and "every weekday at 8:30" mean the same.
     for words in (said, f"every {said}"):
         match answers.when(words, "", now=now, zone=zone):
             case (Recurrence(rule=rule, zone=where, first=first),):

@@ -1,4 +1,4 @@
-"""`remit hooks`: what programs may call to start work, each with a secret of its own."""
+"""`remit hooks`: the webhooks that programs may call to start work, each with its own secret."""
 
 import secrets as chance
 from typing import Annotated, Final

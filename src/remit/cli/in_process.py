@@ -1,7 +1,7 @@
-"""Through the wall: no Remit runs here, so this process holds the directory for a moment.
+"""The client used when no Remit runs here: this process locks the directory for a moment.
 
-The engine is not started, unless the caller waits for a task: then it works here until that task
-rests, and stops in good order.
+The engine starts only if the caller waits for a task; then it runs here until that task rests, and
+stops in good order.
 """
 
 import asyncio
@@ -39,12 +39,12 @@ T = TypeVar("T")
 
 @contextmanager
 def entered(settings: Settings, *, works: bool) -> Iterator["InProcessClient"]:
-    """Hold the directory; raises `HomeLocked` if another does."""
+    """Lock the directory; raises `HomeLocked` if another process holds it."""
     with asyncio.Runner() as runner:
         stack, quick = AsyncExitStack(), replace(settings.engine, stop_limit=1)
-        # Whoever typed the command wants to go on: what else runs then is parked, not waited for.
+        # The caller wants to continue: whatever else runs is parked, not waited for.
         settings = replace(settings, engine=quick)
-        # Only who works needs a brain; a broken script must not keep anyone from pausing a task.
+        # Only a worker needs a brain; a broken script must not prevent a pause.
         house = opened(settings, brain=None if works else NoBrain())
         try:
             yield InProcessClient(runner, stack, runner.run(stack.enter_async_context(house)))
@@ -77,7 +77,7 @@ class InProcessClient:
         return self._do(self._rebuild(told))
 
     def find_like(self, like: str, limit: int) -> JsonMap:
-        self._do(self._house.recollection.open())  # a search that ends early would find nothing
+        self._do(self._house.recollection.open())  # a search before it is open would find nothing
         return {"alike": alike(self._do(self._house.recollection.like(like, limit)), JsonView.S3)}
 
     def rest(self, watch: EventWatch, timeout: float | None) -> Task:

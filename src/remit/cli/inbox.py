@@ -1,4 +1,4 @@
-"""`remit inbox`: what waits for the owner, one question at a time."""
+"""`remit inbox`: answer what waits for the owner, one question at a time."""
 
 from datetime import datetime
 from typing import Annotated, Final
@@ -20,7 +20,7 @@ from remit.store.database import Tx
 from remit.store.read_only import glance
 
 MOST: Final = 1000
-# One letter an answer; within one question no letter means two things.
+# One letter per answer; unique within one question.
 _KEYS: Final = {
     ReviewAnswer.APPROVE: "a",
     ReviewAnswer.EDIT: "e",
@@ -33,7 +33,7 @@ _KEYS: Final = {
 }
 _DIFF: Final = {"+": "green", "-": "red", "@": "cyan"}
 _LATER: Final = "l"
-_CHANGE: Final = "c"  # a line of a card that a yes would approve
+_CHANGE: Final = "c"  # changes a line of a card that a yes would approve
 _MOST_HOURS: Final = 2160
 _ALWAYS: Final = "w"
 _PROMPTS: Final = {
@@ -41,7 +41,7 @@ _PROMPTS: Final = {
     ReviewAnswer.ANSWER: "Your answer: ",
 }
 _WHY: Final = "Why is it taken unproven? "
-_MOST_LINES: Final = 200  # of what it is about; `remit show` has the rest
+_MOST_LINES: Final = 200  # of its evidence; `remit show` has the rest
 
 
 def inbox(
@@ -116,7 +116,7 @@ def _go_through(settings: Settings, found: list[tuple[Review, str]]) -> None:
 
 
 def _evidence(review: Review) -> None:
-    """What it is about; of a diff, in its colours, as much as one reads in a terminal."""
+    """Print the evidence; a diff is coloured and shortened."""
     whole = review.evidence.splitlines()
     is_diff = (review.about or "").startswith((f"{MERGE}:", f"{LESSON}:", f"{INTENDED}:"))
     for each in whole[:_MOST_LINES]:
@@ -127,12 +127,12 @@ def _evidence(review: Review) -> None:
 
 
 def _ask(settings: Settings, review: Review) -> bool:
-    """Ask until there is an answer; False if the owner has had enough."""
+    """Ask until there is an answer; False if the owner stops."""
     both = {ReviewAnswer.APPROVE, ReviewAnswer.ANSWER} <= set(review.options)
     change = {ReviewAnswer.ANSWER: _CHANGE} if both else {}
     keys = {(_KEYS | change)[answer]: answer for answer in review.options}
     shown = [f"[{key}] {words.says(review, answer)}" for key, answer in keys.items()]
-    # Only who is written to somewhere can be written to there from now on.
+    # "Always" needs an address that is written to.
     lasting = ReviewAnswer.APPROVE in review.options and (review.about or "").startswith(f"{SEND}:")
     shown += [f"[{_ALWAYS}] approve, and always write there unasked"] if lasting else []
     prompt = "  ".join([*shown, f"[{_LATER}] later", "[s] skip", "[q] quit"])
@@ -160,7 +160,7 @@ def _to_json(tx: Tx, settings: Settings, review: Review) -> JsonMap:
 
 
 def _put_off(settings: Settings, review: Review) -> bool:
-    """Let a question rest for some hours; False if nothing was said that could be counted."""
+    """Postpone a question for some hours; False without a valid number."""
     said = _read("For how many hours (1)? ").strip() or "1"
     if not said.isdecimal() or not 1 <= int(said) <= _MOST_HOURS:
         out.say(StyledText(f"{said!r:.20} is no number of hours; say 1 to {_MOST_HOURS}.", "red"))
@@ -178,7 +178,7 @@ def _put_off(settings: Settings, review: Review) -> bool:
 def _settle(
     settings: Settings, review: Review, answered: ReviewAnswer, *, always: bool = False
 ) -> bool:
-    """Write the decision down; False if nothing was decided."""
+    """Store the decision; False if nothing was decided."""
     try:
         text = _text(review, answered)
         if review.needs_text(answered) and not text:

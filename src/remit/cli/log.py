@@ -1,4 +1,4 @@
-"""`remit log`: what happened to a task, line by line, and what is happening."""
+"""`remit log`: what happened to a task, line by line, and what is happening now."""
 
 import os
 from typing import Annotated
@@ -36,10 +36,10 @@ def _emit(event: Event) -> None:
 
 
 class _Printer:
-    """One line for each event, and beneath it what somebody said; nothing is said twice."""
+    """Prints one line per event, and below it what was said, without repeating."""
 
     def __init__(self) -> None:
-        self._heard: Json = None  # the run that was heard while it thought
+        self._heard: Json = None  # the run whose progress was printed
 
     def __call__(self, event: Event) -> None:
         head, *rest = event_text.sentence(event).splitlines() or [""]

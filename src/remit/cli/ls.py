@@ -1,4 +1,4 @@
-"""`remit ls`: the newest tasks, one line each."""
+"""`remit ls`: list the newest tasks, one line each."""
 
 import os
 from collections.abc import Iterator
@@ -109,7 +109,7 @@ def _print(tx: Tx, found: list[Task], more: str | None, *, why: bool) -> None:
 
 
 def _standing(task: Task, now: datetime, *, asks: bool) -> StyledText:
-    """Where it stands; of a result that no check stands for, that is said too."""
+    """Return its status; an unverified result is marked."""
     said = words.status(task, now, asks=asks)
     return StyledText(f"{said.text}, not verified", "yellow") if is_unverified(task) else said
 

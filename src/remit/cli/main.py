@@ -1,4 +1,4 @@
-"""`remit`: the commands, and what becomes of an error.
+"""`remit`: registers the commands and handles their errors.
 
 Each command is named here and loaded only when it is called, so that none pays for another.
 """
@@ -71,7 +71,7 @@ _COMMANDS: Final = (
 
 
 def build() -> App:
-    """All commands, none of them loaded."""
+    """Register all commands without loading them."""
     app = App(
         name="remit",
         help="Remit has the work done that you entrust to it, proves it, and sends it once.",
@@ -91,14 +91,14 @@ def main() -> None:
 
 
 def run(argv: Sequence[str]) -> int:
-    """Do what was typed; return what to exit with. An error is a sentence, never a traceback."""
+    """Run what was typed and return the exit code. An error is a sentence, never a traceback."""
     try:
         done = build()(argv, exit_on_error=False, print_error=False, result_action="return_value")
     except KeyboardInterrupt:
         out.say()
         return codes.INTERRUPTED
     except BrokenPipeError:
-        # Whoever read us had enough. Python would complain once more when it flushes.
+        # The reader closed the pipe. Python would complain again when it flushes.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return codes.DONE
     except Exception as error:
@@ -117,7 +117,7 @@ def _fail(error: Exception, *, as_json: bool) -> int:
 
 
 def _read(error: Exception) -> tuple[str, int, str]:
-    """The sentence, the code, and the name of the problem."""
+    """Return the sentence, the code, and the problem's name."""
     if isinstance(error, RemitError):
         return str(error), codes.of_error(error), codes.problem_type(error)
     if isinstance(error, CycloptsError):

@@ -1,7 +1,7 @@
-"""`remit mcp`: the Remit that runs here, as an MCP server on stdin and stdout.
+"""`remit mcp`: the running Remit as an MCP server on stdin and stdout.
 
-Each line is handed to it as it is, and what it answers comes back as a line. Whoever speaks this
-way is an agent: it entrusts, looks and stops, and decides nothing.
+Each line is passed on to it unchanged, and its answer is printed as a line. A caller here counts as
+an agent: it may create, read and stop tasks, but decide nothing.
 """
 
 import http.client
@@ -46,7 +46,7 @@ def mcp(*, json: AsJson = False) -> int:
 
 
 def relay(came: BinaryIO, goes: BinaryIO, home: Path, token: str | None) -> None:
-    """Answer line by line, until there is no more."""
+    """Answer line by line, until the input ends."""
     for line in came:
         if not line.strip():
             continue
@@ -57,7 +57,7 @@ def relay(came: BinaryIO, goes: BinaryIO, home: Path, token: str | None) -> None
 
 
 def _answer(line: bytes, home: Path, token: str | None) -> "JsonMap | None":
-    """What is said to one line; to a notification nothing, whatever became of it."""
+    """Return the answer to one line; None for a notification."""
     try:
         message = rpc.read(line)
     except RpcError as fault:
@@ -91,7 +91,7 @@ def _ask(line: bytes, headers: dict[str, str], home: Path, token: str | None) ->
 
 
 def _read(raw: bytes) -> "JsonMap | None":
-    """An answer, or the sentence of a problem: what stands at the door speaks no JSON-RPC."""
+    """Parse an answer, or raise a problem's sentence: the guard does not speak JSON-RPC."""
     try:
         found = codec.loads(raw) if raw else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""How the ways stand by which the owner is told, and the calendars, seen without sending."""
+"""The state of notice channels and calendars, without sending anything."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -18,7 +18,7 @@ from remit.store.read_only import glance
 
 
 class NoticeHealth(Struct, frozen=True):
-    """`verdict` is ok, warn or fail, as the doctor says it."""
+    """`verdict` is ok, warn or fail, as in the doctor."""
 
     verdict: str
     said: str
@@ -26,7 +26,7 @@ class NoticeHealth(Struct, frozen=True):
 
 
 def ways(settings: Settings, now: datetime) -> Iterator[NoticeHealth]:
-    """Every way that some kind is told by, and whether it works."""
+    """Yield every way that is used for notices, and whether it works."""
     wishes = settings.notices
     used = {way: [n.value for n in KINDS if way in wishes.ways(n)] for way in _named(settings)}
     channels = {each.name: each for each in channel_state.chosen(settings)}
@@ -49,10 +49,10 @@ def ways(settings: Settings, now: datetime) -> Iterator[NoticeHealth]:
 
 
 def every_calendar(settings: Settings, now: datetime) -> Iterator[NoticeHealth]:
-    """Each account of the settings: what it starts work from, and when it was read last."""
+    """Yield each account: which calendars start work, and when it was last read."""
     accounts = [*([OWN] if settings.calendar.own else []), *settings.calendars]
     known: list[StoredCalendar] = []
-    # A file that is damaged, or older than this program, is said to be so elsewhere.
+    # A damaged or older file is reported elsewhere.
     with suppress(RemitError), glance(settings.database) as tx:
         known = calendars.list_calendars(tx)
     for account in accounts:

@@ -1,4 +1,4 @@
-"""`remit notices`: what you were told lately, over which way, and a try of one."""
+"""`remit notices`: recent notices and how each was sent, and a test of one way."""
 
 from typing import Annotated, Final
 

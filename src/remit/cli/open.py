@@ -1,4 +1,4 @@
-"""`remit open`: the dashboard in your browser, signed in."""
+"""`remit open`: open the dashboard in the browser, signed in."""
 
 import os
 import sys
@@ -42,5 +42,5 @@ def open_(
 
 
 def _has_screen() -> bool:
-    """Without one, a browser of the terminal would take it over."""
+    """Whether there is a display: without one, a text browser would take over the terminal."""
     return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in _SCREENS)

@@ -1,4 +1,4 @@
-"""The flags that several commands share, and how a flag is written."""
+"""Flags that several commands share, and helpers to declare one."""
 
 from typing import Annotated, TypeAlias
 
@@ -6,12 +6,12 @@ from cyclopts import Parameter
 
 
 def flag(said: str, *names: str) -> Parameter:
-    """A flag or an argument: what its help says, and how it is called if not by its own name."""
+    """Declare a flag or argument: its help, and its names if not its own."""
     return Parameter(name=names or None, help=said)
 
 
 def free(said: str) -> Parameter:
-    """An argument that may begin with a hyphen, or be one."""
+    """Declare an argument that may begin with a hyphen, or be one."""
     return Parameter(help=said, allow_leading_hyphen=True)
 
 

@@ -1,7 +1,7 @@
-"""The only way out to the terminal: data on stdout, words on stderr, nothing unclean on either.
+"""All terminal output: data on stdout, messages on stderr, cleaned of control characters.
 
-Whatever is printed is cleaned here, piece by piece, before our own colours are put around it. So
-no title, reply or question that came from outside can move the cursor or paint over a line.
+Every piece is cleaned before colours are added, so no title, reply or question from outside can
+move the cursor or overwrite a line.
 """
 
 import json
@@ -16,8 +16,8 @@ from remit.model.codec import Json, JsonMap
 
 SCHEMA_VERSION: Final = 1
 
-# Whole sequences first, so that their letters go with them; then every control that is left, and
-# the marks that turn the reading direction.
+# Whole sequences first, so that their letters go too; then every remaining control character, and
+# direction marks.
 _UNCLEAN: Final = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
@@ -37,7 +37,7 @@ _RAW_IN_JSON: Final = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), *
 
 
 class StyledText:
-    """A piece of text with a colour, for terminals that show one."""
+    """A piece of text with a colour, for terminals."""
 
     __slots__ = ("style", "text")
 
@@ -50,22 +50,22 @@ Piece: TypeAlias = str | StyledText
 
 
 def clean(text: str) -> str:
-    """Take out what a terminal would obey instead of show."""
+    """Remove what a terminal would execute instead of show."""
     return text if text.isascii() and text.isprintable() else _UNCLEAN.sub("", text)
 
 
 def line(*pieces: Piece) -> None:
-    """Data for a person."""
+    """Print data for a person."""
     _write(sys.stdout, pieces)
 
 
 def say(*pieces: Piece) -> None:
-    """Words beside the data."""
+    """Print messages beside the data."""
     _write(sys.stderr, pieces)
 
 
 def emit(payload: JsonMap) -> None:
-    """Data for a program: one object on one line."""
+    """Print data for a program: one object on one line."""
     whole: Json = {"schema_version": SCHEMA_VERSION, **payload}
     text = json.dumps(whole, ensure_ascii=False, separators=(",", ":"))
     sys.stdout.write(text.translate(_RAW_IN_JSON) + "\n")
@@ -73,7 +73,7 @@ def emit(payload: JsonMap) -> None:
 
 
 def document(payload: JsonMap) -> None:
-    """A whole file in somebody else's format: nothing of ours is in it."""
+    """Print a whole file in another program's format."""
     text = json.dumps(payload, ensure_ascii=False, indent=2)
     sys.stdout.write(text.translate(_RAW_IN_JSON) + "\n")
     sys.stdout.flush()
@@ -84,19 +84,19 @@ def is_terminal(stream: TextIO) -> bool:
 
 
 def interactive() -> bool:
-    """Whether a person sits there who can be asked."""
+    """Whether a person can be asked."""
     return sys.stdin.isatty() and is_terminal(sys.stdout)
 
 
 def width(text: str) -> int:
-    """How many columns a text takes."""
+    """Return how many columns a text takes."""
     if text.isascii():
         return len(text)
     return sum(_columns(char) for char in text)
 
 
 def cut(text: str, most: int) -> str:
-    """Shorten a text to so many columns."""
+    """Shorten a text to this many columns."""
     if width(text) <= most:
         return text
     kept, left = "", most - 1
@@ -109,7 +109,7 @@ def cut(text: str, most: int) -> str:
 
 
 def table(rows: Sequence[Sequence[Piece]]) -> None:
-    """Columns side by side; on a terminal the last one is cut at the edge."""
+    """Print columns side by side; on a terminal the last one is cut at the edge."""
     cleaned = [[_one_line(cell) for cell in row] for row in rows]
     widths = [max(width(_text(cell)) for cell in column) for column in zip(*cleaned, strict=True)]
     edge = _edge()
@@ -152,7 +152,7 @@ def _columns(char: str) -> int:
 
 
 def _edge() -> int:
-    """Where the terminal ends; 0 where the output goes elsewhere and nothing is cut."""
+    """Return the terminal's width; 0 if the output goes elsewhere and nothing is cut."""
     if not is_terminal(sys.stdout):
         return 0
     try:

@@ -1,4 +1,4 @@
-"""What goes on meanwhile, on stderr: a live line on a terminal, plain lines elsewhere."""
+"""Progress on stderr: a live line on a terminal, plain lines elsewhere."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,12 +8,12 @@ from typing import Final
 from remit.cli import clock, out
 from remit.model.codec import JsonMap
 
-_PATIENCE: Final = 1.0  # nobody needs to be told about what takes less
+_PATIENCE: Final = 1.0  # seconds; shorter work is not reported
 
 
 @contextmanager
 def working(text: str) -> Iterator[None]:
-    """A line that moves while something is waited for."""
+    """Show a moving line during a wait."""
     if not out.is_terminal(sys.stderr):
         yield
         return
@@ -25,7 +25,7 @@ def working(text: str) -> Iterator[None]:
 
 @contextmanager
 def measured(text: str) -> Iterator[Callable[[float], None]]:
-    """A bar that fills; call what you get with the part that is done."""
+    """Show a progress bar; call the yielded function with the share that is done."""
     if not out.is_terminal(sys.stderr):
         yield _Quarters(text).tell
         return
@@ -38,13 +38,13 @@ def measured(text: str) -> Iterator[Callable[[float], None]]:
 
 
 def part(state: JsonMap) -> float:
-    """How much of the tasks the index of recall holds."""
+    """Return the share of tasks in the recall index."""
     held, tasks = (int(str(state[name])) for name in ("snippets", "tasks"))
     return min(1.0, held / tasks) if tasks else 1.0
 
 
 class _Quarters:
-    """One line a quarter, once it has taken longer than a moment."""
+    """Prints one line per quarter, if it takes longer than a moment."""
 
     def __init__(self, text: str) -> None:
         self._text = text

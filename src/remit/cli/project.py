@@ -1,4 +1,4 @@
-"""`remit project`: set a project up, with what its own files say, and list those there are."""
+"""`remit project`: set up a project from what its own files say, and list projects."""
 
 import os
 import re
@@ -32,11 +32,11 @@ app = App(name="project")
 
 
 class _Plan(Struct, frozen=True):
-    """What would be written down of a project."""
+    """What would be written for a project."""
 
     name: str
     place: Path
-    detected: Mapping[str, str]  # what each activity is checked with, without a setting
+    detected: Mapping[str, str]  # the detected check of each activity
     commands: Sequence[Proposal]
     agents: Sequence[InstalledAgent]
     missing: Sequence[Proposal] = ()  # commands whose program is not installed
@@ -132,9 +132,9 @@ def _plan(settings: Settings, place: Path, name: str) -> _Plan:
 def _new(
     way: CheckCommand | MissingTool, activity: str, named: Sequence[Proposal]
 ) -> Sequence[Proposal]:
-    """What the files of a project name for an activity, beyond what is seen without a setting.
+    """Return what a project's files name for an activity, beyond what is detected.
 
-    A setting counts instead of what is seen, so that stands in it, too.
+    A setting replaces what is detected, so it includes that, too.
     """
     ours = [each for each in named if each.activity == activity]
     if isinstance(way, MissingTool):

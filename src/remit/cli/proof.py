@@ -1,4 +1,4 @@
-"""How a task is proven, for a terminal: its contract, what the checks found, and who tried."""
+"""Renders the proof of a task: its contract, the checks' findings, and the attempts."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -64,7 +64,7 @@ ENDED: Final = {
 
 
 def show(tx: Tx, task: Task) -> None:
-    """The contract with what was found, then who tried."""
+    """Print the contract with its findings, then the attempts."""
     known = tries.read(tx, task)
     if task.contract is not None:
         _contract(tries.with_records(task, known), task.contract, _ends(tx, task))
@@ -72,7 +72,7 @@ def show(tx: Tx, task: Task) -> None:
 
 
 def facts(tx: Tx, task: Task) -> JsonMap:
-    """The same, for programs."""
+    """Return the same, for programs."""
     found: list[Json] = [to_json(each) for each in tries.read(tx, task).attempts]
     waits: list[Json] = [
         {"place": each.place, "group": each.batch.group.key, "since": stamp(each.since)}
@@ -82,7 +82,7 @@ def facts(tx: Tx, task: Task) -> JsonMap:
 
 
 def proof_sentences(tx: Tx, task: Task) -> Iterator[str]:
-    """What there is to know of it, in sentences."""
+    """Yield what there is to know about the proof, in sentences."""
     if task.contract is None:
         return
     yield SAYS[proof_of(task)]
@@ -102,7 +102,7 @@ def proof_sentences(tx: Tx, task: Task) -> Iterator[str]:
 def matched(
     contract: Contract, findings: tuple[Finding, ...]
 ) -> Iterator[tuple[Criterion, Finding | None]]:
-    """Each criterion with its finding; two of one kind have one each, in their order."""
+    """Yield each criterion with its finding; two of one kind have one each, in order."""
     left = list(findings)
     for each in contract.criteria:
         found = next((one for one in left if one.activity == each.activity), None)
@@ -112,7 +112,7 @@ def matched(
 
 
 def _ends(tx: Tx, task: Task) -> str:
-    """What must end before the rest is checked."""
+    """Return what must end before the rest is checked."""
     waits = deferred.deferred_of_task(tx, task)
     return f"when {waits[0].batch.group.said} ends" if waits else "when its group ends"
 

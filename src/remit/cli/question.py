@@ -1,4 +1,4 @@
-"""Which question is meant: by its own id, or by the task that asks it."""
+"""Finds the review that is meant: by its own id, or by its task."""
 
 from typing import Final
 
@@ -15,13 +15,13 @@ _ALL: Final = -1
 
 
 def find(tx: Tx, text: str) -> Review:
-    """The review that is meant: by its own id, or by a task that asks one thing."""
+    """Return the review: by its own id, or by a task with one question."""
     if text.strip().upper().startswith("REV-"):
         return _named(tx, text)
     ulid = letters_of(text, "task")
     fitting = list(tasks.ids_like(tx, f"task-{ulid}"))
     asking = [] if text.strip().upper().startswith("TASK-") else _open_like(tx, ulid)
-    # What a message leaves open is asked in the millisecond that its task is born in.
+    # A message's card is asked in the same millisecond in which its task is created.
     if len(fitting) == 1:
         asking = [review for review in asking if review.task_id != fitting[0]]
     if len(fitting) + len(asking) > 1:

@@ -1,4 +1,4 @@
-"""How well your model reads messages, beside the closed patterns: the exam, and the whole score."""
+"""Compares how well a model reads messages with the closed patterns: the exam and its score."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -27,7 +27,7 @@ _NO_MODEL: Final = (
 
 
 def take(settings: Settings, *, as_json: bool) -> int:
-    """Have the model take the exam, and keep the result."""
+    """Let the model take the exam, and store the result."""
 
     async def examine(reader: ModelReader, name: str) -> int:
         qualified = QualifiedReader(reader, name, ExamFile(settings.home))
@@ -79,7 +79,7 @@ def _told(found: ExamScore) -> Json:
 async def _with_model(
     settings: Settings, do: Callable[[ModelReader, str], Awaitable[T]]
 ) -> T | None:
-    """Do something with the model that reads; None if there is none."""
+    """Run something with the reading model; None if there is none."""
     brain = brain_of(settings)
     if not isinstance(brain, ModelBrain):
         return None

@@ -1,4 +1,4 @@
-"""`remit recall`: tasks like others, how their index stands, to be made anew, or switched off."""
+"""`remit recall`: find similar tasks; show, rebuild or switch off the index."""
 
 from typing import Annotated, Final, cast
 
@@ -14,7 +14,7 @@ from remit.operations.settings_arguments import TurnRecallOff
 from remit.settings import DEFAULT_FILE, Settings, edit
 from remit.store.read_only import glance
 
-_LETTERS: Final = 8  # as few letters of an id may be typed; fewer are words
+_LETTERS: Final = 8  # letters of an id; fewer are read as words
 _COLOURS: Final = {"both": "green", "meaning": "cyan", "words": "dim"}
 
 app = App(name="recall")
@@ -98,7 +98,7 @@ def on(*, json: AsJson = False) -> int:
 
 
 def _meant(settings: Settings, like: str) -> str:
-    """The whole id of a task, if the words are the beginning of one."""
+    """Return the full id of a task, if the words are a prefix of one."""
     letters = like.strip().upper().removeprefix("TASK-")
     if len(letters) < _LETTERS or not letters.isalnum() or not any(map(str.isdigit, letters)):
         return like
@@ -131,6 +131,6 @@ def _show(settings: Settings, state: JsonMap, *, serves: bool, json: bool) -> No
 
 
 def _size(settings: Settings) -> int:
-    """What the index takes on the disk; a file with holes in it takes less than its length."""
+    """Return the index's size on disk; sparse files take less than their length."""
     files = (settings.home / "recall").rglob("*")
     return sum(each.stat().st_blocks * 512 for each in files if each.is_file())

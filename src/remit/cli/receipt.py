@@ -1,4 +1,4 @@
-"""What was understood: when it runs, to whom it goes, and what became of every clause."""
+"""Renders what was understood of a message: when, to whom, and what became of every clause."""
 
 import os
 from collections.abc import Sequence
@@ -36,11 +36,11 @@ _READS: Final = "The model reads it now; with --wait you see here what it become
 _READS_LATER: Final = "The model reads it as soon as Remit is up."
 
 
-_TWO: Final = 2  # open lines; then each has a number
+_TWO: Final = 2  # from this many open lines on, each has a number
 
 
 def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None:
-    """Print the receipt; `read` says that words were read, so that each clause is accounted for."""
+    """Print the receipt; `read`: words were read, so each clause is accounted for."""
     zone = zones.owners(settings.zone, os.environ).zone
     shown = [TaskId(str(each["id"])) for each in maps(told, "tasks")]
     with glance(settings.database) as tx:
@@ -97,12 +97,12 @@ def rehearse(told: JsonMap, zone: ZoneInfo) -> None:
 
 
 def maps(told: JsonMap, name: str) -> list[JsonMap]:
-    """A list of objects in what was told."""
+    """Return a list of objects in a result."""
     return cast("list[JsonMap]", told[name])
 
 
 def _rows(task: Task, part: CardTask) -> list[list[Piece]]:
-    """The task's part of the card, as a table."""
+    """Return the task's part of the card, as a table."""
     rows: list[list[Piece]] = []
     for row in part.rows:
         value = f"{row.value}{_near(task)}" if row.kind == "runs" else row.value
@@ -127,7 +127,7 @@ def _id(task: Task) -> list[Piece]:
 
 
 def _clauses(told: JsonMap, task_id: str, language: str) -> list[list[Piece]]:
-    """Every clause of a task with what became of it."""
+    """Return every clause of a task with its outcome."""
     say = sentences(language)
     mine = [clause for clause in maps(told, "clauses") if clause["taskId"] == task_id]
     rows: list[list[Piece]] = []

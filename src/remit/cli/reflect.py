@@ -1,4 +1,4 @@
-"""`remit reflect`: what is written down of ended tasks, when it is looked at, and a look now."""
+"""`remit reflect`: the state of reflection, and a reflection run now."""
 
 from datetime import datetime
 from pathlib import Path
@@ -91,7 +91,7 @@ def _no_night(settings: Settings) -> str:
 
 
 def _due(tx: Tx) -> datetime | None:
-    """When the nightly look comes next."""
+    """Return when the next nightly reflection is."""
     found = [
         each
         for each in tasks.of_agent(tx, REFLECT, _MOST)

@@ -1,4 +1,4 @@
-"""`remit rehearse`: what would happen, and nothing is stored."""
+"""`remit rehearse`: show what would happen, without storing anything."""
 
 import os
 import sys
@@ -31,7 +31,7 @@ from remit.model.reply import Hold, Reply
 from remit.model.series import Repeats
 from remit.settings import Settings
 
-# The channels that S0 names, and how much each takes; which of them a house has is another matter.
+# The channels S0 names, with their limits, whether they are set up here or not.
 MOST: Final = {"dashboard": 100_000, "whatsapp": 4096, "email": 100_000}
 
 app = App(name="rehearse")
@@ -100,7 +100,7 @@ def gate(
 def read(
     settings: Settings, text: str, at: datetime | None, repeats: Repeats | None = None
 ) -> JsonMap:
-    """What `remit add` would make of a message here, where no Remit runs."""
+    """Return what `remit add` would make of a message, without a running Remit."""
     check_text(text)
     zone, book = zones.owners(settings.zone, os.environ).zone, _book(settings, _channels())
     said = text.strip()
@@ -117,7 +117,7 @@ def _zone(name: str) -> ZoneInfo:
 
 
 def _channels() -> tuple[str, ...]:
-    """The channels that a house here has."""
+    """Return the channels available here."""
     from remit.wiring import CHANNELS  # noqa: PLC0415 - the whole house, for their names
 
     return tuple(CHANNELS)

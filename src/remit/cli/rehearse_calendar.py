@@ -1,4 +1,4 @@
-"""`remit rehearse calendar`: when the events of a file would start, and what would be refused."""
+"""`remit rehearse calendar`: when a file's events would start, and which would be refused."""
 
 import os
 import sys
@@ -61,7 +61,7 @@ def calendar(
 
 
 def expansion_to_json(found: Expansion) -> JsonMap:
-    """For programs: what starts, what is only shown, and what is refused."""
+    """Return for programs: what starts, what is only shown, and what is refused."""
     return {
         "slots": [_slot(slot) for slot in found.slots if not slot.flags & IDLE],
         "idle": [_slot(slot) for slot in found.slots if slot.flags & IDLE],
@@ -128,7 +128,7 @@ def _from(said: str | None, zone: ZoneInfo) -> datetime:
 
 
 def _to(said: str, zone: ZoneInfo) -> datetime:
-    """A day is meant whole; a time is where it ends."""
+    """Return the end: a day counts whole, a time is exact."""
     day = _day(said)
     return moment(said) if day is None else datetime.combine(day + _DAY, time(), zone)
 

@@ -1,4 +1,4 @@
-"""`remit rehearse contract`: how one would tell that a task is done, before anybody works on it."""
+"""`remit rehearse contract`: which contract a task would get."""
 
 import sys
 from collections.abc import Sequence
@@ -64,7 +64,7 @@ def contract(  # noqa: PLR0913 - one flag a line, as they stand in the help
 
 
 def _of_project(name: str, paths: Sequence[str]) -> tuple[list[RulesFile], OwedChecks]:
-    """The rules of a project on top of ours, and what the files owe that would change."""
+    """Return a project's rules on top of ours, and the debt of the files."""
     from remit.wiring import debts  # noqa: PLC0415 - only who names a project waits
     from remit.wiring.proof import papers_of  # noqa: PLC0415
 
@@ -78,7 +78,7 @@ def _of_project(name: str, paths: Sequence[str]) -> tuple[list[RulesFile], OwedC
 
 
 def contract_to_json(found: DraftedContract) -> JsonMap:
-    """For programs: the kind, what is checked, why, and what the owner would be asked."""
+    """Return for programs: the type, the checks, the reason, and the question to the owner."""
     criteria: list[Json] = [criterion_json(each) for each in found.contract.criteria]
     return {
         "type": found.contract.type.value,

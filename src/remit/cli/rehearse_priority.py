@@ -1,4 +1,4 @@
-"""`remit rehearse priority`: how urgent a task would be, and by which rule; nothing is stored."""
+"""`remit rehearse priority`: which priority a task would get, and by which rule."""
 
 import json as text_json
 import os
@@ -24,7 +24,7 @@ from remit.model.task import Creator, Source, SourceKind, Taint, Task, TaskType
 from remit.plan.draft import ranked
 
 _MOST: Final = 1_000_000  # letters
-# What S4 writes of a task that says nothing about how urgent it is.
+# Fields of S4's task that say nothing about urgency.
 _BESIDE: Final = (
     "task_id",
     "priority",
@@ -39,7 +39,7 @@ _BESIDE: Final = (
 
 
 class SketchedTask(Struct, frozen=True):
-    """A task as S4 writes it, with what rules may ask about besides."""
+    """A task as S4 writes it, with other fields that rules may test."""
 
     objective: str
     source: str = "manual:rehearsal"

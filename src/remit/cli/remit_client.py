@@ -1,4 +1,4 @@
-"""One door for everything that writes: to the Remit that runs here, or straight into the file."""
+"""One client for everything that writes: through the running Remit, or directly into the file."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -16,7 +16,7 @@ from remit.settings import DEFAULT_FILE, Settings, rules
 from remit.store import home
 from remit.system.files import locked, write_atomic
 
-PATIENCE: Final = 5.0  # seconds for a Remit that is just starting, or just ending
+PATIENCE: Final = 5.0  # seconds for a Remit that is starting or ending
 NOBODY: Final = "No Remit runs here now; the work starts with `remit up`."
 _PAUSE: Final = 0.1
 _FIRST_FILES: Final = (
@@ -30,7 +30,7 @@ class RemitClient(Protocol):
 
     @property
     def serves(self) -> bool:
-        """Whether a Remit runs that will go on with the work by itself."""
+        """Whether a Remit runs that will continue the work."""
 
     def ask(self, arguments: Arguments, key: str | None = None) -> JsonMap:
         """Have an operation done; what makes a task comes with a key that outlives the command."""
@@ -39,24 +39,24 @@ class RemitClient(Protocol):
         """Have words read; what became of them is told as a receipt has it."""
 
     def run(self, task: TaskId) -> TaskId:
-        """Start now; which task that is: of a series it is another one."""
+        """Start now; return the task, for a series a new one."""
 
     def recall_state(self) -> JsonMap:
-        """How the index of tasks stands."""
+        """Return the state of the index."""
 
     def rebuild_recall(self, told: Callable[[float], None]) -> JsonMap:
-        """Make the index anew, and return when it is; `told` hears what part of it is done."""
+        """Rebuild the index and wait for it; `told` gets the share that is done."""
 
     def find_like(self, like: str, limit: int) -> JsonMap:
         """Tasks like one, or like some words."""
 
     def rest(self, watch: EventWatch, timeout: float | None) -> Task:
-        """Return when nothing more will happen to the task without its owner."""
+        """Return when nothing more will happen to the task without the owner."""
 
 
 @contextmanager
 def opened(settings: Settings, *, works: bool = False) -> Iterator[RemitClient]:
-    """Open the door; `works` says that tasks may have to be run in this process."""
+    """Open a client; `works`: tasks may have to run in this process."""
     furnish(settings)
     with ExitStack() as stack:
         yield _enter(settings, works, stack)
@@ -75,7 +75,7 @@ def rehearse(settings: Settings, message: NewMessage) -> JsonMap:
 
 
 def furnish(settings: Settings) -> None:
-    """Make the directory on first use, with settings that explain themselves."""
+    """Create the directory on first use, with commented settings."""
     with locked(settings.home):
         for name, text in _FIRST_FILES:
             if not (path := settings.home / name).exists():
@@ -84,7 +84,7 @@ def furnish(settings: Settings) -> None:
 
 
 def _enter(settings: Settings, works: bool, stack: ExitStack) -> RemitClient:
-    # Each way costs its own imports, so each is loaded when it is taken.
+    # Each client has its own imports, so it is loaded when it is used.
     until = clock.seconds() + PATIENCE
     while True:
         if not home.is_locked(settings.home):

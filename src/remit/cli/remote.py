@@ -1,4 +1,4 @@
-"""Over HTTP: a Remit runs in this directory, so it is asked to do it."""
+"""The client over HTTP, used when a Remit runs in this directory."""
 
 import json
 from collections.abc import Callable
@@ -53,7 +53,7 @@ class RemoteClient:
         return TaskId(str(self.ask(RunTask(task), unanswered.new_key())["id"]))
 
     def background(self) -> JsonMap:
-        """The loops of the running Remit, and how each is doing."""
+        """Return the loops of the running Remit, and their state."""
         return self._ask("GET", "/api/background")
 
     def recall_state(self) -> JsonMap:
@@ -71,7 +71,7 @@ class RemoteClient:
         return self._ask("GET", f"/api/search?like={quote(like, safe='')}&limit={limit}")
 
     def rest(self, watch: EventWatch, timeout: float | None) -> Task:
-        """Look on until the task rests; the running Remit does the work."""
+        """Wait until the task rests; the running Remit does the work."""
         until = None if timeout is None else clock.seconds() + timeout
         gone = self._link.absence()
         while True:
@@ -97,7 +97,7 @@ class RemoteClient:
         *,
         repeatable: bool = True,
     ) -> JsonMap:
-        """Ask for something; what makes a task comes with a key that outlives this command."""
+        """Send a request; one that creates a task has a key that outlives this command."""
         text = None if body is None else json.dumps(body)
         if key is None:
             request = ClientRequest(method, path, text, unanswered.new_key(), repeatable)
@@ -114,7 +114,7 @@ class RemoteClient:
 
 
 def reach(home: Path, *, quiet: float = connection.QUIET_SECONDS) -> RemoteClient | str:
-    """The Remit that works in this directory, or why it cannot be spoken to."""
+    """Return the Remit of this directory, or why it cannot be reached."""
     link = connection.connect(home, quiet=quiet)
     return link if isinstance(link, str) else RemoteClient(home, link)
 

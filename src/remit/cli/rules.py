@@ -1,4 +1,4 @@
-"""`remit rules`: what ranks tasks, whether the file is right, and what a change would do."""
+"""`remit rules`: list the priority rules, check the file, and try out a change."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -28,13 +28,13 @@ from remit.store.database import Tx
 from remit.store.read_only import glance
 from remit.store.search import TaskFilter
 
-_SHOWN: Final = 50  # changes that a person is shown
+_SHOWN: Final = 50  # changes shown to a person
 _COLOURS: Final = {"critical": "red", "high": "yellow", "med": "cyan", "low": "dim"}
 _NO_SCORE: Final = (
     "A rule asks for llm_score, but nobody is asked: set score = true under [priority]."
 )
 
-_CHANGED: Final = "remit.cli.rules_revert"  # loaded by who calls it, for it opens the door
+_CHANGED: Final = "remit.cli.rules_revert"  # loaded only when called, because it opens a client
 
 app = App(name="rules")
 app.command(f"{_CHANGED}:history", name="history", help="What lessons changed, newest first.")
@@ -111,7 +111,7 @@ def try_out(
 
 
 def in_file(settings: Settings) -> PriorityRules:
-    """The owner's rules as they stand in his file; without one, those that come with Remit."""
+    """Return the owner's rules from the file; without one, the built-in ones."""
     text = kept.text(settings.home / kept.PRIORITY, kept.PRIORITY, MAX_CHARS)
     return priority.default() if text is None else priority.load(text, kept.PRIORITY)
 

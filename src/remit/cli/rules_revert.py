@@ -1,4 +1,4 @@
-"""`remit rules history` and `remit rules revert`: what lessons changed, and taking it back."""
+"""`remit rules history` and `remit rules revert`: what lessons changed, and how to undo it."""
 
 from typing import Annotated
 

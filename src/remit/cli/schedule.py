@@ -1,4 +1,4 @@
-"""`remit schedule`: what comes back, when it comes next, and a word on one slot or on all."""
+"""`remit schedule`: list series and their next runs; change one slot or a whole series."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -266,7 +266,7 @@ def _order(text: str, kind: Callable[[str], SeriesArguments], *, json: bool) -> 
 
 
 def _meant(tx: Tx, text: str) -> SeriesId:
-    """The series that is meant by the first letters of its id, or by a task of it."""
+    """Return the series meant by a prefix of its id, or by one of its tasks."""
     kind = "task" if text.strip().lower().startswith("task-") else "ser"
     letters = find.letters_of(text, kind)
     fitting = series.ids_like(tx, f"ser-{letters}") if kind == "ser" else []

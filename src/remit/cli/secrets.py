@@ -1,7 +1,7 @@
-"""`remit secrets`: set, list and delete what settings know by name alone.
+"""`remit secrets`: set, list and delete the secrets that settings refer to by name.
 
-A value comes from the standard input or is asked for, and is never typed into a command: there it
-would stand in the list of processes and in the shell's history. None is ever shown.
+A value comes from stdin or a prompt, never from the command line, where it would show in the
+process list and the shell history. No value is ever printed.
 """
 
 import sys
@@ -17,7 +17,7 @@ from remit.errors import BadInput
 from remit.model.codec import Json
 from remit.store.secrets import MOST, Secrets, machine_ring
 
-_ONE_MORE: Final = 2  # the line's end, and one to see that there are too many
+_ONE_MORE: Final = 2  # the line end, and one to notice that there are too many
 
 app = App(name="secrets")
 
@@ -75,13 +75,13 @@ def _kept() -> Secrets:
 
 
 def value_of(name: str) -> str:
-    """What is given on the standard input, or typed unseen."""
+    """Return what is on stdin, or typed unseen."""
     if sys.stdin.isatty():
         return getpass(f"{name}: ")
     try:
         return sys.stdin.read(MOST + _ONE_MORE).removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError:
-        pass  # raised below, outside: the error carries what was read
+        pass  # raised below, outside: the error contains what was read
     raise BadInput(f"The value of {name} is no text; write it in UTF-8.", field="value")
 
 

@@ -1,4 +1,4 @@
-"""`remit show`: the card of a task, then its times, what it sent, its runs, its questions."""
+"""`remit show`: a task's card, then its times, deliveries, runs and questions."""
 
 import os
 from collections.abc import Sequence
@@ -41,7 +41,7 @@ def show(*ids: Ids, json: AsJson = False) -> int:
 
 
 def whole(tx: Tx, task_id: TaskId) -> JsonMap:
-    """Everything about a task, as published."""
+    """Return everything about a task, as published."""
     task, legs = tasks.get(tx, task_id), runs.of_task(tx, task_id)
     undo, used = house_settings.load().deliver.undo, spending.told_apart(tx, task_id)
     asked = [WaitingReview(each, task, used) for each in reviews.of_task(tx, task_id)]
@@ -55,7 +55,7 @@ def whole(tx: Tx, task_id: TaskId) -> JsonMap:
 
 
 def _put_away(task: Task) -> "JsonMap | None":
-    """Where code work lies that was put away with its worktree."""
+    """Return where code work was saved after its worktree was removed."""
     kept = _kept(task)
     return {"branch": kept.branch, "repository": kept.repo} if kept else None
 
@@ -165,7 +165,7 @@ def _print_decisions(settled: list[Review]) -> None:
 
 
 def project_of(task: Task) -> str:
-    """The project that is worked on, if one is."""
+    """Return the project that is worked on, if any."""
     who = task.assigned_agent or ""
     return who.removeprefix(PROJECT) if who.startswith(PROJECT) else ""
 

@@ -1,4 +1,4 @@
-"""Several ids, one command: what became of each, and the code that says so."""
+"""Counts the results of a command over several ids, and gives the exit code."""
 
 from collections.abc import Callable, Iterable
 from typing import TypeVar
@@ -25,7 +25,7 @@ R = TypeVar("R")
 
 
 class CommandTally(Struct):
-    """Collects; one that fails does not stop the others, and the first failure is the code."""
+    """Collects results; a failure does not stop the others, and the first one is the exit code."""
 
     settings: Settings
     json: bool
@@ -34,7 +34,7 @@ class CommandTally(Struct):
     code: int = codes.DONE
 
     def each(self, items: Iterable[T], act: Callable[[T], R], name: Callable[[T], str]) -> list[R]:
-        """Do one thing to each, as far as it goes."""
+        """Do one thing to each, as far as possible."""
         done: list[R] = []
         for item in items:
             try:
@@ -44,7 +44,7 @@ class CommandTally(Struct):
         return done
 
     def told(self, task_id: TaskId) -> None:
-        """Say how a task stands now."""
+        """Print how a task stands now."""
         with glance(self.settings.database) as tx:
             task = tasks.get(tx, task_id)
             asked = messages.questions(tx, [task]) if task.status is Status.NEW else []
@@ -61,7 +61,7 @@ class CommandTally(Struct):
     def waited(
         self, way: RemitClient, task_id: TaskId, *, timeout: float | None, after: int
     ) -> None:
-        """Stay until a task rests; then its state is the code."""
+        """Wait until a task rests; its status becomes the exit code."""
         task = wait_for_task.wait(self.settings, way, task_id, timeout=timeout, after=after)
         if self.json:
             self.told(task_id)

@@ -1,4 +1,4 @@
-"""What the owner does to tasks: run, retry, pause, undo, resume, cancel, delete, vouch."""
+"""Commands on tasks: run, retry, pause, undo, resume, cancel, delete, vouch."""
 
 from collections.abc import Callable
 from functools import partial
@@ -91,7 +91,7 @@ def _each(ids: tuple[str, ...], kind: Callable[[str], TaskArguments], *, json: b
 def _start(
     ids: tuple[str, ...], begin: _Begin, *, wait: bool, timeout: float | None, json: bool
 ) -> int:
-    """Set tasks to work; wait for them if asked to, or if nobody else would do the work."""
+    """Start tasks; wait for them on request, or if no other process would do the work."""
     tally = CommandTally(house_settings.load(), json)
     found = _found(ids, tally)
     if not found:

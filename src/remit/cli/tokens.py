@@ -1,6 +1,7 @@
-"""`remit tokens`: the programs that may call, each with a token of its own and what it may do.
+"""`remit tokens`: API tokens for programs, each with its own scopes.
 
-The token in Remit's directory is yours and may do everything; give a program one of these instead.
+The token in Remit's directory belongs to the owner and may do everything; give a program one of
+these instead.
 """
 
 from typing import Annotated, Final

@@ -1,7 +1,7 @@
-"""Keys of requests that were sent and never answered.
+"""Stores the keys of requests that got no answer.
 
-Nobody knows whether such a request was done. So its key is kept for an hour, and the same command
-uses it again: the server then tells what came of it instead of doing it a second time.
+Nobody knows whether such a request was done. So its key is kept for an hour and the same command
+uses it again: the server then returns the first result instead of repeating the work.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from remit.cli import clock, out
 from remit.cli.out import StyledText
 from remit.errors import Unreachable
 
-GENERATED: Final = "cli:"  # a key that the owner gave is used as it is
+GENERATED: Final = "cli:"  # a key given by the owner is used as it is
 KEPT_SECONDS: Final = 3600
 _FOLDER: Final = "unanswered"
 
@@ -26,7 +26,7 @@ def new_key() -> str:
 
 @contextmanager
 def key_for(home: Path, request: str, key: str) -> Iterator[str]:
-    """The key to send a request under; it is kept if no answer comes."""
+    """Yield the key for a request; it is stored if no answer comes."""
     if not key.startswith(GENERATED):
         yield key
         return

@@ -1,4 +1,4 @@
-"""`remit up`: the house opened, the engine at work, the door listening, until told to stop."""
+"""`remit up`: start the app, the engine and the HTTP server, and run until stopped."""
 
 import asyncio
 import logging
@@ -37,8 +37,8 @@ from remit.wiring import App, opened, start, watch
 from remit.wiring.preload import preload
 from remit.wiring.reload import SettingsReload
 
-PATIENCE: Final = 20  # tenths of a second for a command that holds the directory for a moment
-PARTING: Final = 10.0  # seconds to tell and to write down what happened until the end
+PATIENCE: Final = 20  # tenths of a second to wait for a short command that holds the directory
+PARTING: Final = 10.0  # seconds to send and write down what happened until the end
 FOLLOWERS: Final = ("task logs", "review files", "terminal messages", "telemetry")
 _ASKS: Final = "asks"
 _PORT: Final = ("--port", "-p")
@@ -99,7 +99,7 @@ class _Up:
                 return await stack.enter_async_context(opened(self._settings))
             except HomeLocked:
                 if (self._settings.home / "server.json").exists():
-                    raise  # not a command that is done in a moment
+                    raise  # not just a short command
                 await asyncio.sleep(0.1)
         return await stack.enter_async_context(opened(self._settings))
 
@@ -120,7 +120,7 @@ class _Up:
         closed = await asyncio.gather(door, return_exceptions=True)
         await house.engine.stop()
         stop.cancel()
-        # What has happened is told and written before we go; who cannot keep up is not waited for.
+        # Events are sent and written before the exit; a slow follower is not waited for.
         house.journal.end()
         await house.background.finish(*FOLLOWERS, within=PARTING)
         await flush(telemetry)
@@ -133,7 +133,7 @@ class _Up:
             loop.add_signal_handler(number, self._heed)
 
     def _heed(self) -> None:
-        """Once: stop in good order. Twice: at once; what was cut off is found at the next start."""
+        """First signal: stop in good order. Second: at once; the next start recovers."""
         if self._stop.is_set():
             os._exit(codes.INTERRUPTED)
         self._stop.set()
@@ -195,7 +195,7 @@ class _Up:
 
 
 def follow(house: App, since: int, say: Say, telemetry: Telemetry | None) -> None:
-    """Start those who follow what happens: they tell it, and write it down."""
+    """Start the followers of the journal: terminal, logs and telemetry."""
     journal, settings = house.journal, house.settings
     works: list[Work] = [
         partial(keep_logs, journal, settings.logs),
@@ -209,14 +209,14 @@ def follow(house: App, since: int, say: Say, telemetry: Telemetry | None) -> Non
 
 
 def hush(hide: Redactor) -> None:
-    """Whatever is logged comes to the terminal without a secret in it, and not without end."""
+    """Remove secrets and repetitions from what is logged to the terminal."""
     if logging.lastResort is not None:
         logging.lastResort.addFilter(RepeatFilter())
         logging.lastResort.addFilter(RedactingFilter(hide))
 
 
 def _collected() -> Telemetry | None:
-    """Who is told of runs and steps, if anybody asked for it; who cannot be is named."""
+    """Return the telemetry if configured; say if it is not installed."""
     try:
         return otlp.configured()
     except otlp.NoOtlp as missing:
@@ -225,7 +225,7 @@ def _collected() -> Telemetry | None:
 
 
 class _Remarks:
-    """Says in the terminal what happens to tasks; a second start goes on behind the first."""
+    """Prints what happens to tasks; a restarted loop continues where it was."""
 
     def __init__(self, house: App, since: int, say: Say) -> None:
         self._house = house
@@ -247,7 +247,7 @@ class _Remarks:
 
 
 def _standing(tx: Tx) -> dict[str, int]:
-    """How many stand where. What has not begun may ask, too: so questions are counted."""
+    """Return the number of tasks by status. Unbegun ones may ask, so questions are counted."""
     counts = tasks.counts(tx)
     unbegun = counts.get(Status.NEW, 0) - reviews.count_unbegun(tx)
     return counts | {Status.NEW: unbegun, _ASKS: reviews.count_waiting(tx, 10_000)}

@@ -1,4 +1,4 @@
-"""`remit verify`: does the work in this folder meet its contract? It changes nothing."""
+"""`remit verify`: check whether the work in this folder meets its contract. Changes nothing."""
 
 import asyncio
 import json as jsons
@@ -46,7 +46,7 @@ from remit.verify.sandbox import Sandbox
 from remit.verify.suite_runs import KEPT_RUNS
 from remit.verify.suite_terms import SuiteTerms, compare
 
-_MOST: Final = 1_000_000  # characters of a contract, or of a diff
+_MOST: Final = 1_000_000  # characters of a contract or a diff
 _STYLE: Final = {Result.PASS: "green", Result.FAIL: "red", Result.SKIPPED: "yellow"}
 _LATER: Final = "it is left for the end of its group; --all checks it now"
 _NAMES: Final = {"generatedFrom": "generated_from", "generatedAt": "generated_at"}
@@ -98,7 +98,7 @@ class _Work(Struct, frozen=True):
     project: ProjectSettings
     changed: tuple[str, ...]
     quiet: bool
-    late: bool  # whether what is left for the end of a group is checked too
+    late: bool  # whether deferred criteria are checked too
 
     async def verify(self) -> Verdict:
         ways = await asyncio.to_thread(
@@ -122,7 +122,7 @@ class _Work(Struct, frozen=True):
         )
         found: dict[int, Finding] = {}
         criteria = self.contract.criteria
-        # What can wait is checked last: the quick ones are told first.
+        # Deferred ones are checked last, so that quick results come first.
         order = sorted(range(len(criteria)), key=lambda n: criteria[n].timing is Timing.DEFERRED)
         for number, place in enumerate(order, start=1):
             if not self.quiet:
@@ -147,14 +147,14 @@ class _Work(Struct, frozen=True):
 
 
 class _Now:
-    """The machine's time, as a plug."""
+    """The machine's time as a `Clock`."""
 
     now = staticmethod(clock.now)
     sleep = staticmethod(asyncio.sleep)
 
 
 def _project(where: Path, seconds: int | None) -> ProjectSettings:
-    """What the settings say of this folder, if there are any and they know it."""
+    """Return the settings of the project in this folder, if any."""
     known = house_settings.load().projects.values()
     mine = (each for each in known if Path(each.path).expanduser().resolve() == where)
     found = next(mine, ProjectSettings(path=str(where)))
@@ -162,7 +162,7 @@ def _project(where: Path, seconds: int | None) -> ProjectSettings:
 
 
 def _read(path: Path) -> Contract:
-    """A contract in S2's words: the object itself, or the task that has one."""
+    """Parse a contract in S2's form: the object itself, or a task with one."""
     try:
         said = jsons.loads(path.read_text("utf-8")[:_MOST])
     except (OSError, ValueError) as error:
@@ -202,7 +202,7 @@ def _changed(where: Path, files: Sequence[str], before: str | None) -> tuple[str
 
 
 def _drafted(where: Path, changed: tuple[str, ...], before: str | None) -> Contract:
-    """What the changes since a commit ask for; without changes, what every project is asked."""
+    """Return the contract for the changes since a commit; without changes, the basic one."""
     from remit.plan import activities, contract  # noqa: PLC0415 - only who has no contract waits
 
     if not changed:
@@ -216,7 +216,7 @@ def _drafted(where: Path, changed: tuple[str, ...], before: str | None) -> Contr
 
 
 def _intended(named: Sequence[str], changed: Sequence[str], commit: str | None) -> tuple[str, ...]:
-    """The files whose change is meant; one that did not change is a slip."""
+    """Return the files whose change is intended; naming an unchanged one is an error."""
     if named and commit is None:
         sentence = "--intended needs --base: without it all files are used as they are now."
         raise BadInput(sentence, field="intended")
@@ -228,7 +228,7 @@ def _intended(named: Sequence[str], changed: Sequence[str], commit: str | None) 
 
 
 def _own_judges(where: Path, terms: SuiteTerms) -> str:
-    """What was changed of tests and settings of checks, where it counts as it is now."""
+    """Return which tests and check settings were changed and count as they are."""
     if terms.base is not None or terms.before is None:
         return ""
     guard = compare(where, replace(terms, base=terms.before)).guard
@@ -241,7 +241,7 @@ def _own_judges(where: Path, terms: SuiteTerms) -> str:
 
 
 def _within(contract: Path | None, where: Path) -> tuple[str, ...]:
-    """The contract itself decides, if it lies among the work."""
+    """Return the contract's path if it lies within the work."""
     path = contract.resolve() if contract else None
     return (path.relative_to(where).as_posix(),) if path and path.is_relative_to(where) else ()
 

@@ -1,4 +1,4 @@
-"""Waiting for a task: its steps as they end on stderr, what came of it on stdout."""
+"""Waits for a task: its steps on stderr, its result on stdout."""
 
 from remit.cli import event_text, find, out, progress, words
 from remit.cli.out import StyledText
@@ -18,7 +18,7 @@ from remit.store.read_only import glance
 
 
 def events_so_far(settings: Settings, task_id: TaskId) -> int:
-    """How much of a task's journal is old news."""
+    """Return how many events of a task are already known."""
     with glance(settings.database) as tx:
         told = events.last_of_task(tx, task_id, 1)
     return told[-1].n if told else 0
@@ -27,13 +27,13 @@ def events_so_far(settings: Settings, task_id: TaskId) -> int:
 def wait(
     settings: Settings, door: RemitClient, task_id: TaskId, *, timeout: float | None, after: int
 ) -> Task:
-    """Stay until the task rests, telling its steps; return it as it stands then."""
+    """Wait until the task rests, printing its steps; return its final state."""
     with glance(settings.database) as tx, progress.working("Remit is at work"):
         return door.rest(EventWatch(tx, task_id, _tell, after=after), timeout)
 
 
 def result(settings: Settings, task: Task, *, json: bool) -> None:
-    """Say what came of it."""
+    """Print the result."""
     with glance(settings.database) as tx:
         if json:
             out.emit({"task": whole(tx, task.id)})
@@ -43,7 +43,7 @@ def result(settings: Settings, task: Task, *, json: bool) -> None:
 
 def _tell(event: Event) -> None:
     if event.kind is EventKind.REVIEW_OPENED:
-        return  # what it asks stands below, with the ways to answer
+        return  # its question follows below, with the possible answers
     head, *_ = event_text.sentence(event).splitlines() or [""]
     out.say(
         StyledText(f"{words.clock(event.at)}  ", "dim"),

@@ -1,4 +1,4 @@
-"""Looks at one task through the file until it rests, whoever works on it."""
+"""Watches one task through the database file until it rests, whichever process runs it."""
 
 from collections.abc import Callable
 from typing import Final
@@ -10,11 +10,11 @@ from remit.model.task import Task
 from remit.store import events, reviews, tasks
 from remit.store.read_only import ReadOnlyStore
 
-PAUSE: Final = 0.05  # seconds between two looks
+PAUSE: Final = 0.05  # seconds between two polls
 
 
 class EventWatch:
-    """Tells each event once, in order."""
+    """Reports each event once, in order."""
 
     def __init__(
         self, tx: ReadOnlyStore, task_id: TaskId, tell: Callable[[Event], None], *, after: int = 0
@@ -26,12 +26,12 @@ class EventWatch:
         self._version = -1
 
     def look(self) -> Task | None:
-        """Tell what is new since the last look; return the task as it stands, if it changed."""
+        """Report what is new since the last poll; return the task if it changed."""
         version = self._tx.version
         if version == self._version:
             return None
         self._version = version
-        # The task before its events: so what it rests on has been told when it is returned.
+        # The task before its events: everything it rests on was reported when it is returned.
         task = tasks.get(self._tx, self.task_id)
         for event in events.of_task(self._tx, self.task_id, self._n):
             self._tell(event)
@@ -39,7 +39,7 @@ class EventWatch:
         return task
 
     def rests(self, task: Task) -> bool:
-        """Whether nothing will happen to it without its owner."""
+        """Whether nothing will happen to it without the owner."""
         if task.ended or task.status in (Status.NEEDS_REVIEW, Status.PAUSED):
             return True
         if task.status is not Status.NEW:

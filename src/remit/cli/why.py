@@ -1,4 +1,4 @@
-"""`remit why`: which rule set a task's priority, and how it came to stand where it stands."""
+"""`remit why`: which rule set a task's priority, and how it got its status."""
 
 import os
 from datetime import datetime
@@ -71,7 +71,7 @@ def _priority(task: Task) -> str:
 
 
 def _standing(task: Task, asks: Review | None, now: datetime) -> str:
-    """Why it stands where it stands, in one sentence."""
+    """Return why it has its status, in one sentence."""
     planned = task.scheduled_for
     if asks is not None:
         return f"It waits for you ({asks.reason.value}): {asks.question}"

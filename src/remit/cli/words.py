@@ -1,4 +1,4 @@
-"""How things are called in the terminal: states, times, people."""
+"""Words for the terminal: statuses, times, people."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -33,8 +33,8 @@ _STYLE: Final = {
 }
 _UNITS: Final = ((timedelta(days=1), "d"), (timedelta(hours=1), "h"), (timedelta(minutes=1), "min"))
 _LONG_AGO: Final = timedelta(days=14)
-_SAYING: Final = timedelta(seconds=2)  # so long after "in 5 minutes" was said it is still five
-_SAYING_SHARE: Final = 30  # and 2 hours less 4 minutes are nearer to "in 2 h" than to "in 1 h"
+_SAYING: Final = timedelta(seconds=2)  # "in 5 minutes" still reads as five after this long
+_SAYING_SHARE: Final = 30  # and 2 hours less 4 minutes read as "in 2 h", not "in 1 h"
 _ANSWERS: Final = {
     ReviewAnswer.APPROVE: "remit approve {id}",
     ReviewAnswer.EDIT: "remit approve {id} --edit",
@@ -56,7 +56,7 @@ _SAYS: Final = {
     ReviewAnswer.DROP: "leave it out",
     ReviewAnswer.DECLINE: "decline",
 }
-# What work on a project asks is answered in words of its own.
+# Questions about project work have their own words for answers.
 _MEANT: Final = {
     (WORK, ReviewAnswer.BACK): "try again",
     (WORK, ReviewAnswer.ARRIVED): "I did it myself",
@@ -81,7 +81,7 @@ _MEANT: Final = {
 
 
 def status(task: Task, now: datetime, *, asks: bool = False) -> StyledText:
-    """Where a task stands, in a word or two; `asks` is whether a question about it is open."""
+    """Return a task's status in a word or two; `asks`: whether it has an open question."""
     if asks and task.status in (Status.NEW, Status.PAUSED):
         return StyledText("asks you", _STYLE[Status.NEEDS_REVIEW])
     if task.deleted_at is not None:
@@ -94,7 +94,7 @@ def status(task: Task, now: datetime, *, asks: bool = False) -> StyledText:
 
 
 def _waits(task: Task, now: datetime) -> str:
-    """What a task waits for that has not begun, if that can be said in a word."""
+    """Return what an unbegun task waits for, in a word if possible."""
     if task.pending_reading is not None:
         return "being read"
     later = task.status is Status.READY and task.scheduled_for and task.scheduled_for > now
@@ -106,7 +106,7 @@ def plain(status: Status) -> str:
 
 
 def latest(task: Task) -> datetime:
-    """The moment that matters most about a task now."""
+    """Return the most relevant moment of a task now."""
     if task.ended:
         return task.completed_at or task.last_updated
     if task.status in (Status.NEW, Status.READY) and task.scheduled_for:
@@ -115,7 +115,7 @@ def latest(task: Task) -> datetime:
 
 
 def relative(moment: datetime, now: datetime) -> str:
-    """How far away a moment is, as one would say it."""
+    """Return how far away a moment is, as people say it."""
     away = abs(moment - now)
     if away > _LONG_AGO:
         return f"{moment.astimezone():%Y-%m-%d}"
@@ -131,17 +131,17 @@ def _span(away: timedelta) -> str | None:
 
 
 def local(moment: datetime) -> str:
-    """A moment on the clock of whoever reads it."""
+    """Return a moment on the reader's clock."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def near(moment: datetime, now: datetime) -> str:
-    """How far away a moment is, if that is near enough to say."""
+    """Return how far away a moment is, if it is near enough."""
     return relative(moment, now) if abs(moment - now) <= _LONG_AGO else ""
 
 
 def planned(moment: datetime, now: datetime) -> str:
-    """A moment to come, and how far away it is if that is near enough to say."""
+    """Return a future moment, and how far away it is if near enough."""
     away = near(moment, now)
     return f"{local(moment)} ({away})" if away else local(moment)
 
@@ -155,7 +155,7 @@ def to_whom(delivery: Delivery) -> str:
 
 
 def ways(review: Review, ref: str) -> list[str]:
-    """The commands that settle a question."""
+    """Return the commands that answer a question."""
     return [_way(review, answer).format(id=ref) for answer in review.options]
 
 
@@ -168,7 +168,7 @@ def _way(review: Review, answer: ReviewAnswer) -> str:
 
 
 def says(review: Review, answer: ReviewAnswer) -> str:
-    """What an answer means to this very question."""
+    """Return what an answer means for this question."""
     about = (review.about or "").partition(":")[0]
     return _MEANT.get((about, answer), _SAYS[answer])
 

@@ -1,4 +1,4 @@
-"""The contact book: `contacts.yaml` read strictly, and read again when it has changed.
+"""The contact book: `contacts.yaml`, parsed strictly and reloaded when it changes.
 
 - name: Anna Weber
   aliases: [Anna, my sister]
@@ -65,7 +65,7 @@ class ContactEntry(Struct, frozen=True, eq=False):
 
 
 class Contacts:
-    """Whom the owner knows. While a house runs, the last good book stays."""
+    """The owner's contacts. While Remit runs, the last good file stays in use."""
 
     def __init__(
         self, path: Path, owner: str, channels: Collection[str | ChannelName], assistant: str = ""
@@ -91,12 +91,12 @@ class Contacts:
         return self._book
 
     def bare(self) -> ContactBook:
-        """A book that knows nobody but the owner, and every channel of the house."""
+        """Return a book with only the owner and every channel."""
         return ContactBook(self._owner, self._channels, assistant=self._assistant)
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """The names of the channels that the house has."""
+        """The names of the channels that are set up."""
         return tuple(each.name for each in self._channels)
 
     def entries(self) -> tuple[ContactEntry, ...]:
@@ -153,7 +153,7 @@ class Contacts:
         return replace(self._owner, aliases=(own.name, *own.aliases)) if own else self._owner
 
     def _contact(self, entry: ContactEntry) -> Contact:
-        """A person with the names of the channels that reach them; the house may lack some."""
+        """Return a person with the channels that reach them; some may not be set up here."""
         ours = tuple(each.name for each in self._channels if self._line(entry, each.name))
         kinds = {word for each in self._channels for word in (each.name, each.kind, *each.aliases)}
         more = tuple(name for name in entry.lines if name not in kinds)

@@ -1,7 +1,7 @@
-"""One entry of `contacts.yaml` put in, changed or taken out; all else stays to the letter.
+"""Adds, changes or removes one entry of `contacts.yaml`; all other lines stay as they are.
 
-What comes out is read again before it takes the place of the old file: it must say what was wanted,
-and of everyone else what it said before.
+The result is parsed before it replaces the file: it must hold the change, and every other contact
+unchanged.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What the owner says once and for all about writing to people, and what holds all in all."""
+"""The owner's standing permissions to write to people, and the rule that results."""
 
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,1 +1,1 @@
-"""Talk with the owner: what he says is kept, understood by code, answered once, and checked."""
+"""Conversation with the owner: each turn is stored, understood by code, and answered once."""

@@ -1,7 +1,7 @@
-"""What a turn is taken for, decided once: written down before anything is done, and done after.
+"""Decides once what a turn means, and stores that before acting on it.
 
-Nothing is guessed. Where two tasks may be meant, where words may be an answer or something new, the
-owner is asked, and his next words settle it.
+Nothing is guessed: if two tasks could be meant, or a turn could be an answer or a new request, the
+owner is asked and the next turn settles it.
 """
 
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ from remit.model.conversation import Turn
 from remit.model.review import Review, ReviewAnswer
 from remit.model.task import Task
 
-_SHORT: Final = 16  # words that an answer may have beside an open question
+_SHORT: Final = 16  # words of an answer to an open question
 _MOST_NAMED: Final = 5
-_MOST_REMARK: Final = 12  # words of what may be a remark, and may be work
+_MOST_REMARK: Final = 12  # words of what may be a remark or work
 
 
 def decide(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Intent:
-    """Say what is meant. The order is that of what costs most to mistake."""
+    """Return the intent. The order follows what is most costly to mistake."""
     return (
         _settled(scene, ear, now)
         or read_order(scene, ear, now)
@@ -40,7 +40,7 @@ def decide(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Inten
 
 
 def _settled(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Intent | None:
-    """What the owner's words make of the question that talk asked last, if they answer it."""
+    """Return what the owner's words make of the last question, if they answer it."""
     pending = scene.pending
     if pending is None:
         return None
@@ -59,7 +59,7 @@ def _settled(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Int
 def _chosen(
     scene: ConversationScene, pending: Turn, ear: MessageIntake, now: datetime
 ) -> Intent | None:
-    """The order that was asked about, for the task that the words choose."""
+    """Return the command that was asked about, for the task the words choose."""
     asks, said = pending.asks, scene.turn.content
     act, named = str(asks.get("act") or ""), asks.get("tasks")
     among = [task for task in scene.others if isinstance(named, list) and task.id in named]
@@ -80,7 +80,7 @@ def _chosen(
 def _timed(
     among: Sequence[Task], pending: Turn, said: str, ear: MessageIntake, now: datetime
 ) -> Intent | None:
-    """A task's new time, if the words say nothing else and it can still have it."""
+    """Return a task's new time, if the words say nothing else and it can still change."""
     kept = pending.asks.get("words")
     earlier = tuple(map(str, kept)) if isinstance(kept, list) else ()
     at = ear.when(among[0], said, earlier) if among else None
@@ -95,7 +95,7 @@ def _sole_yes(words: Sequence[str], among: Sequence[Task]) -> bool:
 
 
 def _answer(scene: ConversationScene, ear: MessageIntake) -> Intent | None:
-    """Short words that answer an open question, and ask for nothing themselves."""
+    """Return short words as the answer to an open question, if they ask for nothing else."""
     said = scene.turn.content.strip()
     open_ = [each for each in scene.asked if ReviewAnswer.ANSWER in each.options]
     if scene.turn.about is not None:
@@ -106,9 +106,9 @@ def _answer(scene: ConversationScene, ear: MessageIntake) -> Intent | None:
     fitting = [each for each, fit in fits if fit]
     if ear.asks_for_work(said) or (not fitting and ear.is_request(said)):
         free = [each for each, fit in fits if fit is not False]
-        return _either(scene, free[0]) if free else None  # else it can be no answer
+        return _either(scene, free[0]) if free else None  # otherwise it can be no answer
     if not fitting and ear.reads_by_model:
-        return None  # the model says which of them it answers, if any
+        return None  # the model decides which one it answers, if any
     if len(open_) == 1 or len(fitting) == 1:
         review = fitting[0] if fitting else open_[0]
         return Intent(IntentKind.ANSWER, review=str(review.id), text=said)
@@ -127,7 +127,7 @@ def _either(scene: ConversationScene, review: Review) -> Intent:
 
 
 def _remark(scene: ConversationScene, ear: MessageIntake) -> Intent | None:
-    """A few words behind others that may only comment on them: they do not become work unasked."""
+    """Return a question for a few words that may be a remark; they never become work unasked."""
     said = scene.turn.content.strip()
     loose = "\n" not in said and ":" not in said and len(said.split()) <= _MOST_REMARK
     about = scene.last[:1] or scene.live[:1]

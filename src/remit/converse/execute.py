@@ -1,4 +1,4 @@
-"""What was meant is done, and put into words. To do it again after a cut changes nothing."""
+"""Executes a decided intent and writes the answer. Repeating it after a crash changes nothing."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from datetime import datetime, timedelta
@@ -35,18 +35,18 @@ _RECENT: Final = timedelta(days=7)
 
 
 class TurnAnswer(Struct, frozen=True):
-    """An answer to be."""
+    """An answer to be stored."""
 
     text: str
     refs: tuple[TaskRef, ...] = ()
     receipt: JsonMap = field(default_factory=dict)
     asks: JsonMap = field(default_factory=dict)
     notes: tuple[str, ...] = ()
-    thinks: bool = False  # a model is to answer what is left
+    thinks: bool = False  # a model must answer the rest
 
 
 class IntentExecutor(Struct, frozen=True):
-    """`mind` is None where there is no model."""
+    """Executes intents. `mind` is None without a model."""
 
     db: Database
     clock: Clock
@@ -59,9 +59,9 @@ class IntentExecutor(Struct, frozen=True):
     is_owner: Callable[[str, str], bool] = lambda _channel, _sender: False
 
     async def do(self, meant: Intent, scene: ConversationScene) -> TurnAnswer | Intent:
-        """Do all that code can do; what is left for a model is marked.
+        """Do everything code can do; the rest is marked for a model.
 
-        What turns out to mean something more exact is returned, to be written down and done.
+        If a more exact intent is found, it is returned, to be stored and executed.
         """
         task, review = TaskId(meant.task), ReviewId(meant.review)
         does: Mapping[IntentKind, Callable[[], Awaitable[TurnAnswer | Intent]]] = {
@@ -97,7 +97,7 @@ class IntentExecutor(Struct, frozen=True):
         except Conflict as no:
             return TurnAnswer(f"{name} was left as it is. {no}", refs)
         soon = act in (TaskAction.PAUSE, TaskAction.CANCEL) and after.status in ACTIVE
-        # Of a series another task is run now; it reports here.
+        # For a series a new task runs now; it reports here.
         more = (TaskRef(after.id, Action.CREATED),) if after.id != task_id else ()
         done = _ALL_RUNS if before.series_id else _DONE
         told = _SOON[act] if soon else done.get(act, _DONE[act])
@@ -119,7 +119,7 @@ class IntentExecutor(Struct, frozen=True):
         return TurnAnswer(f"{name} now runs {told}{instead}.", refs)
 
     async def _find_run(self, meant: Intent) -> Intent:
-        """The one run of a series that the words name, to be left out; else the owner is asked."""
+        """Return the one run of a series that the words name, to skip it; else ask."""
         now, fitting, coming = self.clock.now(), [], []
         for task_id in map(TaskId, meant.tasks):
             runs = await self.hands.runs(task_id)
@@ -139,7 +139,7 @@ class IntentExecutor(Struct, frozen=True):
         return Intent(IntentKind.ASK, act=TaskAction.SKIP.value, tasks=ids, text=text, at=meant.at)
 
     def _is_then(self, slot: datetime, meant: Intent) -> bool:
-        """Whether a run is on the day, or in the month, that was named."""
+        """Whether a run is on the named day, or in the named month."""
         if meant.at is None:
             return True
         day, wanted = slot.astimezone(self.zone).date(), meant.at.astimezone(self.zone).date()
@@ -160,7 +160,7 @@ class IntentExecutor(Struct, frozen=True):
         )
 
     async def _undo(self, meant: Intent) -> TurnAnswer:
-        """Take back what was done; `text` says what that was."""
+        """Undo what was done; `text` names it."""
         ref, refs = f"undo:{meant.ref}", (TaskRef(TaskId(meant.task), Action.UPDATED),)
         try:
             if meant.text == IntentKind.APPROVE:
@@ -235,7 +235,7 @@ class IntentExecutor(Struct, frozen=True):
         return self._talked(heard, question=question)
 
     def _talked(self, heard: UnderstoodMessage, *, question: bool) -> TurnAnswer:
-        """Words that ask for nothing: a model may have something to say to some of them."""
+        """Answer words that ask for nothing; a model may answer some of them."""
         if question or heard.sort == "statement":
             return TurnAnswer("" if question else receipt.TALK["statement"], thinks=True)
         return TurnAnswer(receipt.TALK.get(heard.sort or "", receipt.TALK["chatter"]))
@@ -275,7 +275,7 @@ class IntentExecutor(Struct, frozen=True):
     # A model ------------------------------------------------------------------------------------
 
     async def think(self, told: TurnAnswer, scene: ConversationScene) -> TurnAnswer:
-        """Have the question answered; what the answer claims is held against the records."""
+        """Let the model answer; its claims are checked against the records."""
         now = self.clock.now()
         if self.mind is None:
             return _joined(told, TurnAnswer(told.text or _NO_MIND))
@@ -292,7 +292,7 @@ class IntentExecutor(Struct, frozen=True):
 
 
 def _joined(told: TurnAnswer, said: TurnAnswer) -> TurnAnswer:
-    """One answer out of what code said and what the model said."""
+    """Join what code said and what the model said."""
     text = said.text if told.text in ("", said.text) else f"{told.text}\n\n{said.text}"
     seen = {ref.task_id for ref in told.refs}
     more = tuple(ref for ref in said.refs if ref.task_id not in seen)
@@ -304,7 +304,7 @@ def _refs(ids: Iterable[str]) -> tuple[TaskRef, ...]:
 
 
 def _asks(meant: Intent, scene: ConversationScene) -> JsonMap:
-    """What the next words may settle; nothing where there is nothing to choose."""
+    """Return what the next turn may settle; empty if there is nothing to choose."""
     if not meant.tasks and not meant.review:
         return {}
     named: list[Json] = list(meant.tasks)
@@ -321,25 +321,25 @@ def _asks(meant: Intent, scene: ConversationScene) -> JsonMap:
 
 
 def _after(tx: Tx, task_id: TaskId) -> tuple[Task, list[str]]:
-    """A task after an answer, and what it asks now."""
+    """Return a task after an answer, and its open questions."""
     open_ = [each for each in reviews.of_task(tx, task_id) if each.decision is None]
     return tasks.get(tx, task_id), [line for each in open_ for line in _shown(each)]
 
 
 def _shown(review: Review) -> tuple[str, ...]:
-    """A question in words; of a card about the request, what it shows as well."""
+    """Return a question in words; for a card about the request, also the card."""
     card = review.evidence if review.resume_to is Status.NEW else ""
     return (card, review.question) if card else (review.question,)
 
 
 def _known(tx: Tx, said: ModelAnswer, scene: ConversationScene) -> list[Task]:
-    """The tasks that an answer may speak of: those it read, those of the talk, the newest."""
+    """Return the tasks an answer may mention: those it read, of the conversation, the newest."""
     found = {task.id: task for task in (*scene.spoken, *scene.others)}
     for ident in said.read:
         try:
             found[ident] = tasks.get(tx, ident)
         except NotFound:
-            continue  # it was named, and is not there
+            continue  # named, but it does not exist
     return list(found.values())
 
 

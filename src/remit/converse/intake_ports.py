@@ -1,4 +1,4 @@
-"""What talk needs of other rooms, which it does not know: ears, hands, perhaps a mind."""
+"""Ports for what conversations need from other packages: intake, task operations, a brain."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,29 +15,29 @@ from remit.model.task import Task
 
 
 class UnderstoodMessage(Struct, frozen=True):
-    """What became of a message. `sort` is the sort of talk that it is, or also is."""
+    """What became of a message. `sort` is the kind of small talk it is, or contains."""
 
     tasks: tuple[Task, ...] = ()
     asked: tuple[Review, ...] = ()
     sort: str | None = None  # question, thanks, greeting, statement, control, chatter
-    unasked: tuple[str, ...] = ()  # what is unclear, where there is no task to ask about
+    unasked: tuple[str, ...] = ()  # what is unclear, if there is no task to ask about
     receipt: JsonMap = field(default_factory=dict)
-    order: TurnOrder | None = None  # it is about a task that is there, or an open question
-    card: tuple[str, ...] = ()  # what was understood, line by line, in the owner's language
+    order: TurnOrder | None = None  # it concerns an existing task or an open question
+    card: tuple[str, ...] = ()  # what was understood, in the owner's language
 
 
 class UnclearTime(Struct, frozen=True):
-    """A time that may be two; the sentence asks which."""
+    """A time with two readings; the sentence asks which."""
 
     sentence: str
 
 
 class MessageIntake(Protocol):
-    """Intake, as far as talk needs it."""
+    """Intake, as far as conversations need it."""
 
     @property
     def reads_by_model(self) -> bool:
-        """Whether a model that passed the exam reads what is said."""
+        """Whether a model that passed the exam reads messages."""
 
     async def hear(
         self, text: str, ref: str, said_at: datetime, context: TalkContext
@@ -51,10 +51,10 @@ class MessageIntake(Protocol):
         """Whether the words, by themselves, ask for something to be done. Nothing is stored."""
 
     def is_request(self, text: str) -> bool:
-        """Whether a closed pattern reads the words as a reminder, a text or something planned."""
+        """Whether a closed pattern reads the words as a reminder, a text or a plan."""
 
     def is_loose_work(self, text: str) -> bool:
-        """Whether the words could only be work that nothing in them asks for."""
+        """Whether the words could only be work, without a word that asks for it."""
 
     def fits(self, task: Task, review: Review, text: str) -> bool | None:
         """Whether the words answer a question about a request; None if any words would."""
@@ -62,14 +62,14 @@ class MessageIntake(Protocol):
     def when(
         self, task: Task, words: str, earlier: Sequence[str] = ()
     ) -> datetime | UnclearTime | None:
-        """The time that words put in the place of a task's own; None if they are no time.
+        """Return the time that words give a task; None if they are no time.
 
         `earlier` are words that were unclear: "Friday morning", before "9".
         """
 
 
 class TaskOperations(Protocol):
-    """What the owner may do to a task, done for him because he said so."""
+    """The owner's operations on a task, done because the owner said so."""
 
     async def pause(self, task_id: TaskId) -> Task: ...
 
@@ -80,22 +80,22 @@ class TaskOperations(Protocol):
     async def run_now(self, task_id: TaskId) -> Task: ...
 
     async def reschedule(self, task_id: TaskId, at: datetime) -> Task:
-        """Give another time to what has not begun; of a series, to its next run."""
+        """Change the time of a task that has not begun; of a series, of its next run."""
 
     async def runs(self, task_id: TaskId) -> list[datetime]:
-        """The times at which the series of a task comes back next."""
+        """Return the next times of a task's series."""
 
     async def skip(self, task_id: TaskId, slot: datetime) -> None:
-        """Leave out one run of a series."""
+        """Skip one run of a series."""
 
     async def unskip(self, task_id: TaskId, slot: datetime, ref: str) -> None:
-        """Have a run all the same that was left out."""
+        """Restore a skipped run."""
 
     async def restore(self, task_id: TaskId, ref: str) -> Task:
-        """Have what was cancelled once more, as a new task."""
+        """Create a cancelled task again, as a new one."""
 
     async def recall(self, task_id: TaskId) -> Task:
-        """Call back what was approved, before the first byte is out."""
+        """Undo an approval before the first byte is sent."""
 
     async def answer(self, review_id: ReviewId, text: str) -> Task: ...
 
@@ -104,15 +104,15 @@ class TaskOperations(Protocol):
 
 
 class AnsweringBrain(Protocol):
-    """A brain that answers questions. Its tools read; none of them does anything."""
+    """A brain that answers questions. Its tools only read."""
 
     @property
     def tools(self) -> tuple[Tool, ...]: ...
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply | None:
-        """None is a day whose budget is used up. `ports.Brain` says what it may raise."""
+        """Return the reply; None if the day's budget is used up. `ports.Brain` lists its errors."""
 
     async def use(self, call: ToolCall) -> ToolResult: ...
 
     def mark(self, text: str, whence: str) -> str:
-        """The text, so that nothing in it can pass for an order."""
+        """Return the text marked so that nothing in it can pass for an instruction."""

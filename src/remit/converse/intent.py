@@ -1,4 +1,4 @@
-"""What a turn may be taken for, and what a time makes of a task."""
+"""The intents a turn may have, and how a new time changes a task."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -12,46 +12,46 @@ from remit.converse.scene import ConversationScene
 from remit.model.status import Status
 from remit.model.task import Task
 
-AMEND: Final = "amend"  # the act that a question about a time is about
+AMEND: Final = "amend"  # the act of a question about a time
 MOVE_RUN: Final = "move_run"  # the act of moving one run of a series
 
 
 class IntentKind(StrEnum):
-    ACT = "act"  # something is done to a task
-    AMEND = "amend"  # a task that has not begun gets another time
-    FIND_RUN = "find_run"  # the run of a series that is to be skipped
-    SKIP = "skip"  # that run
-    UNDO = "undo"  # what was done last here
-    ANSWER = "answer"  # to an open question
-    APPROVE = "approve"  # the one card that is shown here
-    LOOK = "look"  # at the records
-    ASK = "ask"  # nobody can tell: the owner is asked
-    HEAR = "hear"  # for intake
+    ACT = "act"  # do something to a task
+    AMEND = "amend"  # change the time of a task that has not begun
+    FIND_RUN = "find_run"  # find the run of a series to skip
+    SKIP = "skip"  # skip that run
+    UNDO = "undo"  # undo what was done last here
+    ANSWER = "answer"  # answer an open question
+    APPROVE = "approve"  # approve the one card shown here
+    LOOK = "look"  # query the records
+    ASK = "ask"  # unclear: ask the owner
+    HEAR = "hear"  # pass to intake
 
 
 class Intent(Struct, frozen=True):
     what: IntentKind
     act: str = ""
     task: str = ""
-    tasks: tuple[str, ...] = ()  # that it may be
+    tasks: tuple[str, ...] = ()  # the candidates
     review: str = ""
-    text: str = ""  # the answer, the question, or the words that were said first
-    ref: str = ""  # under which words that were said first are heard
+    text: str = ""  # the answer, the question, or the words said first
+    ref: str = ""  # the ref for the words said first
     at: datetime | None = None
-    words: tuple[str, ...] = ()  # a time that is not clear yet, bit by bit
+    words: tuple[str, ...] = ()  # parts of a time that is not clear yet
     new: bool = False  # whether it may also be something new
-    was: datetime | None = None  # the time that a task had before
+    was: datetime | None = None  # the task's earlier time
 
 
 def ref_of(scene: ConversationScene) -> str:
-    """What the tasks of a turn are known by: where they were born."""
+    """Return the source ref of a turn's tasks."""
     return f"{scene.turn.conversation_id}:{scene.turn.n}"
 
 
 def moved(
     task: Task, at: datetime | UnclearTime | None, words: tuple[str, ...], now: datetime
 ) -> Intent:
-    """A task's new time; or why it has none, and what is known of it already."""
+    """Return the intent of a task's new time; or why it has none, with what is known so far."""
     refusal = _unchanged(task, at, now)
     if isinstance(at, datetime) and not refusal:
         if task.series_id is not None:
@@ -63,7 +63,7 @@ def moved(
 
 
 def _unchanged(task: Task, at: datetime | UnclearTime | None, now: datetime) -> str:
-    """Why a task is not given another time; empty if it is."""
+    """Return why a task's time cannot change; empty if it can."""
     name = records.title(task)
     if at is None:
         return _WHAT_CHANGES.format(name)

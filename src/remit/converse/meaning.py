@@ -1,7 +1,7 @@
-"""What a sentence of the owner asks about tasks that are there: an act, a look, a correction.
+"""Parses the owner's sentences about existing tasks: commands, queries, corrections.
 
-Only sentences of a known form are read here. Everything else is for intake, which reads what is to
-be done, or for a model, which answers questions and does nothing.
+Only closed sentence forms are read here. Everything else goes to intake, which reads new work, or
+to a model, which answers questions and cannot act.
 """
 
 import re
@@ -53,20 +53,20 @@ class TaskReference(Struct, frozen=True):
 
     words: Words = ()
     pointed: bool = False  # "it"
-    named: bool = False  # "the … task": a task is meant, and nothing else
+    named: bool = False  # "the … task": only a task can be meant
     all: bool = False
     reminder: bool = False  # "the reminder"
     rhythm: str = ""  # "the weekly one"
 
 
 class TaskCommand(Struct, frozen=True):
-    """`beside` is what else was said; if it asks for work, the whole is more than an order."""
+    """A command. `beside` is what else was said; if it asks for work, this is no mere command."""
 
     act: TaskAction
     thing: TaskReference
-    said: Words = ()  # the words that name the task, or the run that is skipped
+    said: Words = ()  # the words that name the task, or the run to skip
     beside: str = ""
-    only_time: bool = False  # it is an order only if what it names is a time: "not Tuesday"
+    only_time: bool = False  # a command only if what it names is a time: "not Tuesday"
 
 
 class Retraction(Struct, frozen=True):
@@ -90,7 +90,7 @@ class UndoCommand(Struct, frozen=True):
 
 
 class Correction(Struct, frozen=True):
-    """`firm`: it can be nothing else. Otherwise it is one only if the words are a time."""
+    """A correction. `firm`: it can be nothing else; otherwise only if the words are a time."""
 
     words: str
     firm: bool
@@ -99,7 +99,7 @@ class Correction(Struct, frozen=True):
 def read(
     text: str,
 ) -> TaskCommand | Retraction | StatusQuery | Correction | Approval | UndoCommand | None:
-    """What the whole of a message means; None if it is none of these."""
+    """Return what a whole message means; None if it has no known form."""
     line = text.strip()
     if "\n" in line or len(line) > _MOST_CHARS:
         return None
@@ -114,7 +114,7 @@ def read(
 
 
 def _closed(words: Words, clauses: list[str]) -> Approval | UndoCommand | Retraction | None:
-    """What the sentence is as a whole, whatever is there."""
+    """Return what the sentence is as a whole, whatever tasks exist."""
     if is_phrase("approve", words) or _approves(clauses):
         return Approval()
     if is_phrase("undo", words):
@@ -123,7 +123,7 @@ def _closed(words: Words, clauses: list[str]) -> Approval | UndoCommand | Retrac
 
 
 def thing_of(words: Words) -> TaskReference:
-    """Which task some words point at."""
+    """Return which task some words point at."""
     inner = bare(words, in_list("articles"), in_list("articles"))
     if not inner or all(word in in_list("pronouns") for word in inner):
         return TaskReference(pointed=True)
@@ -138,7 +138,7 @@ def thing_of(words: Words) -> TaskReference:
 
 
 def _approves(clauses: list[str]) -> bool:
-    """Whether every clause agrees and one of them approves: "looks good, yes, send it"."""
+    """Whether every clause agrees and one approves: "looks good, yes, send it"."""
     said = [bare(words_of(clause)) or words_of(clause) for clause in clauses]
     approved = [is_phrase("approve", each) for each in said]
     return any(approved) and all(
@@ -148,7 +148,7 @@ def _approves(clauses: list[str]) -> bool:
 
 
 def _of_clause(clauses: list[str]) -> TaskCommand | Retraction | None:
-    """One clause that is an order about what is there; what stands beside it only explains it."""
+    """Return the one clause that is a command; the others only explain it."""
     found = [(n, each) for n, clause in enumerate(clauses) if (each := _order_in(clause))]
     if len(found) != 1:
         return None
@@ -193,13 +193,13 @@ def _query(words: Words) -> StatusQuery | None:
 
 
 def _split(words: Words) -> tuple[Words, Words]:
-    """Cut "at 8 with the newsletter" into when and what."""
+    """Split "at 8 with the newsletter" into when and what."""
     at = next((n for n, word in enumerate(words) if word in in_list("with")), len(words))
     return words[:at], words[at + 1 :]
 
 
 def _correction(line: str) -> Correction | None:
-    """What is left behind the words that open a correction."""
+    """Return what follows the words that open a correction."""
     around = phrase_table(("corrects_around",)).read(bare(words_of(line)))
     if around is not None:
         return Correction(" ".join(around[1]), firm=True)
@@ -217,7 +217,7 @@ def _correction(line: str) -> Correction | None:
 def _opening(line: str) -> tuple[str, bool] | None:
     folded = fold(line)
     if len(folded) != len(line):
-        return None  # a letter that folds to two: places would not fit
+        return None  # a letter that folds to two would shift positions
     for phrase, firm in _openers():
         rest = folded[len(phrase) :]
         if folded.startswith(phrase) and rest[:1] in (" ", ",", ":"):
@@ -227,9 +227,9 @@ def _opening(line: str) -> tuple[str, bool] | None:
 
 @cache
 def _openers() -> tuple[tuple[str, bool], ...]:
-    """What opens a correction; longer ones first: "no wait" before "no".
+    """Return the openers of corrections, longest first: "no wait" before "no".
 
-    What is firm can open nothing but a correction.
+    A firm one opens nothing else.
     """
     return tuple(sorted(_each_opener(), key=lambda row: -len(row[0])))
 

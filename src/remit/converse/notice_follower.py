@@ -1,8 +1,7 @@
-"""What happens, told the owner: in conversations at once, over other ways soon; each thing once.
+"""Follows the journal and notifies the owner: in conversations at once, elsewhere as notices.
 
-The journal is followed from where it was told last. The turns, the notices and the place reached
-are one write, and each of them is named after what it tells, so that nothing is told twice and
-nothing is left out, whatever is cut in between.
+It continues from its last stored place. Turns, notices and the new place are one write, and each
+has a key derived from its event, so nothing is sent twice or left out after a crash.
 """
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -31,43 +30,43 @@ from remit.store import conversations, events, notices, push, tasks
 from remit.store.conversations import NewTurnRecord
 from remit.store.database import Database, Tx
 
-FAR: Final = 2_000  # events that may be read again after a cut, where nothing of them was told
-MOST_TURNS: Final = 5  # about runs that were missed; more become one
+FAR: Final = 2_000  # events without news that may be read again after a crash
+MOST_TURNS: Final = 5  # about missed runs; more become one
 _PAGE: Final = 500
 _TROUBLE_PAUSE: Final = 1.0
 _BRIEF: Final = (
     NoticeKind.MISSED,
     NoticeKind.REFUSED,
-)  # they bring no result that must be told whole
+)  # kinds without a result that must be shown in full
 
 
 class JournalReader(Protocol):
-    """The journal, in handfuls."""
+    """The journal in batches."""
 
     def pages(self, since: int) -> AsyncIterator[list[Event]]: ...
 
 
 class OwnerPresence(Struct, frozen=True):
-    """Where the owner is while something is told, and what he had and can be told."""
+    """Where the owner is active, and what can reach the owner now."""
 
     now: datetime
     channel: str | None
     digested: date | None
-    listens: bool  # whether a browser asked to be told
+    listens: bool  # whether a browser subscribed to push
 
 
 class NoticeDecisions(Struct, frozen=True):
-    """What is told: `concerns` looks at an event alone, `telling` at its task too."""
+    """What becomes a notice: `concerns` sees only an event, `telling` also its task."""
 
     concerns: Callable[[Event], bool]
     telling: Callable[[Event, Task | None], NoticeContent | None]
     posts: Callable[[NoticeContent, Task | None, OwnerPresence], tuple[PlannedNotice, ...]]
     many: Callable[[Sequence[NoticeContent]], str]
-    ring: Callable[[], None] = lambda: None  # something waits to be sent
+    ring: Callable[[], None] = lambda: None  # wakes the sender
 
 
 class _Told(Struct, frozen=True):
-    """Something with when it happened, its ways, and the conversation that it is said in."""
+    """One piece of news with its time, its ways, and its conversation."""
 
     telling: NoticeContent
     at: datetime
@@ -89,7 +88,7 @@ class NoticeFollower:
         self._tells = tells
 
     async def follow(self) -> None:
-        """Tell what happens, for ever."""
+        """Follow the journal for ever and notify the owner."""
         while True:
             try:
                 reached = await self._db.read(conversations.told_upto)
@@ -99,13 +98,13 @@ class NoticeFollower:
                 await self._clock.sleep(_TROUBLE_PAUSE)
 
     async def catch_up(self) -> None:
-        """Tell all that has happened until now."""
+        """Handle everything that has happened until now."""
         reached = since = await self._db.read(conversations.told_upto)
         while page := await self._db.read(_happened, since):
             reached, since = await self._tell(page, reached), page[-1].seq
 
     async def _tell(self, page: Sequence[Event], reached: int) -> int:
-        """Tell what there is to tell of some events; say up to where that is on the disk."""
+        """Handle a page of events; return up to which event that is stored."""
         worth = [event for event in page if self._tells.concerns(event)]
         now, last = self._clock.now(), page[-1].seq
         fresh = self._ids.conversation()
@@ -139,7 +138,7 @@ class NoticeFollower:
         return found, here.channel or "dashboard"
 
     def _said(self, told: Sequence[_Told], channel: str) -> list[_Said]:
-        """Every turn in its place, with what it tells; many short ones of a sort are one."""
+        """Return every turn with its conversation; many short ones of a kind become one."""
         found: list[_Said] = []
         spoken = [each for each in told if each.place is not None]
         for _, run in groupby(spoken, key=_sort):
@@ -183,9 +182,9 @@ def _place(
     now: datetime,
     post: PlannedNotice,
 ) -> Conversation | None:
-    """Where something is said; what was born nowhere, near what its owner has just said, if so.
+    """Return the conversation for a piece of news; without a birthplace, where the owner is.
 
-    Who only clicked is told there what he would else have been told elsewhere.
+    An owner active on the dashboard gets there what would have gone elsewhere.
     """
     if task is None:
         return presence.planned(tx, fresh, now)
@@ -200,19 +199,19 @@ def _place(
 def _untold(
     tx: Tx, telling: NoticeContent, posts: tuple[PlannedNotice, ...]
 ) -> tuple[PlannedNotice, ...]:
-    """The ways by which this very thing was not told before."""
+    """Return the ways on which this was not sent before."""
     return tuple(post for post in posts if not notices.is_told(tx, telling.about, post.way))
 
 
 def _kept(
     posts: tuple[PlannedNotice, ...], place: Conversation | None
 ) -> tuple[PlannedNotice, ...]:
-    """The ways there are: what was born nowhere has no conversation."""
+    """Return the usable ways: without a conversation, not that one."""
     return tuple(post for post in posts if place is not None or post.way != CONVERSATION)
 
 
 def _sort(told: _Told) -> tuple[str, NoticeKind | str]:
-    """What may become one turn; what brings a result stands alone."""
+    """Return the grouping key of turns; a result stands alone."""
     assert told.place is not None  # noqa: S101 - only such are sorted
     brief = told.telling.news in _BRIEF
     return told.place.id, told.telling.news if brief else told.telling.about

@@ -1,7 +1,7 @@
-"""An order about what is there, in words of a known form or found by a model.
+"""Reads a command about existing tasks, by closed forms or through a model.
 
-Where two tasks may be meant, the owner is asked. What a model finds is followed only as far as it
-can be taken back; anything else it may only propose.
+If two tasks could be meant, the owner is asked. A model's reading is carried out only if it can be
+undone; anything else it may only propose.
 """
 
 from collections.abc import Sequence
@@ -31,13 +31,13 @@ from remit.model.status import Reason
 from remit.model.task import Task
 
 _MOST_NAMED: Final = 5
-_TIME: Final = ":time:"  # in the key of a question about a time
+_TIME: Final = ":time:"  # part of the key of a question about a time
 _MONTH: Final = "month"  # a run is named by its month
 _UNDOABLE: Final = (IntentKind.ACT, IntentKind.AMEND, IntentKind.SKIP, IntentKind.APPROVE)
 
 
 def read_order(scene: ConversationScene, ear: MessageIntake, now: datetime) -> Intent | None:
-    """What the sentence wants of what is there, if it has a known form."""
+    """Return what the sentence asks of existing tasks, if it has a known form."""
     said = meaning.read(scene.turn.content)
     if isinstance(said, (TaskCommand, Retraction)) and ear.asks_for_work(said.beside):
         return None
@@ -55,7 +55,7 @@ def _looked(query: StatusQuery, scene: ConversationScene) -> Intent | None:
     thing, look = query.thing, query.look
     known = task_reference.named(thing, scene.last, scene.others) if thing != _NOTHING else []
     if look is meaning.QueryKind.STATUS and len(known) != 1:
-        return None  # nobody, or too many: a question like any other
+        return None  # none, or too many: treat it as an ordinary question
     return Intent(IntentKind.LOOK, act=look.value, tasks=tuple(task.id for task in known))
 
 
@@ -74,7 +74,7 @@ def _approved(scene: ConversationScene) -> Intent:
 
 
 def _retracted(scene: ConversationScene) -> Intent:
-    """Cancel what was spoken of last; what has ended already is said to have."""
+    """Cancel what was mentioned last, or say that it has already ended."""
     if not scene.last:
         return Intent(IntentKind.ASK, text=_NOTHING_TO_CANCEL)
     order = _command(TaskCommand(TaskAction.CANCEL, TaskReference(pointed=True)), scene)
@@ -92,11 +92,11 @@ def _command(command: TaskCommand, scene: ConversationScene) -> Intent | None:
         return _which(command, found, scene, new=not (thing.pointed or thing.named))
     if thing.pointed or thing.named:
         return Intent(IntentKind.ASK, text=_NO_SUCH)
-    return None  # "cancel my gym membership": something to be done
+    return None  # "cancel my gym membership": that is work
 
 
 def _candidates(thing: TaskReference, scene: ConversationScene) -> list[Task]:
-    """The tasks that are meant: those spoken of last, else of this conversation, else any."""
+    """Return the tasks meant: mentioned last, else of this conversation, else any."""
     last = [task for task in scene.last if not task.ended] or list(scene.last)
     if thing.pointed:
         return _one_a_series(last)
@@ -118,12 +118,12 @@ def _is_such(thing: TaskReference, task: Task, scene: ConversationScene) -> bool
 
 
 def _one_a_series(tasks: Sequence[Task]) -> list[Task]:
-    """The tasks, of each series only the first."""
+    """Return the tasks, only the first of each series."""
     return list({task.series_id or task.id: task for task in reversed(tasks)}.values())[::-1]
 
 
 def _is_plain(command: TaskCommand, task: Task) -> bool:
-    """Whether bare words can only mean the task: what is paused can go on, what ended cannot."""
+    """Whether bare words can only mean the task: a paused one can resume, an ended one cannot."""
     whole = words_of(task.title)
     return command.act is not TaskAction.CANCEL or command.thing.words == whole
 
@@ -146,9 +146,9 @@ def _which(
 
 
 def _skipped(command: TaskCommand, scene: ConversationScene, ear: MessageIntake) -> Intent | None:
-    """A run of a series that is left out: by its day, by the name of the series, or the next one.
+    """Return the run of a series to skip: by day, by name, or the next one.
 
-    Words that order that never become a task of their own.
+    Such words never become a task.
     """
     said, among = bare(command.said, in_list("articles"), ()), _repeating(scene)
     if not said or is_phrase("next_run", said):
@@ -164,14 +164,14 @@ def _skipped(command: TaskCommand, scene: ConversationScene, ear: MessageIntake)
 
 
 def _run_of(among: Sequence[Task], command: TaskCommand, scene: ConversationScene) -> Intent | None:
-    """The next run of the one series that is meant."""
+    """Return the next run of the one series that is meant."""
     if len(among) == 1:
         return Intent(IntentKind.FIND_RUN, tasks=(among[0].id,))
     return _which(command, among, scene, new=False) if among else None
 
 
 def _run_then(words: str, among: Sequence[Task], ear: MessageIntake) -> Intent | None:
-    """The runs of some series at the time that words name, or in their month."""
+    """Return the runs of some series at the named time, or in the named month."""
     plain = " ".join(word for word in words.split() if word not in in_list("next_run"))
     for form, act in ((words, ""), (plain, ""), (f"1 {words}", _MONTH), (f"1 de {words}", _MONTH)):
         timed = [(task, at) for task in among if isinstance(at := ear.when(task, form), datetime)]
@@ -182,7 +182,7 @@ def _run_then(words: str, among: Sequence[Task], ear: MessageIntake) -> Intent |
 
 
 def _repeating(scene: ConversationScene) -> list[Task]:
-    """What comes back: of those spoken of last, else of this conversation, else any."""
+    """Return repeating tasks: mentioned last, else of this conversation, else any."""
     every = [task for task in scene.others if not task.ended]
     for among in (scene.last, scene.live, every):
         if found := [task for task in among if task.series_id is not None]:
@@ -191,7 +191,7 @@ def _repeating(scene: ConversationScene) -> list[Task]:
 
 
 def _undone(scene: ConversationScene) -> Intent:
-    """What was done last in this conversation, to be undone."""
+    """Return the intent that undoes what was done last in this conversation."""
     for turn in reversed(scene.before):
         done = from_json(Intent, turn.meant) if turn.role is Role.USER and turn.meant else None
         if done is not None and done.what is IntentKind.UNDO:
@@ -204,7 +204,7 @@ def _undone(scene: ConversationScene) -> Intent:
 def _amended(
     scene: ConversationScene, ear: MessageIntake, words: str, now: datetime, *, firm: bool
 ) -> Intent | None:
-    """Another time for the task that was spoken of last; what is firm is never a second task."""
+    """Return another time for the task mentioned last; a firm correction is never a new task."""
     if not scene.last:
         return None
     task = scene.last[0]
@@ -227,9 +227,9 @@ def _amended(
 def ordered(
     order: TurnOrder, scene: ConversationScene, ear: MessageIntake, now: datetime
 ) -> Intent:
-    """The order that a model found in a turn, as far as it may be followed.
+    """Return a model's command, as far as it may be executed.
 
-    What cannot be taken back, or what its words do not bear out, is only proposed.
+    What cannot be undone, or what the words do not confirm, is only proposed.
     """
     task = next((each for each in (*scene.spoken, *scene.others) if each.id == order.task), None)
     if order.kind is OrderKind.ANSWER or task is None:
@@ -248,7 +248,7 @@ def ordered(
 
 
 def _followed(act: TaskAction, task: Task, *, certain: bool) -> Intent:
-    """What holds or ends a task is done where the owner's words bear it out; else proposed."""
+    """Pause or cancel if the owner's words confirm it; else propose it."""
     if certain and act in (TaskAction.PAUSE, TaskAction.CANCEL):
         return Intent(IntentKind.ACT, act=act.value, task=task.id)
     ask = f"Shall I {_VERBS[act]} {records.title(task)}? Say yes."

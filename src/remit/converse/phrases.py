@@ -1,7 +1,7 @@
-"""Set phrases of every language, and how a sentence is held against them.
+"""Matches sentences against the set phrases of every language.
 
-The words are data: the table `[talk]` of the language files. A sentence is a phrase only as a
-whole. A star stands for one word or several; so does a tilde, whose words do not matter.
+The phrases are data: the `[talk]` table of the language files. Only a whole sentence can match. A
+star stands for one or more words; so does a tilde, whose words are ignored.
 """
 
 import re
@@ -21,22 +21,22 @@ _TALK: Final = "talk"
 
 
 def word_set(text: str) -> frozenset[str]:
-    """A set of words."""
+    """Return a set of words."""
     return frozenset(text.split())
 
 
 def listed(name: str) -> tuple[str, ...]:
-    """The phrases of one list, of every language."""
+    """Return the phrases of one list, in every language."""
     return tuple(phrase for code in LANGUAGES for phrase in section(code, _TALK)[name])
 
 
 def in_list(name: str) -> frozenset[str]:
-    """The single words of one list, of every language, as they are looked up."""
+    """Return the single words of one list, in every language, folded."""
     return words_in_all(_TALK, name)
 
 
 def words_of(text: str) -> Words:
-    """The words as they are looked up: small, without accents, one sort of apostrophe."""
+    """Return the words folded: lower case, no accents, one kind of apostrophe."""
     return tuple(fold(word) for word in _WORD.findall(text))
 
 
@@ -45,7 +45,7 @@ def bare(
     before: Container[str] | None = None,
     after: Container[str] | None = None,
 ) -> Words:
-    """The words without politeness, or whatever else is loose, at either end."""
+    """Return the words without politeness, or other fillers, at either end."""
     polite = in_list("polite")
     before = polite | in_list("leads") if before is None else before
     found = list(words)
@@ -57,7 +57,7 @@ def bare(
 
 
 class PhraseTable(Generic[T]):
-    """Phrases with what they mean; the one with the most words of its own wins."""
+    """Phrases with their meanings; the one with the most words of its own wins."""
 
     def __init__(self, phrases: Mapping[T, Sequence[str]]) -> None:
         rows = [
@@ -68,7 +68,7 @@ class PhraseTable(Generic[T]):
         self._rows = sorted(rows, key=lambda row: -sum(map(len, row[0])))
 
     def read(self, words: Sequence[str]) -> tuple[T, Words] | None:
-        """What a whole sentence means, and the words where its star stands."""
+        """Return what a whole sentence means, and the words of its star."""
         for parts, stars, meaning in self._rows:
             held = _held(parts, tuple(words))
             if held is not None:
@@ -79,7 +79,7 @@ class PhraseTable(Generic[T]):
 
 @cache
 def phrase_table(names: tuple[str, ...]) -> PhraseTable[str]:
-    """The phrases of some lists, each of which means the name of its list."""
+    """Return the phrases of some lists; each means the name of its list."""
     return PhraseTable({name: listed(name) for name in names})
 
 
@@ -94,7 +94,7 @@ def _parts(phrase: str) -> Iterator[Words]:
 
 
 def _held(parts: tuple[Words, ...], words: Words) -> list[Words] | None:
-    """The words of each star of a phrase, if the words are that phrase."""
+    """Return the words of each star, if the words match the phrase."""
     begin, *rest = parts
     if words[: len(begin)] != begin:
         return None

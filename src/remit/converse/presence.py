@@ -1,4 +1,4 @@
-"""Where the owner is told what became of a task."""
+"""Where the owner is told the result of a task."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -14,10 +14,10 @@ DASHBOARD: Final = "dashboard"
 
 
 def place(tx: Tx, task: Task, fresh: ConversationId, now: datetime) -> Conversation | None:
-    """The conversation that a task reports into; None is nowhere: its owner looks at the task.
+    """Return the conversation a task reports into; None: nowhere.
 
-    What was asked for in a talk and done at once is told there. What was planned is told in a
-    conversation of its own, unless the owner has just spoken where it was planned.
+    An immediate task reports where it was asked for. A planned one reports in its own conversation,
+    unless the owner has just written where it was planned.
     """
     born = conversations.birthplace(tx, task.id)
     if task.type is TaskType.IMMEDIATE:
@@ -29,12 +29,12 @@ def place(tx: Tx, task: Task, fresh: ConversationId, now: datetime) -> Conversat
 
 
 def planned(tx: Tx, fresh: ConversationId, now: datetime) -> Conversation:
-    """The conversation about what was planned."""
+    """Return the conversation about planned tasks."""
     return conversations.called(tx, SCHEDULED) or Conversation(fresh, SCHEDULED, now, now)
 
 
 def present(tx: Tx, now: datetime) -> Turn | None:
-    """What the owner said last, if he may still be there, and has not gone to the dashboard."""
+    """Return the owner's last turn, if recent and not followed by dashboard activity."""
     turn, acted = conversations.last_of_owner(tx, now - PRESENT), _acted(tx, now)
     if turn is None or (acted and acted > turn.said_at and turn.channel != DASHBOARD):
         return None
@@ -42,9 +42,9 @@ def present(tx: Tx, now: datetime) -> Turn | None:
 
 
 def channel(tx: Tx, now: datetime) -> str | None:
-    """Where the owner is: where he has just spoken, or on the dashboard if he did something there.
+    """Return where the owner is: where the last turn was, or on the dashboard.
 
-    An open page is nobody's presence; a click is.
+    Only a click counts as presence there, not an open page.
     """
     turn = present(tx, now)
     if turn is not None:

@@ -1,8 +1,8 @@
-"""An answer that claims an act is held against the records before it is shown.
+"""Checks an answer that claims an action against the records before it is shown.
 
-A model that answers can do nothing: it has no hands. So whatever it says it did must have been done
-by a task, and be on record. The claims are found by code, sentence by sentence, in three languages;
-who finds too many costs the owner a second look, who finds too few lets a lie pass.
+The answering model cannot act, so whatever it claims must have been done by a task that is on
+record. Code finds the claims sentence by sentence, in three languages. A false match costs the
+owner a second look; a missed one lets a false claim pass.
 """
 
 import re
@@ -23,9 +23,9 @@ _SENTENCE: Final = re.compile(r"[^.!?\n]+(?:[.!?](?=\w)[^.!?\n]*)*[.!?]*")
 _TIME: Final = re.compile(r"\b([01]?\d|2[0-3])[:.h]([0-5]\d)\b")
 _TO: Final = re.compile(r"\b(?:to|an|a|für|for|para)\s+([A-ZÄÖÜÁÉÍÓÚÑ][\w'’-]+)")
 _QUOTED: Final = re.compile(r"“[^”]*”|\"[^\"\n]*\"|„[^“]*“|«[^»]*»")
-# Folded, "würde" (would) is "wurde" (was), and "hätte" is "hatte": they are told apart before.
+# Folded, "würde" (would) equals "wurde" (was), and "hätte" equals "hatte": check before folding.
 _WOULD: Final = re.compile(r"\b(?:w(?:ü|u\u0308)rd|h(?:ä|a\u0308)tt)e(?:n|st|t)?\b", re.IGNORECASE)
-_LONG: Final = 4  # letters of a word that tells one task from another
+_LONG: Final = 4  # letters of a word that distinguishes tasks
 
 
 class PromiseKind(StrEnum):
@@ -36,15 +36,15 @@ class PromiseKind(StrEnum):
     STARTED = "started"
     DONE = "done"
     MADE = "made"
-    PROMISED = "promised"  # "I will remind you": something must be under way that does
+    PROMISED = "promised"  # "I will remind you": a task must be planned for it
 
 
 def notes(
     text: str, about: Sequence[Task], known: Sequence[Task], zone: ZoneInfo, owner: str = ""
 ) -> tuple[str, ...]:
-    """A note for each sentence that claims what no record bears out.
+    """Return a note for each sentence whose claim no record confirms.
 
-    `about` are the tasks that the talk is about, `known` those that the answer may name besides.
+    `about` are the tasks of the conversation, `known` others that the answer may name.
     """
     return tuple(
         f"{NOTE}{sentence}"
@@ -54,9 +54,9 @@ def notes(
 
 
 def claims(text: str, tasks: Sequence[Task] = ()) -> Iterator[tuple[str, PromiseKind]]:
-    """Every sentence that says something was done, with what it says; one act is enough.
+    """Yield every sentence that says something was done, with the kind of claim.
 
-    "The bridge was completed in 1932" claims nothing: neither "I" nor a task is in it.
+    "The bridge was completed in 1932" claims nothing: it mentions neither "I" nor a task.
     """
     for found in _SENTENCE.finditer(text):
         sentence = found[0].strip(" \t*-•>#")
@@ -69,9 +69,9 @@ def claims(text: str, tasks: Sequence[Task] = ()) -> Iterator[tuple[str, Promise
 
 
 def _claim(words: Sequence[str], *, ours: bool) -> PromiseKind | None:
-    """What a sentence claims: a verb in the past, and one of us who did it, or ours that it befell.
+    """Return what a sentence claims: a past verb, done by us or to something of ours.
 
-    "Done." and "Sent to Anna." claim by themselves.
+    "Done." and "Sent to Anna." are claims by themselves.
     """
     first, told = set(words[:2]), set(words)
     ours = ours or bool(told & _US or first & _IT or told & _THINGS)
@@ -84,7 +84,7 @@ def _claim(words: Sequence[str], *, ours: bool) -> PromiseKind | None:
 
 
 def _promises(words: Sequence[str]) -> bool:
-    """Whether one of us is to do something, by himself, later."""
+    """Whether the sentence promises that one of us will do something later."""
     for at, word in enumerate(words):
         if " ".join(words[at : at + 2]) in _WILL or word in _WILL:
             after = words[at + 1 : at + 1 + 2 * _NEAR]
@@ -93,7 +93,7 @@ def _promises(words: Sequence[str]) -> bool:
 
 
 def _is_told(words: Sequence[str], at: int) -> bool:
-    """Whether a verb is told as done: not denied, wished or foretold."""
+    """Whether a verb is stated as done: not negated, wished or future."""
     return not set(words[max(0, at - _NEAR) : at]) & (_NOT | _UNREAL)
 
 
@@ -105,7 +105,7 @@ def _borne_out(
     zone: ZoneInfo,
     owner: str,
 ) -> bool:
-    """Whether some task that the sentence names, or the one it is about, has it on record."""
+    """Whether a task that the sentence names, or the one it is about, confirms it."""
     named = [task for task in (*about, *known) if _names(sentence, task)]
     meant = named or (list(about) if len(about) == 1 else [])
     return any(_holds(claim, task, sentence, owner) and _in_time(sentence, task, zone)
@@ -125,14 +125,14 @@ def _holds(claim: PromiseKind, task: Task, sentence: str, owner: str) -> bool:
         PromiseKind.PAUSED: task.status is Status.PAUSED or task.pause_requested,
         PromiseKind.STARTED: task.started_at is not None,
         PromiseKind.DONE: task.status is Status.COMPLETED,
-        PromiseKind.MADE: True,  # it is there
+        PromiseKind.MADE: True,  # it exists
         PromiseKind.PROMISED: not task.ended,
     }
     return on_record[claim]
 
 
 def _sent(task: Task, sentence: str, owner: str) -> bool:
-    """Whether it went out, and to each of those whom the sentence names."""
+    """Whether it was sent, and to everybody the sentence names."""
     went = [each for each in task.delivery if each.status is DeliveryStatus.SENT]
     people = {word for each in went for word in words_of(each.recipient or owner)}
     ways = {word for each in went for word in words_of(each.channel)}
@@ -141,7 +141,7 @@ def _sent(task: Task, sentence: str, owner: str) -> bool:
 
 
 def _in_time(sentence: str, task: Task, zone: ZoneInfo) -> bool:
-    """Whether each time of day in the sentence is one at which something happened, or will."""
+    """Whether each time of day in the sentence matches one of the task."""
     said = {(int(hour), int(minute)) for hour, minute in _TIME.findall(sentence)}
     return all(clock in _clocks(task, zone) for clock in said)
 
@@ -158,7 +158,7 @@ def _clocks(task: Task, zone: ZoneInfo) -> set[tuple[int, int]]:
     return {(at.hour, at.minute) for at in local}
 
 
-_NEAR: Final = 4  # words before a verb in which a "not" belongs to it
+_NEAR: Final = 4  # words before a verb in which a "not" negates it
 _VERBS: Final = {
     PromiseKind.SENT: word_set(
         "sent emailed mailed messaged texted delivered forwarded posted notified replied"

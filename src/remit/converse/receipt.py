@@ -1,4 +1,4 @@
-"""What is said of a message: the card of what was understood, or a word to talk."""
+"""The answer to a message: the card of what was understood, or a reply to small talk."""
 
 from typing import Final
 
@@ -16,6 +16,6 @@ TALK: Final = {
 
 
 def sentences(heard: UnderstoodMessage) -> str:
-    """The card of a message that asks for something, and what it asks."""
+    """Return the card of a message that asks for something, and its questions."""
     asked = [each.question for each in heard.asked]
     return "\n".join([*heard.card, *asked, *heard.unasked])

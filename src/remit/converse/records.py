@@ -1,4 +1,4 @@
-"""What the records say, in sentences: how tasks stand, what was done when, what was understood."""
+"""Sentences about what is stored: the status of tasks, what was done when."""
 
 from collections.abc import Sequence
 from datetime import datetime, time, timedelta
@@ -32,7 +32,7 @@ def title(task: Task) -> str:
 
 
 def moment(at: datetime, now: datetime, zone: ZoneInfo) -> str:
-    """A time on the owner's clock: 08:57, tomorrow 08:57, Thu 5 Mar 08:57."""
+    """Return a time on the owner's clock: 08:57, tomorrow 08:57, Thu 5 Mar 08:57."""
     local, today = at.astimezone(zone), now.astimezone(zone).date()
     clock, apart = f"{local:%H:%M}", (local.date() - today).days
     near = {0: clock, 1: f"tomorrow {clock}", -1: f"yesterday {clock}"}
@@ -41,7 +41,7 @@ def moment(at: datetime, now: datetime, zone: ZoneInfo) -> str:
 
 
 def stands(task: Task, now: datetime, zone: ZoneInfo) -> str:
-    """How a task stands, in a clause."""
+    """Return the state of a task, in a clause."""
     if task.pending_reading is not None and task.status is Status.NEW:
         return "it is being read"
     if task.status in (Status.NEW, Status.NEEDS_REVIEW) and (task.gaps or task.reason):
@@ -73,7 +73,7 @@ def where(delivery: Delivery) -> str:
 
 
 def listed(head: str, none: str, tasks: Sequence[Task], now: datetime, zone: ZoneInfo) -> str:
-    """A line for each task, or a sentence that there is none."""
+    """Return a line for each task, or a sentence that there is none."""
     if not tasks:
         return none
     lines = [f"- {title(task)}: {stands(task, now, zone)}" for task in tasks[:_MOST]]
@@ -91,7 +91,7 @@ def status(task: Task, now: datetime, zone: ZoneInfo) -> str:
 
 
 def span(when: Words, now: datetime, zone: ZoneInfo) -> TimeSpan | None:
-    """The time that words like "yesterday" or "at 8" ask about; it has passed."""
+    """Return the past time span that words like "yesterday" or "at 8" name."""
     local = now.astimezone(zone)
     midnight = datetime.combine(local.date(), time(), zone)
     name = " ".join(when)
@@ -107,7 +107,7 @@ def span(when: Words, now: datetime, zone: ZoneInfo) -> TimeSpan | None:
 
 
 def _clock(when: Words, local: datetime) -> datetime | None:
-    """The last time the clock showed that; "8" may be the morning's or the evening's."""
+    """Return the last time the clock showed that; "8" may be morning or evening."""
     words = [word for word in when if word not in _FILL]
     if len(words) != 1:
         return None
@@ -136,7 +136,7 @@ def _hours(hour: int, half: str | None) -> list[int]:
 
 
 _FILL: Final = frozenset(["at", "um", "a", "las", "la", "uhr", "o'clock", "around", "gegen"])
-# What a span is called; when it begins, in hours from last midnight; how long it is.
+# Names of a span; its start in hours from last midnight; its length.
 _SPANS: Final = (
     (("today", "", "heute", "hoy", "so far"), 0, 24),
     (("yesterday", "gestern", "ayer"), -24, 24),

@@ -1,4 +1,4 @@
-"""What talk sees when it looks up: the turn, what was said before it, the tasks, the questions."""
+"""Loads what a turn is read against: earlier turns, tasks and open questions."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -18,11 +18,11 @@ MOST_OWN_TURNS: Final = 6
 MOST_LISTED_TASKS: Final = 10
 MOST_LISTED_QUESTIONS: Final = 5
 _BEFORE: Final = 20  # turns
-_BEHIND: Final = 20  # turns that may have been said since
-_OTHERS: Final = 200  # live tasks in which a word is looked for
+_BEHIND: Final = 20  # later turns that are also loaded
+_OTHERS: Final = 200  # live tasks that are searched
 _ENDED: Final = 50
-_SERIES: Final = 30  # of which it is known how often they come back
-_ADDRESS: Final = re.compile(r" \((?:\+?[\d ]+|\S+@\S+)\)")  # a reader needs the name alone
+_SERIES: Final = 30  # series whose frequency is loaded
+_ADDRESS: Final = re.compile(r" \((?:\+?[\d ]+|\S+@\S+)\)")  # a reader needs only the name
 _FREQUENCY: Final = re.compile(r"FREQ=(\w+)", re.IGNORECASE)
 _LIVE: Final = tuple(status for status in Status if status not in TERMINAL)
 
@@ -30,14 +30,14 @@ _LIVE: Final = tuple(status for status in Status if status not in TERMINAL)
 class ConversationScene(Struct, frozen=True):
     turn: Turn
     before: tuple[Turn, ...]  # oldest first
-    spoken: tuple[Task, ...]  # of this conversation, the last one spoken of first
-    others: tuple[Task, ...]  # every task, the newest first
-    asked: tuple[Review, ...]  # open questions about the tasks of this conversation
+    spoken: tuple[Task, ...]  # of this conversation, last mentioned first
+    others: tuple[Task, ...]  # every task, newest first
+    asked: tuple[Review, ...]  # open questions about the conversation's tasks
     rhythms: Mapping[SeriesId, str] = field(default_factory=dict)  # daily, weekly, …
 
     @property
     def context(self) -> TalkContext:
-        """What a reader of this turn is told: the owner's own words, titles, open questions."""
+        """What a reader of this turn gets: the owner's words, titles, open questions."""
         mine = [turn.content for turn in self.before if turn.role is Role.USER]
         known = {task.id: task.title for task in (*self.spoken, *self.others)}
         asked = {each.id: _ADDRESS.sub("", each.question) for each in self.asked if each.id}
@@ -55,7 +55,7 @@ class ConversationScene(Struct, frozen=True):
 
     @property
     def last(self) -> tuple[Task, ...]:
-        """The tasks that the owner may call "it": of the last turn that was about any."""
+        """The tasks the owner may call "it": of the last turn that was about any."""
         if self.turn.about is not None:
             return tuple(task for task in self.spoken if task.id == self.turn.about)
         for turn in reversed(self.before):
@@ -66,24 +66,24 @@ class ConversationScene(Struct, frozen=True):
 
     @property
     def pending(self) -> Turn | None:
-        """The last answer, if it asked the owner something that only talk knows of."""
+        """The last answer, if it asked the owner something that only this conversation knows."""
         mine = [turn for turn in self.before if turn.role is Role.ASSISTANT]
         owners = [turn for turn in self.before if turn.role is Role.USER]
         if not mine or not mine[-1].asks:
             return None
-        # Whoever spoke of something else meanwhile has let the question drop.
+        # A turn about something else drops the question.
         return mine[-1] if not owners or owners[-1].n < mine[-1].n else None
 
 
 def _is_before(each: Turn, turn: Turn) -> bool:
-    """What was said before a turn, with the answers to it: these may stand behind the turn."""
+    """Whether a turn comes before another, counting answers to it."""
     if each.role is Role.USER:
         return each.n < turn.n
     return each.n < turn.n if each.answers is None else each.answers < turn.n
 
 
 def look(tx: Tx, turn: Turn) -> ConversationScene:
-    """Everything at one moment."""
+    """Load everything at one moment."""
     said = conversations.turns(tx, turn.conversation_id, 0, _BEFORE + _BEHIND)
     before = [each for each in said if _is_before(each, turn)][-_BEFORE:]
     spoken = conversations.tasks_in(tx, turn.conversation_id)
@@ -99,7 +99,7 @@ def look(tx: Tx, turn: Turn) -> ConversationScene:
 
 
 def _rhythms(tx: Tx, among: Iterable[Task]) -> dict[SeriesId, str]:
-    """How often each series comes back, by its rule."""
+    """Return how often each series repeats, by its rule."""
     ids = dict.fromkeys(task.series_id for task in among if task.series_id)
     found = (series.get(tx, each) for each in list(ids)[:_SERIES])
     rules = ((each.id, _FREQUENCY.search(each.repeats.rule)) for each in found if each)

@@ -1,4 +1,4 @@
-"""What the owner decides with a few words in answer to one question, such as by mail."""
+"""Reads a short decision on one question, such as a reply by mail."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ _WORDS: Final = PhraseTable(
 
 
 def read_decision(review: Review, text: str, by: str) -> Decision | None:
-    """The decision that words make on a question; None if it takes others."""
+    """Return the decision that words make on a question; None if they are no decision."""
     found = _WORDS.read(words_of(text))
     choice = found[0] if found is not None and found[0] in review.options else None
     if choice is not None and (

@@ -1,8 +1,8 @@
-"""Talk: what the owner says is kept before it is answered, and answered once.
+"""The conversation loop: a turn is stored before it is answered, and answered once.
 
-A turn is stored, then understood, then acted on, then answered; each of these is written before the
-next begins. Whatever is cut in between is taken up again at the next start. Turns of one
-conversation are understood in their order; a model that takes its time keeps nobody waiting.
+A turn is stored, understood, acted on and answered; each step is stored before the next begins, so
+an interrupted turn continues at the next start. Turns of one conversation are handled in order; a
+slow model delays no other conversation.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ from remit.system.locks import LocksByKey
 LOOP: Final = "conversation updates"
 NAMELESS: Final = "New conversation"
 _TITLE: Final = 48
-_LEAST: Final = 8  # letters that a sentence must have to be a name
+_LEAST: Final = 8  # letters a sentence needs to become a title
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s")
 _LOG: Final = logging.getLogger(__name__)
 _BROKE: Final = "Something broke while this was answered. What you said is kept; say it once more."
@@ -53,17 +53,17 @@ class ConversationLoop:
         self._background = background
 
     async def start(self) -> None:
-        """Take up what was cut, and tell from now on what becomes of tasks."""
+        """Resume interrupted turns, and follow the tasks from now on."""
         await self.take_up()
         self._background.start(LOOP, self._tidings.follow)
 
     async def take_up(self) -> None:
-        """Answer every turn that is still owed an answer."""
+        """Answer every turn that has no answer yet."""
         for turn in await self._db.read(conversations.owed):
             self._take_up(turn)
 
     async def stop(self) -> None:
-        """Leave off; a turn that is not answered yet stays owed."""
+        """Stop; an unanswered turn stays owed."""
         await self._background.stop(LOOP)
         at_work = list(self._at_work.values())
         for work in at_work:
@@ -71,7 +71,7 @@ class ConversationLoop:
         await asyncio.gather(*at_work, return_exceptions=True)
 
     async def settled(self) -> None:
-        """Wait until every turn is answered and all that happened is told."""
+        """Wait until every turn is answered and all news is posted."""
         while self._at_work:
             await asyncio.wait(list(self._at_work.values()))
         await self._tidings.catch_up()
@@ -85,7 +85,7 @@ class ConversationLoop:
         return await self._db.write(conversations.begin, made)
 
     async def resume(self, task_id: TaskId) -> Conversation:
-        """Where a task was born; if that is gone or never was, a new one that begins with it."""
+        """Return the conversation a task came from; if there is none, a new one about it."""
         fresh = self._ids.conversation()
         return await self._db.write(_resumed, task_id, fresh, self._clock.now())
 
@@ -100,7 +100,7 @@ class ConversationLoop:
         channel: str = "dashboard",
         key: str | None = None,
     ) -> Turn:
-        """Keep what the owner says; it is answered soon. The same key again is the same turn."""
+        """Store what the owner says; the answer follows. The same key is the same turn."""
         said = NewTurnRecord(
             role=Role.USER, content=checked(text), channel=channel, key=key, about=about
         )
@@ -110,9 +110,9 @@ class ConversationLoop:
         return turn
 
     async def came(self, came: InboundMessage) -> Turn | None:
-        """Take up what the owner wrote by a channel; None if it is not his, or nothing at all.
+        """Store what the owner wrote on a channel; None if it is not the owner, or empty.
 
-        A reply to a message finds the task of that message. It is answered in the conversation.
+        A reply finds the task of its message. The answer is posted in the conversation.
         """
         text = came.body.get("text")
         media = _media_label(came.body)
@@ -127,7 +127,7 @@ class ConversationLoop:
         return await self.say(place, text, about=about, channel=came.channel, key=key)
 
     async def _unopened(self, place: ConversationId, media: str, channel: str, key: str) -> Turn:
-        """Keep that something came which is no text, and say at once that it was not opened."""
+        """Store that something other than text came, and answer that it was not opened."""
         said = NewTurnRecord(role=Role.USER, content=f"[{media}]", channel=channel, key=key)
         turn = await self._db.write(_said, place, said, self._clock.now())
         if turn.owed:
@@ -140,9 +140,9 @@ class ConversationLoop:
     async def answered(
         self, turn: Turn, patience: float, *, from_model: bool = True
     ) -> Turn | None:
-        """The answer to a turn, if it comes within so many seconds.
+        """Return the answer to a turn, if it comes within this many seconds.
 
-        Without `from_model`, only if no model has to be asked for it.
+        Without `from_model`, only if no model has to be asked.
         """
         place = turn.conversation_id, turn.n
         work, asked = self._at_work.get(place), self._model_asked.get(place)
@@ -165,14 +165,14 @@ class ConversationLoop:
         self._model_asked.pop(place, None)
 
     def _asks_model(self, turn: Turn) -> None:
-        """A model is asked now: who does not wait for one need not wait any longer."""
+        """Signal that a model is asked now: a caller that does not wait for one returns."""
         if (asked := self._model_asked.get((turn.conversation_id, turn.n))) is not None:
             asked.set()
 
     async def _answer(self, turn: Turn) -> None:
         try:
-            # In order, and up to the answer: "cancel it" must know what was said before. A model
-            # is waited for by nobody else.
+            # In order, up to the answer: "cancel it" must know what was said before. Nothing else
+            # waits for a model.
             async with self._order[turn.conversation_id]:
                 seen = await self._db.read(scene.look, turn)
                 told = await self._safely(self._done(seen))
@@ -183,7 +183,7 @@ class ConversationLoop:
                     self._asks_model(turn)
                 await self._write(turn, await self._safely(self._doer.think(told, seen)))
         except (NotFound, StoreTrouble):
-            return  # put away meanwhile; or nothing can be written now, and it stays owed
+            return  # deleted meanwhile; or nothing can be written now, and it stays owed
         except Exception:  # noqa: BLE001 - it is logged, and stays owed
             _LOG.exception("The answer to a turn could not be written.")
 
@@ -198,7 +198,7 @@ class ConversationLoop:
         return told
 
     async def _safely(self, work: Awaitable[TurnAnswer]) -> TurnAnswer:
-        """What came of it. Whatever breaks, who spoke gets an answer."""
+        """Return the result; after any error the owner still gets an answer."""
         try:
             return await work
         except StoreTrouble:
@@ -222,7 +222,7 @@ class ConversationLoop:
         await self._db.write(conversations.answer, turn, said, self._clock.now())
 
     async def _meant(self, seen: ConversationScene) -> Intent:
-        """What the turn was taken for, if it was taken for something before."""
+        """Return the stored intent of a turn, or decide and store it."""
         if seen.turn.meant:
             return from_json(Intent, seen.turn.meant)
         meant = decide(seen, self._doer.ear, self._clock.now())
@@ -230,14 +230,14 @@ class ConversationLoop:
         return meant
 
     async def _keep(self, turn: Turn, meant: Intent) -> None:
-        """Write down what a turn is taken for, before it is acted on."""
+        """Store a turn's intent before it is executed."""
         kept = to_json(meant)
         assert isinstance(kept, dict)  # noqa: S101 - a dataclass of ours
         await self._db.write(conversations.mean, turn, kept)
 
 
 def checked(text: str) -> str:
-    """What is said, if it can be kept."""
+    """Return the text if it can be stored; raise otherwise."""
     said = text.strip()
     if not said:
         raise BadInput("text is empty; say something.", field="text")
@@ -256,7 +256,7 @@ def checked_title(title: str) -> str:
 
 
 def called(text: str) -> str:
-    """A name made of the first words: those of a sentence, or as many as there is room for."""
+    """Return a title from the first sentence, shortened to fit."""
     line = " ".join(text.strip().splitlines()[0].split())
     first = _SENTENCE.split(line)[0]
     line = first if len(first) >= _LEAST else line
@@ -267,16 +267,16 @@ def called(text: str) -> str:
 
 
 def _media_label(body: JsonMap) -> str:
-    """What a message brings that is no text, in words; empty if it brings nothing such."""
+    """Return what a message contains besides text, in words; empty if nothing."""
     media = body.get("media")
     label = media.get("label") if isinstance(media, dict) else None
     return label if isinstance(label, str) else ""
 
 
 def _said(tx: Tx, ident: ConversationId, said: NewTurnRecord, now: datetime) -> Turn:
-    """Keep a turn; the first one names a conversation that has no name."""
+    """Store a turn; the first one names an untitled conversation."""
     if said.about is not None:
-        tasks.get(tx, said.about)  # for what it refuses
+        tasks.get(tx, said.about)  # raises if it does not exist
     talk = conversations.get(tx, ident)
     turn = conversations.say(tx, ident, said, now, owed=True)
     if talk.title == NAMELESS and turn.n == 1:
@@ -285,7 +285,7 @@ def _said(tx: Tx, ident: ConversationId, said: NewTurnRecord, now: datetime) -> 
 
 
 def about(tx: Tx, came: InboundMessage) -> TaskId | None:
-    """The task that a message which came in is a reply to."""
+    """Return the task that an inbound message replies to."""
     ref = came.body.get("reply_to")
     if not isinstance(ref, str):
         return None
@@ -296,7 +296,7 @@ def about(tx: Tx, came: InboundMessage) -> TaskId | None:
 def _found_for(
     tx: Tx, came: InboundMessage, fresh: ConversationId, now: datetime
 ) -> tuple[ConversationId, TaskId | None]:
-    """Where a message belongs: where its task was talked about, or the talk by that channel."""
+    """Return where a message belongs: its task's conversation, or the channel's."""
     task = about(tx, came)
     if task is not None and tasks.get(tx, task).deleted_at is None:
         return _resumed(tx, task, fresh, now).id, task
@@ -327,4 +327,4 @@ def _resumed(tx: Tx, task_id: TaskId, fresh: ConversationId, now: datetime) -> C
     return conversations.get(tx, fresh)
 
 
-_FOLLOWING: Final = 200  # turns among which an answer is looked for
+_FOLLOWING: Final = 200  # turns searched for an answer

@@ -1,1 +1,1 @@
-"""The courier: may it be sent, claim, send, record. Notices use the same core."""
+"""The courier: check permission, claim, send, record. Notices use the same core."""

@@ -1,12 +1,10 @@
-"""Claim, send, write down: at most one accepted send per delivery and human decision.
+"""The courier claims, sends and records: at most one accepted send per delivery and decision.
 
-The claim is on the disk before the first byte leaves. If the process dies between the claim and
-the record, nobody can know whether the message arrived; then it is not sent again, it is asked.
-
-One kind of channel is given a doubtful message again without a question: one that knows it by its
-key and takes it once (`SendGuarantee.KEY`: webhooks, some bridges). Its `find` is that giving. A
-yes
-settles the doubt; a no is about this giving alone, and the doubt stays.
+The claim is committed before the first byte leaves. If the process dies between claim and record,
+nobody knows whether the message arrived; then the owner is asked and it is not sent again. One kind
+of channel gets an unknown message again without asking: one that recognises it by its key and
+accepts it once (`SendGuarantee.KEY`: webhooks, some bridges). Its `find` repeats the send. A yes
+settles the delivery; a no concerns only this attempt, and the delivery stays unknown.
 """
 
 import asyncio
@@ -46,12 +44,12 @@ from remit.ports import (
 )
 from remit.system.locks import LocksByKey
 
-MOST_PARTS: Final = 10  # messages that one text may become
-PATIENCE: Final = 120.0  # seconds a channel may take; then nobody knows, and it is asked
+MOST_PARTS: Final = 10  # messages that one text may be split into
+PATIENCE: Final = 120.0  # seconds a channel may take; after that the result is unknown
 
 
 class ReadyDelivery(Struct, frozen=True):
-    """What goes out now, to whom; `seen` says that the owner has seen, or gets, this very text."""
+    """A text ready to send; `seen`: the owner has seen this exact text, or is its recipient."""
 
     delivery: Delivery
     reach: Reach
@@ -61,13 +59,16 @@ class ReadyDelivery(Struct, frozen=True):
 
 
 class DailyLimitReached(Struct, frozen=True):
-    """Not sent: one more than the owner wants to go there in a day, unless he says so."""
+    """Not sent: it would exceed the owner's daily limit, unless the owner approves it."""
 
     why: str
 
 
 class Courier:
-    """Without bounds a recipient is an address, and everyone but the owner is asked about."""
+    """Claims, sends and records.
+
+    Without limits a recipient is an address, and sends to others always ask.
+    """
 
     def __init__(
         self,
@@ -80,11 +81,11 @@ class Courier:
         self._patience = patience
         self._now = now
         self._bounds = bounds
-        # Two that count at once would both find room for one; those to others need not wait.
+        # Two checks at once would both find room for one; sends to other places do not wait.
         self._counting: LocksByKey[tuple[str, str | None]] = LocksByKey()
 
     def reach(self, delivery: Delivery, words: str | None) -> Reach | UnclearRecipient:
-        """Whom some words mean and where that is, by the book as it is at this moment."""
+        """Return whom some words mean, and the address, by the current contact book."""
         channel: object = self._channels.get(delivery.channel)
         literal = Reach(words or "", words, owner=words is None)
         if self._bounds is None:
@@ -101,10 +102,10 @@ class Courier:
     async def leave(
         self, task: Task, delivery: Delivery, reach: Reach, *, asks_first: bool = False
     ) -> SendPermission:
-        """Whether a message may go out to somebody without a word of the owner."""
+        """Return whether a message may be sent without asking the owner."""
         if barred := excludes(task.conditions, reach.name):
             return SendPermission(Policy.DENY, f"you said: {barred.words}")
-        # To the owner nobody's word is needed, so none is looked up.
+        # Sends to the owner need no permission, so none is loaded.
         bounds = None if reach.owner else self._bounds
         standing = await bounds.standing(delivery.channel) if bounds else ()
         return permit.judge(
@@ -117,7 +118,7 @@ class Courier:
         )
 
     def put_off(self, task: Task, ready: "ReadyDelivery") -> SendRetry | None:
-        """Why a message waits, and how long: a limit of the owner's, undo, or the quiet hours."""
+        """Return why and how long a message waits: a limit, undo or quiet hours; None if not."""
         if self._now and (held := holds_until(task.conditions, self._now())):
             until, words = held
             return SendRetry(
@@ -135,39 +136,39 @@ class Courier:
         return SendRetry(why, max(quiet, undo), spends=False) if quiet or undo else None
 
     def _stays(self, delivery: Delivery) -> bool:
-        """Whether a message is only written down here: nobody is disturbed by it."""
+        """Whether a message is only stored here and disturbs nobody."""
         channel = self._channels.get(delivery.channel)
         return channel is not None and channel.keeps is SendGuarantee.TRANSACTION
 
     def most(self, deliveries: Iterable[Delivery]) -> int:
-        """How long a text may be that goes out on all of these."""
+        """Return the longest text that all of these channels accept."""
         known = [self._channels[d.channel] for d in deliveries if d.channel in self._channels]
         return min(map(_most, known), default=100_000)
 
     def shape(self, delivery: Delivery, text: str) -> str:
-        """A text as its reader will see it: what the gate judges and the owner approves."""
+        """Return a text as its reader will see it: what the gate judges and the owner approves."""
         channel: object = self._channels.get(delivery.channel)
         return channel.shape(text) if implements(channel, ShapingChannel) else text
 
     def parts(self, delivery: Delivery, shaped: str) -> tuple[str, ...]:
-        """The very messages that a shaped text goes out as."""
+        """Return the exact messages that a shaped text is sent as."""
         channel: object = self._channels.get(delivery.channel)
         return channel.parts(shaped) if implements(channel, ShapingChannel) else (shaped,)
 
     def waits(self, delivery: Delivery) -> float:
-        """How many seconds more news about a doubt are waited for; 0: the owner is asked."""
+        """Return how many more seconds to wait for news about an unknown send; 0: ask the owner."""
         channel: object = self._channels.get(delivery.channel)
         if self._now is None or delivery.doubted_at is None:
             return 0
         if not implements(channel, ReconcilingChannel):
             return 0
         left = channel.grace - (self._now() - delivery.doubted_at).total_seconds()
-        return left if 0 < left <= channel.grace else 0  # a clock that was put right is no reason
+        return left if 0 < left <= channel.grace else 0  # ignore a corrected clock
 
     async def split(
         self, delivery: Delivery, parts: Sequence[str], ledger: SendLedger, *, seen: bool = True
     ) -> DailyLimitReached | None:
-        """Make one delivery into several, if there is room for it today."""
+        """Split one delivery into several, if today's limit allows it."""
         if seen or self._bounds is None:
             await ledger.split(delivery, parts)
             return None
@@ -180,9 +181,9 @@ class Courier:
     async def send(
         self, delivery: Delivery, body: str, ledger: SendLedger, *, seen: bool = True
     ) -> Answer | DailyLimitReached:
-        """Send one delivery, once, and write down what came of it.
+        """Send one delivery, once, and record the answer.
 
-        `seen` says that the owner has seen this very message; what he did not is counted.
+        `seen`: the owner has seen this exact message; others count towards the daily limit.
         """
         if delivery.in_doubt or delivery.reported is not None:
             return await self.settle(delivery, ledger)
@@ -191,10 +192,10 @@ class Courier:
     async def settle(
         self, delivery: Delivery, ledger: SendLedger, *, asks_channel: bool = True
     ) -> Answer:
-        """Settle a send that may be out, by what is known or the channel says; never send it.
+        """Resolve a send that may be out, from records or the channel; never send it anew.
 
-        Some channels are asked by giving them the message again under its key. Without
-        `asks_channel` nothing leaves.
+        Some channels are asked by passing the message again under its key. Without `asks_channel`
+        nothing leaves.
         """
         if delivery.status is DeliveryStatus.SENDING:
             why = "the process ended between the send and its record"
@@ -208,7 +209,7 @@ class Courier:
         return Unknown(delivery.reason or "nobody knows")
 
     async def _reconciled(self, delivery: Delivery, ledger: SendLedger) -> Answer:
-        """What became of a send that nobody knows about; it is looked for, never sent again."""
+        """Look up an unknown send; never send it anew."""
         channel: object = self._channels.get(delivery.channel)
         unknown = Unknown(delivery.reason or "nobody knows")
         if not implements(channel, ReconcilingChannel):
@@ -223,7 +224,7 @@ class Courier:
                 found = await channel.find(parcel)
         except Exception:  # noqa: BLE001 - who cannot look has found nothing
             return unknown
-        # If two may be out, a no may be about either; the other may have arrived.
+        # If two sends may be out, a no may refer to either; the other may have arrived.
         if found is None or (isinstance(found, Refused) and not alone):
             return unknown
         await ledger.clear(delivery, found)
@@ -261,7 +262,7 @@ def _most(channel: Channel) -> int:
 
 
 async def ask(channel: Channel | None, name: str, parcel: Parcel, patience: float) -> Answer:
-    """Give a channel a parcel, once; whatever breaks after that leaves a doubt."""
+    """Give a channel a parcel, once; an error after that leaves the result unknown."""
     if channel is None:
         return Refused(f"there is no channel {name!r}")
     limit = asyncio.timeout(patience)

@@ -1,7 +1,7 @@
-"""One message with notices in it: sent once, settled by its answer, looked into if nobody knows.
+"""One message with notices: sent once, settled by the answer, looked up if unknown.
 
-Only a channel that knows a message by its key, or can look it up, clears a doubt. What never left
-may go again, as the channel asks for; what may have arrived does not.
+Only a channel that recognises a message by its key, or can look it up, resolves an unknown send. A
+message that never left may be sent again; one that may have arrived is not.
 """
 
 import asyncio
@@ -38,21 +38,21 @@ from remit.store.notices import NoticeResult
 from remit.system.background import Background
 
 MOST_TRIES: Final = 6
-_LOCKED: Final = 900.0  # seconds until a channel that lacks something is tried again
+_LOCKED: Final = 900.0  # seconds until a locked channel is tried again
 _PAUSES: Final = (30.0, 60.0, 300.0, 900.0, 3600.0)
-_LOOK: Final = 60.0  # seconds between two looks into a doubt
+_LOOK: Final = 60.0  # seconds between two lookups of an unknown send
 _NOBODY: Final = "No browser listens."
 
 
 class NoticeContext(Struct, frozen=True, kw_only=True):
-    """What it stands on."""
+    """What sending notices needs."""
 
     db: Database
     clock: Clock
     ids: Ids
     zone: tzinfo
     channels: Mapping[str, Channel]
-    reach: Callable[[str], Reach | UnclearRecipient]  # where the owner is on a channel
+    reach: Callable[[str], Reach | UnclearRecipient]  # the owner's address on a channel
     push: PushNotifier
     words: NoticeWords
     wishes: Callable[[], NoticeSettings]
@@ -61,12 +61,12 @@ class NoticeContext(Struct, frozen=True, kw_only=True):
 
 
 class NoticeMessage(Struct, frozen=True):
-    """One message: what is in it, and by what it goes."""
+    """One message: its notices and its channel."""
 
     found: tuple[Notice, ...]
     over: str
     body: str
-    day: date | None = None  # whose digest it is
+    day: date | None = None  # the day of a digest
 
     @property
     def key(self) -> str:
@@ -80,9 +80,9 @@ class NoticeDelivery:
         self._patience = patience
 
     async def send(self, load: NoticeMessage) -> bool:
-        """Send a message that is claimed, and write down what came of it.
+        """Send a claimed message and record the answer.
 
-        False says of a digest that it was refused: it never left, and is nobody's any more.
+        False: a digest was refused; it never left and its claim is released.
         """
         answer = await (self._pushed(load) if load.over == PUSH else self._sent(load))
         failpoint("notice:answered")
@@ -144,7 +144,7 @@ class NoticeDelivery:
                 return NoticeResult(NoticeState.UNKNOWN, why, due=due)
 
     async def _again(self, load: NoticeMessage, answer: SendRetry | Locked, now: datetime) -> None:
-        """It never left: later, as the channel asks for, and not for ever."""
+        """Schedule a retry of a message that never left, up to a limit."""
         tries = load.found[0].attempts + 1
         spends = not isinstance(answer, SendRetry) or answer.spends
         if spends and tries >= MOST_TRIES:
@@ -164,7 +164,7 @@ class NoticeDelivery:
     # A doubt ------------------------------------------------------------------------------------
 
     def _looks(self, way: str) -> ReconcilingChannel | None:
-        """The channel, if it can clear a doubt by itself."""
+        """Return the channel if it can look up a message or recognise its key."""
         channel = self._around.channels.get(way)
         if channel is None or channel.keeps not in (SendGuarantee.KEY, SendGuarantee.LOOKUP):
             return None
@@ -172,7 +172,7 @@ class NoticeDelivery:
         return able if implements(able, ReconcilingChannel) else None
 
     async def look_into(self, each: Notice, now: datetime) -> None:
-        """What became of a message that nobody knows about; the rest of it is settled with it."""
+        """Look up an unknown message; all notices in it are settled together."""
         if each.parcel != each.id:
             return
         channel, over = self._looks(each.over or ""), each.over or ""
@@ -196,14 +196,14 @@ class NoticeDelivery:
         if isinstance(reach, UnclearRecipient):
             return None
         parcel = Parcel(each.id, reach.address, each.body or "", each.attempts, each.claimed)
-        with suppress(Exception):  # who cannot look has found nothing
+        with suppress(Exception):  # a failed lookup found nothing
             async with asyncio.timeout(self._patience):
                 return await channel.find(parcel)
         return None
 
 
 def _about(found: Sequence[Notice]) -> str:
-    """What is replaced on a screen by what is said about the same thing later."""
+    """Return the tag by which a later push replaces an earlier one on the screen."""
     return found[0].telling.href.rpartition("/")[2] if len(found) == 1 else "many"
 
 

@@ -1,9 +1,8 @@
-"""Tells the owner what was decided to be told, over browsers and channels: each thing once.
+"""Sends decided notices to the owner's browsers and channels, each once.
 
-A notice is claimed, on the disk, before the first byte leaves; then comes the answer, and then the
-record. If Remit dies in between, nobody knows, and it is not told again: only a channel that knows
-a message by its key, or can look it up, clears that doubt. A notice is no task and no event, so
-nothing is ever told about one.
+A notice is claimed on disk before the first byte leaves; then comes the answer, then the record. If
+Remit dies in between, the notice is not sent again, unless the channel recognises a message by its
+key or can look it up. A notice is neither a task nor an event, so no notice is ever about a notice.
 """
 
 import asyncio
@@ -40,13 +39,13 @@ from remit.store.notices import AlreadyClaimed, NoticeResult
 from remit.system.background import wait_until
 
 LOOP: Final = "notices"
-FRESH: Final = timedelta(minutes=15)  # what is older is not pushed
-STALE: Final = timedelta(days=1)  # what is older is told over no channel; a question is
+FRESH: Final = timedelta(minutes=15)  # older ones are not pushed
+STALE: Final = timedelta(days=1)  # older ones are not sent to a channel, except questions
 KEPT: Final = timedelta(days=90)
 _MINUTE: Final = timedelta(minutes=1)
 _AT_ONCE: Final = 16
-_GRACE: Final = 2.0  # seconds that what is on the line has when we stop
-_TRIAL: Final = 20.0  # seconds that a test is waited for
+_GRACE: Final = 2.0  # seconds that running sends get at shutdown
+_TRIAL: Final = 20.0  # seconds to wait for a test
 _A_DAY: Final = timedelta(days=1)
 _OLD: Final = "It was too old to disturb anybody with."
 _LOG: Final = logging.getLogger("remit.notices")
@@ -66,17 +65,17 @@ class NoticeSender:
     # Beginning and end --------------------------------------------------------------------------
 
     def start(self) -> None:
-        """Begin beside everything else: nobody waits for a notice."""
+        """Start in the background: nothing waits for a notice."""
         self._around.background.start(LOOP, self._watch)
 
     def ring(self) -> None:
-        """Something waits to be told."""
+        """Wake the loop: there are notices to send."""
         self._bell.set()
 
     async def close(self) -> None:
-        """Stop. Of what is on its way nobody will know, and the next start says so."""
+        """Stop. Interrupted sends stay unknown, and the next start records that."""
         await self._around.background.stop(LOOP)
-        # A push that is tried again later is let go; what is on the line may land.
+        # A push that waits for a retry is dropped; a running send may finish.
         lands = {each for each in self._sends if each.get_name() != PUSH}
         if lands:
             await asyncio.wait(lands, timeout=_GRACE)
@@ -86,13 +85,13 @@ class NoticeSender:
         await asyncio.gather(*running, return_exceptions=True)
 
     async def catch_up(self) -> None:
-        """Tell all that is due by now, and wait for what comes of it."""
+        """Send everything that is due, and wait for the results."""
         while await self._round():
             await self._landed()
         await self._landed()
 
     async def test(self, way: str) -> Notice:
-        """Tell over one way that this is a test, and return how that went."""
+        """Send a test notice over one way, and return the result."""
         able = (CONVERSATION, PUSH, *self._around.channels)
         if way not in able:
             sentence = f"There is no way {way!r:.60}; there is {', '.join(able)}."
@@ -117,7 +116,7 @@ class NoticeSender:
             await self._db.write(_say, self._place(now), made, now)
         else:
             trying = asyncio.create_task(self.catch_up())
-            # Who waits has a limit; what is still on its way then says so.
+            # The caller waits for a limited time; a test still running then says so.
             await asyncio.wait((trying,), timeout=_TRIAL)
             trying.cancel()
         found = await self._db.read(notices.get, made.id)
@@ -127,7 +126,7 @@ class NoticeSender:
     # The loop -----------------------------------------------------------------------------------
 
     async def _watch(self) -> None:
-        if not self._recovered:  # else what is claimed may be on its way from here
+        if not self._recovered:  # later, a claimed notice may be one of this process
             await self._recover()
             self._recovered = True
         while True:
@@ -142,7 +141,7 @@ class NoticeSender:
             _LOG.warning("The owner could not be told something (%s).", type(error).__name__)
 
     async def _recover(self) -> None:
-        """What another process was about to tell is in doubt now."""
+        """Mark what another process had claimed as unknown."""
         await self._db.write(notices.doubt_claimed, self._clock.now())
 
     async def _nap(self) -> None:
@@ -156,7 +155,7 @@ class NoticeSender:
             await asyncio.wait(self._sends)
 
     async def _round(self) -> bool:
-        """Begin with all that is due; False if there was nothing."""
+        """Start sending everything that is due; False if there was nothing."""
         async with self._turn:
             now = self._clock.now()
             await self._prune(now)
@@ -190,7 +189,7 @@ class NoticeSender:
     async def _parted(
         self, way: str, left: Sequence[Notice], now: datetime
     ) -> list[tuple[Notice, ...]]:
-        """Which go together: what was held is one message, and so are many of one sort."""
+        """Group the notices into messages: held ones together, and many of one kind together."""
         held = tuple(each for each in left if each.held)
         parted = [held] if held else []
         free = sorted((each for each in left if not each.held), key=_news)
@@ -218,7 +217,7 @@ class NoticeSender:
         return NoticeMessage(found, way, shaped, day)
 
     async def _begin(self, load: NoticeMessage, now: datetime) -> bool:
-        """Claim a message and let it go; False if somebody was first, or there is no room."""
+        """Claim a message and start its send; False if it is claimed already or no slot is free."""
         if len(self._sends) >= _AT_ONCE:
             return False
         try:
@@ -237,14 +236,14 @@ class NoticeSender:
 
     async def _carry(self, load: NoticeMessage) -> None:
         if not await self._carrier.send(load) and load.day is not None:
-            # It never left, so it can be said where it is always heard.
+            # It never left, so it can be posted in the conversation.
             await self._say_digest(load.found, load.day, self._clock.now())
         self.ring()
 
     # The digest ---------------------------------------------------------------------------------
 
     async def _digest(self, left: Sequence[Notice], now: datetime) -> bool:
-        """Once a day, by the first way that can be used; else in the conversation."""
+        """Send the digest once a day on the first usable way; else post it in the conversation."""
         day = now.astimezone(self._around.zone).date()
         last = await self._db.read(notices.digested, day)
         if last is not None and last >= day:
@@ -290,7 +289,7 @@ def _approved(tx: Tx, found: Sequence[Notice]) -> str:
 
 
 def _weeded(tx: Tx, heap: Sequence[Notice], now: datetime) -> list[Notice]:
-    """What is left to be told of what is not too old and not known by now."""
+    """Return the notices still worth sending: not too old, and not yet known to the owner."""
     fresh = []
     for each in heap:
         most = FRESH if each.way == PUSH else STALE

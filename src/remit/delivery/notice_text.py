@@ -1,7 +1,7 @@
-"""The words of a notice: a title, one line, a link; whatever a title holds, it is only words.
+"""The text of a notice: a title, one line and a link.
 
-A title may come from a stranger's mail or calendar. So nothing of it marks up a letter, leads
-anywhere, or begins a line: the one link in a notice is the dashboard's.
+A title may come from a stranger's mail or calendar. So it cannot format the message, link anywhere,
+or start a line: the only link is to the dashboard.
 """
 
 import re
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from remit.model.notice import Notice, NoticeKind
 
-FEW: Final = 5  # of one sort in a message; more are only counted
+FEW: Final = 5  # of one kind in a message; more are only counted
 MOST_LINES: Final = 20
 MOST_TITLE: Final = 80
 MOST_LINE: Final = 160
@@ -21,9 +21,9 @@ MOST_PUSHED: Final = 60
 MOST_APPROVED: Final = 3_000  # characters of a text that is to be approved
 _TICKS: Final = re.compile("`+")
 _LEADS: Final = re.compile(r"[a-z][a-z0-9+.-]*://\S+|www\.\S+", re.IGNORECASE)
-# What marks up markdown or HTML becomes what marks up nothing.
+# Markdown and HTML markup characters become harmless ones.
 _INERT: Final = str.maketrans("*`~[]<>\\|", "·'-()()//")
-_READ: Final = 1_000  # characters of a text that are looked at; no notice shows as many
+_READ: Final = 1_000  # characters of a text that are read; no notice shows more
 _ONE: Final[Mapping[NoticeKind, str]] = {
     NoticeKind.QUESTION: "“{title}” needs you: {line}",
     NoticeKind.DONE: "“{title}” is done.",
@@ -57,7 +57,7 @@ _BARE: Final[Mapping[NoticeKind, str]] = {
 
 
 class NoticeWords(Struct, frozen=True):
-    """Who speaks, what must never be said, and where the dashboard is."""
+    """Renders notices: the agent's name, a filter for secrets, and the dashboard's address."""
 
     agent: str
     hide: Callable[[str], str]
@@ -74,7 +74,7 @@ class NoticeWords(Struct, frozen=True):
         return self.digest(found)
 
     def digest(self, found: Sequence[Notice]) -> str:
-        """What was gathered: how much of each sort, then line by line as far as there is room."""
+        """Return a digest: counts by kind, then one line each as far as there is room."""
         kinds = Counter(each.news for each in found)
         head = ", ".join(_count(news, n) for news, n in kinds.items()) + "."
         lines = [f"- {self.one(each)}" for each in found[:MOST_LINES]]
@@ -89,7 +89,7 @@ class NoticeWords(Struct, frozen=True):
         return _ONE[told.news].format(title=title, line=line).rstrip(": ")
 
     def pushed(self, found: Sequence[Notice], *, named: bool) -> str:
-        """What a lock screen shows: that something is, and only if the owner wants it, what."""
+        """Return the lock screen text: that something happened; with `named`, also what."""
         first = found[0]
         if len(found) > 1:
             kinds = Counter(each.news for each in found)
@@ -105,13 +105,13 @@ class NoticeWords(Struct, frozen=True):
 
 
 def place(found: Sequence[Notice]) -> str:
-    """Where in the dashboard these are seen to."""
+    """Return the dashboard page for these notices."""
     return found[0].telling.href if len(found) == 1 else _list_of(found[0].news)
 
 
 def plain(text: str, most: int) -> str:
-    """A text as words on one line, cut where there is no more room."""
-    # What nobody sees goes first: it may stand in the middle of an address.
+    """Return a text as plain words on one line, shortened to `most`."""
+    # Remove invisible characters first: they may split an address.
     seen = "".join(char for char in text[:_READ] if char.isprintable() or char.isspace())
     line = _LEADS.sub("(link)", " ".join(seen.split())).translate(_INERT)
     return line if len(line) <= most else line[: most - 1].rstrip() + "…"

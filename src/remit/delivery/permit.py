@@ -1,8 +1,8 @@
-"""Who may be written to without being asked about. Pure: what is known comes in, a word comes out.
+"""Decides whether a message may be sent without asking. Pure.
 
-The owner always may. For anyone else the strictest word counts, of the book and of what was said
-once and for all; without a word it is asked. What has read other people's words always asks, and
-so does a message whose own words hold it back.
+The owner may always be written to. For others the stricter of the contact book and the stored
+permissions counts; without either the owner is asked. A task that has read text from others always
+asks, and so does a message that the request's own words hold back.
 """
 
 from collections.abc import Sequence

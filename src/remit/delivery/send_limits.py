@@ -1,4 +1,4 @@
-"""What the courier keeps to: whom it may write to, when, and how often."""
+"""The courier's limits: whom it may write to, when, and how often."""
 
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, tzinfo
@@ -17,29 +17,29 @@ Count: TypeAlias = Callable[[Delivery, datetime], Awaitable[int]]
 
 class SendLimits(Struct, frozen=True, kw_only=True):
     people: People
-    standing: Standing  # what the owner said once and for all
-    sent: Count  # how many other messages went where a delivery goes, since a moment
+    standing: Standing  # the owner's standing permissions
+    sent: Count  # how many other messages went to the same place since a moment
     now: Callable[[], datetime]
     zone: tzinfo
     quiet: QuietHours | None = None
-    daily_cap: int = 0  # 0 is no limit
-    undo: int = 0  # seconds in which what was approved can be called back
+    daily_cap: int = 0  # 0: no limit
+    undo: int = 0  # seconds in which an approval can be undone
 
     def quiet_left(self) -> float:
-        """How many seconds the quiet lasts still."""
+        """Return how many seconds of quiet hours are left."""
         now = self.now()
         until = self.quiet.until(now, self.zone) if self.quiet else None
         return (until - now).total_seconds() if until else 0.0
 
     def undo_left(self, approved_at: datetime | None) -> float:
-        """How many seconds an approval can be called back still, whatever woke the task."""
+        """Return how many seconds an approval can still be undone."""
         if approved_at is None:
             return 0.0
         left = self.undo - (self.now() - approved_at).total_seconds()
-        return left if 0 < left <= self.undo else 0.0  # a clock that was put right is no reason
+        return left if 0 < left <= self.undo else 0.0  # ignore a corrected clock
 
     async def crowd(self, delivery: Delivery) -> str | None:
-        """Why a message would be one too many today; None if it is not."""
+        """Return why a message would exceed today's limit; None if it does not."""
         if not self.daily_cap:
             return None
         midnight = self.now().astimezone(self.zone).replace(hour=0, minute=0, second=0)

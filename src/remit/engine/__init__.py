@@ -1,1 +1,1 @@
-"""WHEN things run: claims, leases, timers, retries, and the end of a process."""
+"""The engine decides WHEN tasks run: claims, leases, timers, retries, shutdown."""

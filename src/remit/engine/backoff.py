@@ -1,4 +1,4 @@
-"""How long to wait before the next try, by what went wrong."""
+"""How long to wait before the next try, by kind of error."""
 
 from random import Random
 from typing import Final
@@ -12,10 +12,10 @@ class Backoff(Struct, frozen=True):
     first: float  # seconds before the second try
     factor: float
     most: float
-    jitter: float = 0.2  # up to so much more, so that many do not come back at once
+    jitter: float = 0.2  # random extra share, so that many do not retry at once
 
     def after(self, attempt: int, chance: Random) -> float:
-        """Seconds to wait after the nth failed try."""
+        """Return the seconds to wait after the nth failed attempt."""
         plain = min(self.first * self.factor ** (attempt - 1), self.most)
         return plain * (1 + self.jitter * chance.random())
 
@@ -26,7 +26,7 @@ SURPRISE: Final = Backoff(first=5, factor=4, most=600)
 
 
 def choose(error: BaseException, attempt: int, chance: Random) -> float | None:
-    """Seconds until the next try, or None if another try would give the same."""
+    """Return the seconds until the next attempt, or None if a retry would fail the same way."""
     match error:
         case Permanent():
             return None

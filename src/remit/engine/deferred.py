@@ -1,7 +1,7 @@
-"""What happens when a group ends: what its tasks put off is checked, once, and each is told.
+"""Runs the deferred checks of a group when it ends, once, and records the result on each task.
 
-Who waits is in the store, so a process that dies in the middle costs a second look and nothing
-else: what was found is written in one transaction, with the question to the owner if it is bad.
+Who waits is in the store, so a crash costs only a second check. The findings are written in one
+transaction, with a question to the owner if a check failed.
 """
 
 import asyncio
@@ -42,15 +42,15 @@ from remit.system.background import Background, wait_until
 
 LOOP: Final = "deferred checks"
 _PAUSE: Final = 1.0
-_MOST_FILES: Final = 200  # that a fix is told of
+_MOST_FILES: Final = 200  # listed in a fix task
 _LONGEST: Final = 200  # characters of a path
 
-# One finding for each criterion; whatever stands in the way is a finding too.
+# One finding for each criterion; an obstacle is a finding too.
 Check: TypeAlias = Callable[[DeferredBatch, Sequence[DueCriterion]], Awaitable[tuple[Finding, ...]]]
 
 
 class Deferred:
-    """Keeps what is put off, and has it checked when its group has ended."""
+    """Stores deferred criteria and has them checked when their group has ended."""
 
     def __init__(
         self,
@@ -66,13 +66,13 @@ class Deferred:
         self._ids = ids
         self._zone = zone
         self._check = check
-        self._waits = True  # whether something may wait; where nothing does, nobody looks
+        self._waits = True  # whether criteria may be waiting; if not, the database is not asked
         self._news = asyncio.Event()
         self._background = background
         db.on_commit(lambda _: self._news.set())
 
     async def put_off(self, task: Task, branch: str, paths: tuple[str, ...]) -> int:
-        """Remember what of a task is checked when its group ends; how much that is."""
+        """Store which criteria of a task are checked when its group ends; return their number."""
         now = self._clock.now()
         batch = DeferredBatch(project_of(task), branch, group_of(task, now, self._zone))
         waits = waiting(task, batch, paths, now)
@@ -82,18 +82,18 @@ class Deferred:
         return len(waits)
 
     def start(self) -> None:
-        """Settle what has ended meanwhile, then watch."""
+        """Settle the groups that ended meanwhile, then watch."""
         self._background.start(LOOP, self._watching)
 
     async def stop(self) -> None:
-        """What is being checked is checked again after the next start."""
+        """Stop. A check that is interrupted runs again after the next start."""
         await self._background.stop(LOOP)
 
     async def catch_up(self) -> datetime | None:
-        """Settle every group that has ended; say when the clock ends the next one."""
+        """Settle every group that has ended; return when the clock ends the next one."""
         if not self._waits:
             return None
-        self._waits = False  # before the look: what is put off during it counts again
+        self._waits = False  # set first: criteria deferred during the look count again
         try:
             return await self._settle()
         except BaseException:
@@ -116,7 +116,7 @@ class Deferred:
     async def _close(
         self, batch: DeferredBatch, waits: Sequence[DeferredCriterion]
     ) -> datetime | None:
-        """Check a batch if its group has ended; else say when the clock ends it."""
+        """Check a batch if its group has ended; else return when the clock ends it."""
         over = batch.group.over_at(self._zone)
         if over is not None and over > self._clock.now():
             return over
@@ -132,7 +132,7 @@ class Deferred:
     def _asks(
         self, batch: DeferredBatch, found: Sequence[tuple[DueCriterion, Finding]], now: datetime
     ) -> tuple[Task, Review] | None:
-        """The task that would mend what failed, and the question; None if nothing did."""
+        """Return the task that would fix what failed, with its question; None if nothing failed."""
         failed = [(each, one) for each, one in found if one.result is Result.FAIL]
         if not failed:
             return None
@@ -167,7 +167,7 @@ class Deferred:
 def _fix(
     batch: DeferredBatch, failed: Sequence[tuple[DueCriterion, Finding]], what: str, told: str
 ) -> Cue:
-    """Work on the same project that has the failure as its text, and must pass what failed."""
+    """Make the cue of a task on the same project that must pass what failed."""
     waits = [each for one, _ in failed for each in one.waits]
     paths = dict.fromkeys(p for each in waits for p in each.paths if len(p) <= _LONGEST)
     late = [replace(one.criterion, timing=Timing.IMMEDIATE) for one, _ in failed]
@@ -189,6 +189,6 @@ def _fix(
 
 
 def _told(each: DueCriterion, found: Finding) -> str:
-    """What failed, without what no text may hold."""
+    """Return what failed, without characters that a text may not contain."""
     text = f"{each.criterion.activity}: {each.criterion.description}\n{found.error or 'failed'}"
     return "".join(char for char in text if char.isprintable() or char in "\n\t")

@@ -1,4 +1,4 @@
-"""From what a run came to, to what is written down."""
+"""Turns a run's outcome or error into what is stored."""
 
 from datetime import datetime, timedelta
 from random import Random
@@ -27,7 +27,7 @@ _BY = {
 def ending_of_outcome(  # noqa: PLR0911 - one for each way that a leg can end
     outcome: Outcome, task: Task, now: datetime, most: int, chance: Random, review_id: ReviewId
 ) -> Ending:
-    """How a leg ends that came to its own end."""
+    """Return the ending of a leg that finished by itself."""
     by, plain = _BY[task.status], Ending(outcome="", to=task.status, by=Actor.EXECUTOR)
     plain = replace(plain, by=by, round=task.round)
     match outcome:
@@ -49,7 +49,7 @@ def ending_of_outcome(  # noqa: PLR0911 - one for each way that a leg can end
 def of_error(
     error: BaseException, task: Task, now: datetime, most: int, chance: Random, review_id: ReviewId
 ) -> Ending:
-    """How a leg ends that broke."""
+    """Return the ending of a leg that raised an error."""
     plain = Ending(outcome="retry", to=task.status, by=_BY[task.status], round=task.round)
     plain = replace(plain, attempts=task.attempts + 1)
     wait = backoff.choose(error, task.attempts + 1, chance)
@@ -61,7 +61,7 @@ def of_error(
 
 
 def stopped(task: Task, wish: str) -> Ending:
-    """The owner asked for it, and here is a boundary."""
+    """Return the ending of a leg that the owner paused or cancelled at a step boundary."""
     plain = Ending(outcome="paused", to=Status.PAUSED, by=Actor.OWNER, round=task.round)
     if wish == "pause":
         return replace(plain, resume_to=task.status)
@@ -70,7 +70,7 @@ def stopped(task: Task, wish: str) -> Ending:
 
 
 def parked(task: Task, now: datetime) -> Ending:
-    """The process stops in good order: whoever comes next goes on at once."""
+    """Return the ending for an orderly shutdown: the next process continues at once."""
     return Ending(
         outcome="parked",
         to=task.status,
@@ -88,7 +88,7 @@ def _later(task: Task, why: str, due: datetime) -> Ending:
 
 
 def _anew(plain: Ending, task: Task, why: str, now: datetime) -> Ending:
-    """The work is done again, by one who is told what was wrong with it."""
+    """Return the ending that repeats the work, with a note on what was wrong."""
     told = replace(task, notes=(*task.notes, f"{UNPROVEN}{why}"))
     return replace(
         plain,
@@ -103,9 +103,9 @@ def _anew(plain: Ending, task: Task, why: str, now: datetime) -> Ending:
 
 
 def _fail(plain: Ending, task: Task, why: str, review_id: ReviewId) -> Ending:
-    """A task that breaks while it is verified is not failed work: the owner looks at it.
+    """Return the ending of a failed task, or a question instead.
 
-    Neither does one end of which a message may be out: that is asked first.
+    If a send is unknown, or the error came while verifying, the owner is asked first.
     """
     doubt = next((each for each in task.delivery if each.status is DeliveryStatus.UNKNOWN), None)
     if doubt is not None:

@@ -1,4 +1,4 @@
-"""What code work leaves behind when its task is over: its worktree is put away, its branch kept."""
+"""Removes the worktree of a finished task and keeps its branch."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -17,8 +17,8 @@ from remit.store.database import Database
 from remit.system.background import Background
 
 LOOP: Final = "worktree cleanup"
-# One that was completed has put its worktree away itself, and may have it again for a while, to
-# be checked when its group ends.
+# A completed task has removed its worktree itself, and may get it again for a while, for its
+# deferred checks.
 _ENDED: Final = TERMINAL - {Status.COMPLETED}
 
 
@@ -32,7 +32,7 @@ class Leftovers:
         self._background = background
 
     async def start(self, journal: Journal) -> None:
-        """Put away what a process that died left standing; from then on, whatever ends."""
+        """Remove the worktrees that a dead process left; then those of every task that ends."""
         await self.settle(TERMINAL)
         self._background.start(LOOP, lambda: self._watching(journal))
 
@@ -40,9 +40,9 @@ class Leftovers:
         await self._background.stop(LOOP)
 
     async def settle(self, over: Collection[Status] = _ENDED) -> None:
-        """Put away every worktree whose task is over, or not known here.
+        """Remove every worktree whose task is over or unknown.
 
-        One that cannot be put away stays as it is until the next start.
+        One that cannot be removed stays until the next start.
         """
         for tree in await self._trees.standing():
             if await self._is_over(tree.task_id, over):

@@ -1,7 +1,7 @@
-"""The engine for one machine: claims what is due, runs it, and sleeps when nothing is.
+"""The engine for one machine: claims due tasks, runs them, and sleeps when none is due.
 
-What waits is a row, never a coroutine: a task that is scheduled, paused, retried or asked about
-costs no memory. The engine wakes when something was written, or when the next row falls due.
+A waiting task is a row, never a coroutine: scheduled, paused, retried or asking tasks cost no
+memory. The engine wakes on a write, or when the next row is due.
 """
 
 import asyncio
@@ -34,8 +34,8 @@ from remit.system.background import Background, wait_at_most, wait_until
 DISPATCH: Final = "task dispatch"
 HEARTBEAT_LOOP: Final = "heartbeat"
 HEARTBEAT: Final = 15.0
-TROUBLES_PASSED_OVER: Final = 30  # tries in a row that the store may refuse, unsaid
-_PAGE: Final = 256  # tasks that are ranked at once
+TROUBLES_PASSED_OVER: Final = 30  # store errors in a row that are not reported
+_PAGE: Final = 256  # tasks ranked at once
 _UNRANKED: Final = Ranking(Priority.MED, RankingRule("default", "the rules could not be applied"))
 _LOG: Final = logging.getLogger("remit.engine")
 
@@ -58,7 +58,7 @@ class LocalEngine:
         self._chance = Random()  # noqa: S311 - jitter, not a secret
         self.worker: WorkerId = ids.worker()
         self._legs: dict[TaskId, tuple[asyncio.Task[None], LocalSteps]] = {}
-        self._weighed: dict[TaskId, asyncio.Task[None]] = {}  # a model reads or scores it
+        self._weighed: dict[TaskId, asyncio.Task[None]] = {}  # being read or scored by a model
         self._suspect: TaskId | None = None
         self._sources: Counter[str] = Counter()
         self._wake = asyncio.Event()
@@ -71,7 +71,7 @@ class LocalEngine:
         db.on_commit(lambda _: self.nudge())
 
     async def start(self) -> int:
-        """Free what a dead process held, then go to work; return how many tasks that were."""
+        """Release what a dead process held, then start; return how many tasks were released."""
         now = self._clock.now()
         await self._db.write(runs.beat, self.worker, now)
         freed = await self._db.write(queue.release_orphans, self.worker, self._ids.review, now)
@@ -80,7 +80,7 @@ class LocalEngine:
         return freed
 
     async def stop(self) -> None:
-        """Claim nothing more, let running steps end, park what does not end in time."""
+        """Claim nothing more, let running steps end, and park what does not end in time."""
         self._stopping = True
         self._wake.set()
         await self._background.finish(DISPATCH)
@@ -108,12 +108,12 @@ class LocalEngine:
                 return
 
     def nudge(self) -> None:
-        """Something changed: look again at what is due."""
+        """Wake the engine after a change, to look at what is due."""
         self._idle.clear()
         self._wake.set()
 
     def heed(self, task: Task) -> None:
-        """The owner changed his mind about a task that may be running: do not wait for its step."""
+        """Apply the owner's pause or cancel to a task that may be running, also within a step."""
         found = self._legs.get(task.id)
         if found is None:
             return
@@ -132,7 +132,7 @@ class LocalEngine:
         troubles = 0  # in a row
         while not self._stopping:
             self._wake.clear()
-            # One moment for all three questions: what falls due between two of them is not missed.
+            # One moment for all three queries, so that nothing falls between two of them.
             now = self._clock.now()
             try:
                 await self._after_absence(now)
@@ -157,7 +157,7 @@ class LocalEngine:
             await self.settle_missed()
 
     async def _rank(self, now: datetime) -> bool:
-        """New -> ready, for as many as wait; what must be scored first does not hold up others."""
+        """Rank new tasks; those that need a score first do not delay others."""
         weighed = self._weighed
         found = await self._db.read(queue.unranked, now, _PAGE + len(weighed))
         fresh = [task for task in found if task.id not in weighed]
@@ -176,10 +176,10 @@ class LocalEngine:
         return bool(fresh)
 
     def _by_rules(self, task: Task) -> Ranking | None:
-        """How urgent a task is by the rules alone; None if a score could tell more."""
+        """Return the priority by rules alone; None if a score could change it."""
         planner = self._rooms.planner
         try:
-            # Of a flood not every drop is worth a question: beyond a page the rules are enough.
+            # In a flood, beyond one page, the rules decide without a score.
             if planner.is_unsure(task) and len(self._weighed) < _PAGE:
                 return None
             return planner.rank(task)
@@ -193,7 +193,7 @@ class LocalEngine:
         await self._db.write(queue.rank, task.id, r.priority, r.rule, self._clock.now())
 
     async def _before_ranking(self, task: Task, work: Callable[[Task], Awaitable[None]]) -> None:
-        """Have a new task read or weighed. If the process ends first, it is new still."""
+        """Read or score a new task. If the process ends first, the task stays new."""
         try:
             await work(task)
         except Exception as error:  # noqa: BLE001 - then it is looked for again
@@ -219,7 +219,7 @@ class LocalEngine:
 
     def _start(self, claim: ClaimedTask) -> None:
         task = claim.task
-        if task.crashes and not task.in_doubt:  # a doubt is only asked about
+        if task.crashes and not task.in_doubt:  # an unknown send is only asked about
             self._suspect = task.id
         self._sources[task.source.kind] += 1
         steps = LocalSteps(claim, self._db, self._clock, self._limits.step_limit)
@@ -227,7 +227,7 @@ class LocalEngine:
         self._legs[task.id] = (leg, steps)
 
     async def _until(self, due: datetime | None) -> None:
-        """Wait until something is written, or until it is due by the clock on the wall."""
+        """Wait until something is written, or until the due time by the wall clock."""
         if due is None:
             await self._wake.wait()
             return
@@ -241,16 +241,16 @@ class LocalEngine:
         try:
             await steps.finish(await self._run(steps))
         except LeaseLost:
-            pass  # somebody else holds it now; whatever we know is not wanted any more
+            pass  # another leg holds it now; this result is obsolete
         except StoreTrouble:
-            pass  # the process ends and the disk takes nothing: the next one finds it as it was
+            pass  # the process ends and the disk is full: the next process finds the old state
         except Exception as error:  # noqa: BLE001 - it is logged, and the owner is asked
             await self._release(steps, error)
         finally:
             self._sources[source] -= 1
             if self._suspect == task_id:
                 self._suspect = None
-            # Who lost its lease may have a successor here by now; that one is not ours to forget.
+            # After a lost lease another leg of the same task may be registered; leave that one.
             if task_id in self._legs and self._legs[task_id][1] is steps:
                 del self._legs[task_id]
             self._wake.set()
@@ -266,15 +266,15 @@ class LocalEngine:
             if steps.asked is not None:
                 return self._stopped(steps)
             if self._legs[steps.task.id][0].cancelling():
-                raise  # the loop closes under us, and the store before it: as if we had died
-            # Nobody asked for it, so it came out of the work: a surprise like any other.
+                raise  # the event loop and the store are closing; treat it as a crash
+            # Nobody requested the cancellation, so it came from the work: an unexpected error.
             return self._broken(cut, steps)
         except Exception as error:  # noqa: BLE001 - whatever breaks a leg must not break the engine
             return self._broken(error, steps)
         return self._ended(outcome, steps)
 
     async def _release(self, steps: LocalSteps, error: Exception) -> None:
-        """Ask the owner about a task whose leg could not be ended, so that nothing holds it."""
+        """Ask the owner about a task whose leg could not be ended, so that no lease stays."""
         task_id = steps.task.id
         _LOG.error("The end of a run of task %s was refused.", task_id, exc_info=error)
         while not steps.hurried:
@@ -302,10 +302,10 @@ class LocalEngine:
         if wish == "park":
             return endings.parked(task, self._clock.now())
         if wish == "cancel" and task.in_doubt and not task.cancel_requested:
-            return endings.parked(task, self._clock.now())  # the next leg asks, then it ends
+            return endings.parked(task, self._clock.now())  # the next leg asks, and then it ends
         sent = bool(task.delivery) and all(d.status == "sent" for d in task.delivery)
         if wish == "cancel" and task.status is Status.DELIVERING and sent:
-            # Too late to cancel: everything is out.
+            # Too late to cancel: everything has been sent.
             return self._ended(Done(first_line(task.delivery[0].body or "")), steps)
         return endings.stopped(task, wish)
 
@@ -315,7 +315,7 @@ class LocalEngine:
             await asyncio.wait(legs, timeout=limit)
 
     async def _beat(self) -> None:
-        """Say that this worker is alive, while it has work; idle is idle."""
+        """Record that this worker is alive while it has work; an idle one writes nothing."""
         while True:
             await self._clock.sleep(HEARTBEAT)
             if self._legs:

@@ -1,4 +1,4 @@
-"""What runs beside the tasks: the logs that are written from the journal."""
+"""Background loops of the engine: task logs written from the journal."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from remit.system.files import write_atomic
 
 
 async def keep_logs(journal: Journal, folder: Path) -> None:
-    """Write every event into its task's log until the journal ends; next time, on from there."""
+    """Write every event into its task's log until the journal ends; continues from a mark."""
     scribe, mark = TaskLogWriter(folder), folder / ".written"
     since = _read(mark)
     async for page in journal.pages(since, ends=True, gather_seconds=GATHER_SECONDS):
@@ -19,8 +19,8 @@ async def keep_logs(journal: Journal, folder: Path) -> None:
 
 def _write(scribe: TaskLogWriter, mark: Path, page: list[Event]) -> None:
     scribe.write(page)
-    mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # nothing may be of any task yet
-    # The mark may lag behind the logs, never run ahead: a line that is there is not written twice.
+    mark.parent.mkdir(parents=True, exist_ok=True, mode=0o700)  # there may be no log yet
+    # The mark may lag behind the logs but not run ahead; existing lines are not written twice.
     write_atomic(mark, str(page[-1].seq), durable=False)
 
 

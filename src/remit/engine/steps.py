@@ -1,4 +1,4 @@
-"""A leg's memory on the store: every step, move and send is written down under the lease."""
+"""The steps of a leg on the store: every step, move and send is written under the lease."""
 
 import asyncio
 import contextlib
@@ -37,7 +37,7 @@ TROUBLE_PAUSE: Final = 1.0
 
 
 class RunStopped(RemitError):
-    """The owner wished for it, or the process ends; the leg stops at this boundary."""
+    """The owner asked to stop, or the process ends; the leg stops at this boundary."""
 
     def __init__(self, wish: str) -> None:
         super().__init__(wish)
@@ -45,7 +45,7 @@ class RunStopped(RemitError):
 
 
 class LocalSteps:
-    """What `ports.Steps` and `ports.SendLedger` promise, on a local store."""
+    """Implements `ports.Steps` and `ports.SendLedger` on a local store."""
 
     def __init__(self, claim: ClaimedTask, db: Database, clock: Clock, step_limit: float) -> None:
         self.task: Task = claim.task
@@ -53,10 +53,10 @@ class LocalSteps:
         self.started_at: datetime = clock.now()
         self.wish: str | None = wish_of(claim.task)
         self.parting = False  # the process ends: stop at the next boundary
-        self.hurried = False  # it ends now: do not wait for a disk that takes nothing
-        self.working = False  # a step may be interrupted; a write and a send never are
+        self.hurried = False  # it ends now: do not wait for a full disk
+        self.working = False  # a step may be interrupted; a write or a send never
         self._recorded: dict[str, Json] = dict(claim.steps)
-        self._looked: dict[str, Json] = {}  # done, and not yet written down
+        self._looked: dict[str, Json] = {}  # done, but not yet written
         self._decisions: Mapping[str, Decision] = claim.decisions
         self._db = db
         self._clock = clock
@@ -136,7 +136,7 @@ class LocalSteps:
         said: JsonMap = {"run": self.lease.run_id}
         said |= {"text": text} if text else {}
         said |= {"done": list[Json](done)} if done else {}
-        # Who does not hold the task any more, or cannot write now, learns it with the next step.
+        # A leg that lost its lease, or cannot write now, learns it with the next step.
         with contextlib.suppress(LeaseLost, StoreTrouble):
             await self._db.write(
                 runs.say,
@@ -230,18 +230,18 @@ class LocalSteps:
 
     @property
     def asked(self) -> str | None:
-        """What this leg was asked to do instead of going on."""
+        """What this leg was asked to do instead of continuing."""
         return self.wish or ("park" if self.parting else None)
 
     def boundary(self) -> None:
-        """Here a run may stop: nothing is half done."""
+        """A point where a run may stop: nothing is half done."""
         if self.asked is not None:
             raise RunStopped(self.asked)
 
     async def write(
         self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """Write; while the disk is full or the file is locked, wait. Nothing is lost."""
+        """Write; wait while the disk is full or the file is locked. Nothing is lost."""
         while True:
             try:
                 return await self._db.write(work, *args, **kwargs)
@@ -266,12 +266,12 @@ class LocalSteps:
 
 
 def _promised(work: Callable[P, Awaitable[T]]) -> type[T]:
-    """The type that a step's function says it returns."""
+    """Return the return type of a step's function, from its annotations."""
     return cast("type[T]", get_type_hints(work)["return"])
 
 
 def wish_of(task: Task) -> str | None:
-    """What the owner wishes for a task that is held."""
+    """Return the owner's open request for a held task: cancel, pause or None."""
     if task.cancel_requested:
         return "cancel"
     return "pause" if task.pause_requested else None

@@ -1,1 +1,1 @@
-"""File formats, read strictly: pure, no room is known here."""
+"""Strict readers of file formats. Pure, below all rooms."""

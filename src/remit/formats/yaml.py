@@ -1,7 +1,7 @@
-"""YAML, read strictly and within bounds: each part knows its line, and no alias is followed.
+"""A strict YAML reader with limits: each node knows its line, and aliases are refused.
 
-The text is read once, event by event, and the tree is built without recursion. So a hostile file
-is refused at the first line that breaks a rule, whatever follows it.
+The text is read once, event by event, and the tree is built without recursion, so a hostile file is
+refused at the first line that breaks a rule.
 """
 
 from collections.abc import Collection, Iterable
@@ -21,13 +21,13 @@ _SCALARS: Final = ("str", "int", "float", "bool", "null", "timestamp")
 
 
 class YamlPart(Struct):
-    """A piece of a file, with the line where it starts."""
+    """A node of a file, with its first line."""
 
     file: str
     line: int
     value: "str | list[YamlPart] | dict[str, YamlPart] | None"
     field: str
-    kind: str = "str"  # what YAML takes a scalar for: str, int, float, bool, null, timestamp
+    kind: str = "str"  # YAML's type of a scalar: str, int, float, bool, null, timestamp
 
     def text(self) -> str:
         if not isinstance(self.value, str) or not self.value.strip():
@@ -43,7 +43,7 @@ class YamlPart(Struct):
         return self.value
 
     def table(self, known: Collection[str] = ()) -> "dict[str, YamlPart]":
-        """Names and values; with `known`, no other name is allowed."""
+        """Return names and values; with `known`, no other name is allowed."""
         if not isinstance(self.value, dict):
             raise self.bad("must be a table of names and values")
         for name, part in self.value.items():
@@ -52,7 +52,7 @@ class YamlPart(Struct):
         return self.value
 
     def to_json(self) -> Json:
-        """The value with the types YAML gives it; a time stays the text that was written."""
+        """Return the value with YAML's types; a time stays text."""
         if isinstance(self.value, list):
             return [each.to_json() for each in self.value]
         if isinstance(self.value, dict):
@@ -83,7 +83,7 @@ def load_yaml(
 ) -> YamlPart:
     """Parse one document of plain values. An empty file is an empty table.
 
-    With `quote_booleans`, a bare `no` or an empty value is refused instead of being guessed at.
+    With `quote_booleans`, a bare `no` or an empty value is refused instead of guessed.
     """
     import yaml  # noqa: PLC0415 - a command that reads no YAML does not load it
 
@@ -95,14 +95,14 @@ def load_yaml(
         return _Tree(top, max_depth, quote_booleans).build(yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as error:
         at = error.problem_mark.line + 1 if error.problem_mark else 1
-        at = min(at, text.count("\n") + 1)  # libyaml puts an early end on the line after the last
+        at = min(at, text.count("\n") + 1)  # libyaml puts an early end one line too far
         raise YamlPart(file, at, None, field).bad(f"is no YAML: {error.problem}") from None
     except (yaml.YAMLError, UnicodeError) as error:
         raise top.bad(f"is no YAML: {str(error).splitlines()[0]}") from None
 
 
 class _OpenNode(Struct):
-    """A list or a table whose end has not come yet."""
+    """A list or table that is not closed yet."""
 
     part: YamlPart
     key: YamlPart | None = None
@@ -118,14 +118,14 @@ class _OpenNode(Struct):
                 raise part.bad(f"has {part.text()!r:.60} twice; it stands in line {first} too")
             self.key = part
         else:
-            # What is wrong with a value is told at its name: a table starts a line below.
+            # An error in a value is reported at its name: a table starts a line below.
             part.line = self.key.line
             table[self.key.text()] = part
             self.key = None
 
 
 class _Tree:
-    """Builds the parts from events, refusing what is deep, aliased, tagged or doubled."""
+    """Builds the nodes from events, refusing deep, aliased, tagged or duplicate ones."""
 
     def __init__(self, top: YamlPart, max_depth: int, quote_booleans: bool) -> None:
         import yaml  # noqa: PLC0415 - as above

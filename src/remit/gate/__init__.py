@@ -1,12 +1,11 @@
-"""Nothing leaves the house but what the brain put between the tags.
+"""The gate: finds the one deliverable of a reply, or says why there is none.
 
-The gate finds the one deliverable of a reply, or says why there is none. When it is not sure, it
-holds the task for its owner; it never guesses, never cuts, and never mends. It reads each
-character a bounded number of times, whatever the input.
+When it is not sure, it holds the task for the owner; it never guesses, shortens or repairs a text.
+It reads each character a bounded number of times, whatever the input.
 
-    hidden      what a reader cannot see
-    pair        the tags: exactly one pair, to the letter, and no example
-    decline     empty to the eye, or NONE in any spelling
+    hidden      invisible characters
+    pair        the tags: exactly one pair, spelt exactly, and no example
+    decline     a text that looks empty, or NONE in any spelling
     leak        our instructions, markers and ids; a model's markup
     secret      keys and passwords
     eye         how a text looks, for all of these
@@ -41,7 +40,7 @@ _ENDS: Final = " \t\r\n"
 
 
 class Author(StrEnum):
-    """Whose words a text is; the owner's weigh more."""
+    """Who wrote a text; the owner's words are judged less strictly."""
 
     BRAIN = "brain"
     OWNER = "owner"
@@ -49,10 +48,10 @@ class Author(StrEnum):
 
 
 class GateSecrets(Struct, frozen=True):
-    """What the house knows and nobody else may: its secrets, and how it instructs the brain.
+    """What must never be sent: Remit's secrets, and its instructions to the brain.
 
-    `echoes` are our own fixed words to the brain, and any canary among them, never the owner's:
-    a deliverable may well repeat what he asked for.
+    `echoes` are our fixed words to the brain and any canary in them, never the owner's: a
+    deliverable may repeat what the owner asked for.
     """
 
     secrets: Collection[str] = frozenset()  # may grow: keys are renewed
@@ -66,7 +65,7 @@ _NOTHING: Final = GateSecrets()
 
 
 def judge(reply: Reply, *, most: int, known: GateSecrets = _NOTHING) -> Deliverable | Objection:
-    """Return what may be sent of a reply, or why nothing may."""
+    """Return the deliverable of a reply, or why there is none."""
     text = reply.text
     if len(text) > MAX_READ_CHARACTERS:
         return _too_long("The reply", text)
@@ -81,14 +80,11 @@ def judge_text(
 ) -> Deliverable | Objection:
     """Judge a text that is to be sent: from a reply, pre-composed or edited.
 
-    A text by the brain must pass every check. Those that look for slips of a machine (a decline
-    in so many words, markup, markers, ids, templates) are not for the owner: his words are his
-    own. What he cannot see or undo is looked for all the same: hidden characters, which come with
-    what one pastes, emptiness, and the channel's limit. The bare word NONE, secrets and left-over
-    tags are mostly slips of his, too, but he may mean them: they are held once, and pass when he
-    is WARNED and insists.
-
-    Characters are counted as Python does, one for each code point.
+    The brain's text must pass every check. Checks for machine slips (a decline, markup, markers,
+    ids, templates) do not apply to the owner. What a person cannot see or undo is always checked:
+    hidden characters, emptiness, and the channel's limit. The bare word NONE, secrets and left-over
+    tags are usually slips of the owner, too: they are held once, and pass when the owner is WARNED
+    and insists. Characters are counted as Python does, by code point.
     """
     if len(text) > MAX_READ_CHARACTERS:
         return _too_long("The text", text)

@@ -1,7 +1,7 @@
-"""Nothing to say, in whatever spelling: empty to the eye, or the brain's word that it declines.
+"""Detects a reply that declines: visually empty, or the word NONE in any spelling.
 
-The word is NONE. It may come in other letters, in other cases, in marks and quotes, with its reason
-behind it; only a sentence that goes on from it ("None of the flights …") is a message.
+NONE may come in other scripts, cases, marks and quotes, and with a reason after it. Only a sentence
+that continues from it ("None of the flights …") is a message.
 """
 
 import re
@@ -20,11 +20,11 @@ _BLANK_ENTITY: Final = re.compile(
     r"&(?:nbsp|ensp|emsp|thinsp|zwj|zwnj|shy|lrm|rlm|#32|#160|#8203|#x20|#xa0|#x200b);",
     re.IGNORECASE,
 )
-_VISIBLE: Final = re.compile(r"[^\s*_~#>|+=`\[\]()\\-]")  # marks of markdown are not words
+_VISIBLE: Final = re.compile(r"[^\s*_~#>|+=`\[\]()\\-]")  # Markdown marks are no words
 
 _MAX_BARE_CHARACTERS: Final = 400
 _REPEATED: Final = re.compile(r"(?:none|n0ne){1,99}+\Z")
-# All that a text says, without spaces and marks; NONE in the languages a brain may answer in.
+# All that a text says, without spaces and marks; NONE in the languages a brain may use.
 _BARE: Final = frozenset(
     fold("""
     na null nil nan nothing undefined empty blank skip declined refused notapplicable noreply
@@ -54,14 +54,14 @@ _APART: Final = re.compile(r"\s{0,4}+[:;(\n]|\s{1,4}+-|-{1,3}+\s")
 
 
 def emptiness(plain: str) -> Objection | None:
-    """Object to a text, given folded, in which there is nothing to see."""
+    """Object to a folded text that shows nothing."""
     if _VISIBLE.search(_bare(plain)):
         return None
     return Objection("The deliverable is empty: there is nothing in it to read.", HoldReason.EMPTY)
 
 
 def objection(plain: str) -> Objection | None:
-    """Object to a text, given folded, that says no more than that there is none."""
+    """Object to a folded text that only says that there is none."""
     bare = _bare(plain)
     if _is_none(bare):
         sentence = f"The brain declined to write a deliverable: “{excerpt(plain)}”."
@@ -81,7 +81,7 @@ def keyword(plain: str) -> Objection | None:
 
 
 def _bare(plain: str) -> str:
-    """The text without what a reader of HTML does not see."""
+    """Return the text without what HTML hides."""
     first, *rest = plain.split("<!--")
     uncommented = first + "".join(piece.partition("-->")[2] for piece in rest)
     return _BLANK_ENTITY.sub(" ", _ELEMENT.sub("", uncommented))
@@ -101,7 +101,7 @@ def _is_none(bare: str) -> bool:
 
 
 def _ends_there(bare: str, word: str, end: int) -> bool:
-    """Whether a text that opens with NONE, or a word like it, has said all with it."""
+    """Whether a text that begins with NONE, or a similar word, ends with it."""
     rest = bare[end : end + 64].lstrip(_CLOSING).lower()
     if not rest.strip():
         return True

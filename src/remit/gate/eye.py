@@ -1,8 +1,8 @@
-"""A text as the eye reads it: one form of each letter, and nothing that cannot be seen.
+"""Folds a text to how it looks: one form of each letter, nothing invisible.
 
-Folding is for looking only; what is sent is never folded. Each character is folded by itself, so
-that the time is linear: to normalise a whole text is not, for a long run of accents is sorted.
-Line ends stay, so that a line of the folded text is a line of the text.
+Folding is for comparison only; the text that is sent is never folded. Each character is folded
+alone, so the time is linear (normalising a whole text sorts long runs of accents). Line ends stay,
+so line numbers match the original.
 """
 
 import re
@@ -12,7 +12,7 @@ from typing import Final, cast
 
 from remit.language.files import read_toml
 
-# Letters by their category, nothing to the eye.
+# Letters by category, but blank to the eye.
 BLANK: Final = frozenset("\u2800\u3164\u115f\u1160\uffa0\U0001d159")
 
 _LOOKS: Final = {
@@ -20,7 +20,7 @@ _LOOKS: Final = {
     for plain, codes in cast("Mapping[str, str]", read_toml("lookalikes", "remit.gate")).items()
     for code in codes.split()
 }
-# Latin letters that are not their base and an accent: their names say which they are.
+# Latin letters that are not a base plus an accent: their names say which they are.
 _LATIN: Final = re.compile(
     "[\xaa-\u02af\u1d00-\u1dbf\u2c60-\u2c7f\ua720-\ua7ff\uab30-\uab6f\U0001f110-\U0001f18f]"
 )
@@ -32,7 +32,7 @@ _NOT_WORD: Final = re.compile(r"[\W_]++")
 
 
 class _Table(dict[int, str]):
-    """Folds a character when it is first met; each text has a table of its own."""
+    """Folds a character when it is first met; each text has its own table."""
 
     def __missing__(self, code: int) -> str:
         self[code] = folded = _folded(chr(code))
@@ -40,7 +40,7 @@ class _Table(dict[int, str]):
 
 
 def fold(text: str) -> str:
-    """The text as it looks, in the letters it looks like; upper and lower case stay apart.
+    """Return the text as it looks, in the letters it resembles; case is kept.
 
     A part of a folded text is the folded part of the text.
     """
@@ -48,7 +48,7 @@ def fold(text: str) -> str:
 
 
 def words(folded: str) -> str:
-    """The words of a folded text in lower case, one space around each."""
+    """Return the words of a folded text in lower case, with one space around each."""
     plain = folded.lower().replace("'", "")
     return f" {_NOT_WORD.sub(' ', plain).strip()} "
 

@@ -1,9 +1,9 @@
-"""Characters that a reader cannot see, or that make a text look like another.
+"""Finds characters that a reader cannot see, or that disguise a text.
 
-Some of them belong to good writing, in their place: joiners in Persian, in Hindi and in emoji,
-direction marks in Hebrew and Arabic, variation selectors after what they vary, soft hyphens within
-words, the tag characters of three flags. Out of their place they are held; and so is a text with
-more of them than writing needs, for a choice that nobody sees can carry a message.
+Some belong to correct writing: joiners in Persian, Hindi and emoji, direction marks in Hebrew and
+Arabic, variation selectors, soft hyphens within words, the tag characters of three flags. In any
+other place they are held, and so is a text with more of them than writing needs, because they could
+carry a hidden message.
 """
 
 import re
@@ -16,7 +16,7 @@ from remit.gate.objection import HoldReason, Objection, excerpt, line
 
 _SUSPECT: Final = re.compile(
     "["
-    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls; of a line end, \r may be the first half
+    "\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls; \r may be the first half of a line end
     "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"
     "\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\uffa0"
     "\u2800\ufe00-\ufe0f\ufeff\ufff0-\ufffc\ufdd0-\ufdef\ufffe\uffff"
@@ -38,7 +38,7 @@ _RIGHT_TO_LEFT: Final = re.compile(
 _ISOLATES: Final = re.compile("[\n\u2066-\u2069]")
 _EMPTY_ISOLATE: Final = re.compile("[\u2066-\u2068][\u2066-\u2069]|\u2069\u2069")
 _ENDS_ISOLATE: Final = "\u2069"
-# Scripts in which a joiner changes how letters meet: Arabic and its kin, those of India and
+# Scripts in which a joiner changes how letters connect: Arabic and related, those of India and
 # south-east Asia, Mongolian.
 _JOINING: Final = re.compile(
     "[\u0600-\u08ff\u0900-\u0dff\u0f00-\u109f\u1780-\u18af\u1a20-\u1aaf\ua840-\ua8ff\ua980-\uaadf"
@@ -71,7 +71,7 @@ _CLASSES: Final = (
 
 
 def objection(text: str) -> Objection | None:
-    """Say where the first character stands that should not be there, if there is one."""
+    """Return where the first misplaced character is, if any."""
     index = _misplaced(text)
     if index is not None:
         return _objection_at(text, index)
@@ -101,7 +101,7 @@ def _misplaced(text: str) -> int | None:
 
 
 def _too_many(text: str) -> Objection | None:
-    """Object to what is good once and a code when there is much of it."""
+    """Object to characters that are fine once but could encode data in number."""
     stacked = _STACK.search(text)
     if stacked:
         return _hidden_objection(text, stacked.start(), "a pile of accents on one letter")
@@ -128,7 +128,7 @@ def _belongs(text: str, index: int) -> bool:
     before = text[index - 1 : index]
     if variation.SELECTOR.match(char):
         return variation.belongs(before, char, after)
-    if before in _ZERO_WIDTH and before == char:  # two in a row are a slip of the hand
+    if before in _ZERO_WIDTH and before == char:  # two in a row are a typing slip
         before = text[index - 2 : index - 1]
     if char == _SOFT_HYPHEN:
         return text[max(index - 2, 0) : index].isalpha() and text[index + 1 : index + 3].isalpha()
@@ -137,14 +137,14 @@ def _belongs(text: str, index: int) -> bool:
 
 
 def _directs(before: str, after: str) -> bool:
-    """Whether a direction mark can change anything: between two such letters none can."""
+    """Whether a direction mark has an effect: between two right-to-left letters it has none."""
     if before in _MARKS or before in _ZERO_WIDTH:
         return False
     return not (_RIGHT_TO_LEFT.match(before) and _RIGHT_TO_LEFT.match(after))
 
 
 def _is_balanced(text: str) -> bool:
-    """Whether each isolate ends in the line in which it starts."""
+    """Whether each isolate ends in the line where it starts."""
     depth = 0
     for found in _ISOLATES.finditer(text):
         if found[0] == "\n":
@@ -163,7 +163,7 @@ def _in_flag(text: str, index: int) -> bool:
 
 
 def _is_emoji(char: str) -> bool:
-    # An emoji may be younger than this Python and without a category.
+    # An emoji may be newer than this Python and have no category.
     return (
         unicodedata.category(char) == "So"
         or char in _SKIN

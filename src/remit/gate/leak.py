@@ -1,4 +1,4 @@
-"""What belongs to the work and not to the message: our words, our names, a model's markup."""
+"""Finds internal material in a message: our instructions, our names and ids, a model's markup."""
 
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -9,7 +9,7 @@ from remit.gate import talk
 from remit.gate.eye import fold, words
 from remit.gate.objection import HoldReason, Objection, excerpt, line
 
-# Pieces of what the brain is told, as `words` writes them. No good message says these by chance.
+# Pieces of the brain's instructions, as `words` writes them. No message contains these by chance.
 _OURS: Final = (
     "standalone message for the recipient",
     "recipient sees only what is inside",
@@ -75,7 +75,7 @@ _STEP: Final = re.compile(
     f"|(?:[\u2705\u2612\u2610]|\\[[xX ]\\])\\W{{0,8}}+(?:{_LOUD_NAMES})\\W{{0,3}}+\\d"
     f"|(?:{_LOUD_NAMES})\\W{{0,3}}+\\d{{1,3}}+[\\s:.*_)-]{{0,4}}+[\u2713\u2714\u2611\u2705]"
 )
-# The head of a line, as the transcript of a chain of thought has it: `**Thought:** …`
+# The head of a line in a reasoning transcript: `**Thought:** …`
 _HEAD: Final = re.compile(r"(?:(?<=\n)|\A)[ \t#>*_-]{0,8}+([^\W\d_][^\n:*_]{1,30}+)[*_ ]{0,4}+:")
 _ID: Final = re.compile(
     r"(?i)(?<![0-9a-z])(?:(?:task|run|rev|dlv|ses|ser|wrk|cnv|conv)[-_:/ ]?+"
@@ -117,7 +117,7 @@ def _talk(said: str) -> Objection | None:
 
 
 def _transcript(plain: str) -> Objection | None:
-    """Object to the lines of a model that thinks and acts by turns, in whatever language."""
+    """Object to the transcript of a model that thinks and acts in turns, in any language."""
     heads = {words(found[1]).strip() for found in _HEAD.finditer(plain)}
     thinks, acts = heads & talk.heads("thoughts"), heads & talk.heads("acts")
     turns = heads & talk.heads("turns")
@@ -130,7 +130,7 @@ def _transcript(plain: str) -> Objection | None:
 
 
 def _sentences(echoes: Collection[str]) -> Iterable[str]:
-    """What of our own texts is not said by chance: long sentences, and a canary of one word."""
+    """Yield what in our texts is not said by chance: long sentences, and a one-word canary."""
     for echo in echoes:
         yield from _pieces_of(echo)
 

@@ -1,4 +1,4 @@
-"""Why a text is held: a class for the code, and a sentence for the person who is asked."""
+"""Why a text is held: a reason for code, and a sentence for the owner."""
 
 from enum import StrEnum
 from typing import Final
@@ -10,27 +10,27 @@ _MAX_SHOWN_CHARACTERS: Final = 48
 
 class HoldReason(StrEnum):
     TAGS = "tags"  # not exactly one pair, in order
-    SPELLING = "spelling"  # tags that are nearly the right ones
-    PLACE = "place"  # the pair stands where an example, a quotation or a thought would
+    SPELLING = "spelling"  # misspelt tags
+    PLACE = "place"  # the pair is in an example, a quotation or a thought
     EMPTY = "empty"
     DECLINE = "decline"
-    HIDDEN = "hidden"  # characters that a reader cannot see
-    ECHO = "echo"  # our own instructions, or a template that nobody filled in
-    MARKUP = "markup"  # what models write for machines: thoughts, tool calls, control tokens
+    HIDDEN = "hidden"  # invisible characters
+    ECHO = "echo"  # our instructions, or an unfilled template
+    MARKUP = "markup"  # markup for machines: thoughts, tool calls, control tokens
     WORK = "work"  # step markers and talk about the work
-    ID = "id"  # our own names of things
+    ID = "id"  # internal ids
     SECRET = "secret"  # noqa: S105 - the word, not one
     LIMIT = "limit"
 
 
 class Objection(Hold, frozen=True):
-    """A hold that says of which class it is."""
+    """A hold with its reason class."""
 
     why: HoldReason
 
 
 def line(text: str, index: int) -> int:
-    """The line, counted from 1, in which a character stands."""
+    """Return the line number of a character, from 1."""
     return text.count("\n", 0, index) + 1
 
 

@@ -1,7 +1,7 @@
-"""The one pair of tags in a reply, where it stands for itself and is no example.
+"""Finds the one pair of tags in a reply that is no quotation or example.
 
-Tags are looked for twice: to the letter, and as the eye reads them. If the two looks do not agree,
-something was meant as a tag that is none, or is none that was meant as one: nobody guesses which.
+Tags are searched twice: exactly, and in the folded text. If the two results differ, something looks
+like a tag and is none; the reply is held.
 """
 
 import re
@@ -17,7 +17,7 @@ CLOSE: Final = "</deliverable>"
 _ARROW: Final = re.compile(r"<[-=]")
 _WRITTEN_OUT: Final = re.compile(r"&(?:lt|#0{0,6}+60|#x0{0,6}+3c);?+|%3c|\\u003c|\\x3c")
 _GAPS: Final = re.compile(r"[\s_.*~`'\"\\-]++")
-_STROKES: Final = str.maketrans("i1|03", "llloe")  # `deIiverab1e` is read as what it looks like
+_STROKES: Final = str.maketrans("i1|03", "llloe")  # `deIiverab1e` is read as it looks
 _TAG: Final = re.compile(r"<[/!?]{0,3}+dellverable|[\[{]{1,2}+/?+dellverable[\]}]")
 
 _FENCE: Final = re.compile(
@@ -27,14 +27,14 @@ _TICKS: Final = re.compile(r"`++")
 _QUOTED_LINE: Final = re.compile(r"[ \t]{0,64}+(?:(?:[-*+]|\d{1,3}+[.)])[ \t]{1,8}+)?+>")
 _QUOTES: Final = frozenset("\"'`“”‘’„«»「」『』")  # noqa: RUF001 - quotation marks
 _CODE_COLUMNS: Final = 4
-# What is within these is meant for a machine or for nobody, even if they are never closed.
+# Text inside these is for a machine, even if they are never closed.
 _THOUGHT: Final = re.compile(
     r"<(/?+)(?:[a-z]{1,12}+:)?+(think|thinking|thought|thoughts|reasoning|reflection|scratchpad"
     r"|analysis|tool_call|tool_calls|tool_use|tool_result|tool_response|function_call"
     r"|function_calls|function_results|invoke|untrusted|untrusted_content|system-reminder"
     r")(?=[\s>=/])"
 )
-# What is within these is a sample or a quotation; alone, such a word in brackets is a slot.
+# Text inside these is a sample or quotation; such a word alone in brackets is a placeholder.
 _SAMPLE: Final = re.compile(
     r"<(/?+)(draft|example|examples|sample|template|quote|blockquote|q|pre|code|samp|script|style"
     r"|details|document|email|instructions|parameter)(?=[\s>/])"
@@ -42,9 +42,9 @@ _SAMPLE: Final = re.compile(
 
 
 def find(text: str, plain: str) -> tuple[str, str] | Objection:
-    """What stands between the tags of a reply, to the letter and folded; or why none can be said.
+    """Return the text between the tags, exact and folded; or why there is none.
 
-    `plain` is the reply, folded.
+    `plain` is the folded reply.
     """
     counts = text.count(OPEN), text.count(CLOSE)
     if counts != (1, 1):
@@ -56,7 +56,7 @@ def find(text: str, plain: str) -> tuple[str, str] | Objection:
     spelling = misspelt(text, plain, exact=2)
     if spelling:
         return spelling
-    # No other tag looks like one, so that the folded text is parted at the same places.
+    # No other tag looks like one, so the folded text splits at the same places.
     plain_before, _, plain_rest = plain.partition(OPEN)
     plain_inside, _, plain_after = plain_rest.partition(CLOSE)
     element = _element(plain_before.lower(), plain_after.lower())
@@ -82,7 +82,7 @@ def _is_strange(at: str) -> bool:
 
 
 def _tags(plain: str) -> int:
-    """How many tags the eye finds, in whatever letters, with whatever between them."""
+    """Return how many tags the eye finds, in any letters, with anything between them."""
     opened = _ARROW.sub(" ", _WRITTEN_OUT.sub("<", plain.lower()))
     return len(_TAG.findall(_GAPS.sub("", opened).translate(_STROKES)))
 
@@ -106,7 +106,7 @@ def _not_a_pair(text: str, plain: str, opened: int, closed: int) -> Objection:
 
 
 def _misplaced(before: str, inside: str, after: str, element: str) -> str | None:
-    """Why the pair is no deliverable where it stands, as the end of a sentence."""
+    """Return why the pair is no deliverable in its place, as the end of a sentence."""
     *above, beside = before.split("\n")
     below = after.split("\n")
     signs = (
@@ -143,7 +143,7 @@ def _is_indented(beside: str) -> bool:
 
 
 def _has_open_tick(lines: list[str]) -> bool:
-    """Whether a run of backticks in this paragraph waits for one of its length."""
+    """Whether a run of backticks in this paragraph is still open."""
     start = next((n for n in range(len(lines) - 1, 0, -1) if not lines[n - 1].strip()), 0)
     waiting = ""
     for found in _TICKS.finditer("\n".join(lines[start:])):
@@ -155,7 +155,7 @@ def _has_open_tick(lines: list[str]) -> bool:
 
 
 def _element(before: str, after: str) -> str:
-    """The name of the element in which the pair stands, if it stands in one that speaks for it."""
+    """Return the element that contains the pair, if it decides what the pair is."""
     closed = {found[2] for found in _SAMPLE.finditer(after) if found[1]}
     samples = (name for name in _open(_SAMPLE, before) if name in closed)
     return next(iter(_open(_THOUGHT, before)), "") or next(samples, "")

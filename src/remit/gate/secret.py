@@ -1,6 +1,6 @@
-"""Keys and passwords: by the shapes vendors gave them, and those of this house by what they are.
+"""Finds keys and passwords: by the formats of vendors, and Remit's own secrets by value.
 
-The sentence that says a secret was found never repeats it.
+The sentence that reports a secret never repeats it.
 """
 
 import base64
@@ -16,7 +16,10 @@ from remit.language.files import read_toml
 
 
 class _Shape(Struct, frozen=True):
-    """`sign` is in every secret of this shape, so that most texts are passed at a glance."""
+    """A key format.
+
+    `sign` is in every secret of this format, so that most texts are skipped quickly.
+    """
 
     what: str
     sign: str
@@ -33,8 +36,8 @@ def _words_of(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# A placeholder is known as a whole: it is made of these words, or of one sign again and again. What
-# merely has such a word or sign in it may be a real secret.
+# A placeholder is recognised as a whole: it consists of these words, or of one repeated sign. A
+# text that only contains such a word may be a real secret.
 _SAYS_EXAMPLE: Final = _words_of(
     """
     your my example sample placeholder insert replace changeme redacted hidden masked dummy
@@ -65,7 +68,7 @@ _CODED: Final = re.compile(r"(?:%|\\x|&#x|\\u00)([0-9a-fA-F]{2});?+|&#(\d{2,3}+)
 
 
 def objection(plain: str, known: Collection[str]) -> Objection | None:
-    """Object to a secret in a folded text, known or by its looks."""
+    """Object to a secret in a folded text, by value or by format."""
     if _holds_any(plain, [fold(secret).strip() for secret in known]):
         sentence = "It gives away a secret of this house: a key or password that it works with."
         return Objection(sentence, HoldReason.SECRET)
@@ -83,7 +86,7 @@ def _first(text: str, shape: _Shape) -> re.Match[str] | None:
 
 
 def _token(text: str, match: re.Match[str]) -> str:
-    """The whole of what was found: a shape reads only as far as it must to know one."""
+    """Return the whole match: a format reads only as far as it must."""
     if match.re.groups:
         rest = _REST.match(text, match.end(1)) if match.end(1) == match.end() else None
         return " " * _PREFIX + match[1] + (rest[0] if rest else "")
@@ -103,7 +106,7 @@ def _is_example(token: str) -> bool:
 
 
 def _inner(token: str) -> str:
-    """What stands between the brackets of a placeholder, or the whole if it has none."""
+    """Return the text between a placeholder's brackets, or all of it."""
     for left, right in _AROUND:
         if token.startswith(left) and token.endswith(right):
             return token[len(left) : len(token) - len(right)]
@@ -115,7 +118,7 @@ def _is_filling(word: str) -> bool:
 
 
 def _holds_any(text: str, secrets: Collection[str]) -> bool:
-    """Whether a secret is in the text, in the open or taken apart, turned round or encoded."""
+    """Whether a secret is in the text, plain, split, reversed or encoded."""
     if not secrets:
         return False
     close = _SPACE.sub("", text)
@@ -149,10 +152,10 @@ def _disguised(secret: str) -> tuple[str, ...]:
 
 
 def _encoded(secret: str) -> Iterator[str]:
-    """The secret as it looks within base64 of a longer text, wherever it starts there."""
+    """Yield the secret as it looks within base64 of a longer text, at each offset."""
     for shift in range(3):
         coded = base64.b64encode(bytes(shift) + secret.encode("utf-8", "surrogatepass")).decode()
-        # The first and the last group may hold bits of the neighbours: they are left out.
+        # The first and last group may hold bits of the neighbours: leave them out.
         inner = coded[4 if shift else 0 : -4]
         if len(inner) >= _LONG:
             yield inner

@@ -1,7 +1,7 @@
-"""What models say about their work, in several languages. The phrases are data: machine_talk.toml.
+"""Finds phrases with which models talk about their work, in several languages.
 
-A text is read word by word: each word leads to the few phrases that begin with it, so the time
-grows with the text and not with the number of phrases.
+The phrases are data: machine_talk.toml. Each word of a text leads to the few phrases that begin
+with it, so the time grows with the text and not with the number of phrases.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,30 +15,30 @@ _FILE: Final = "machine_talk"
 _GAP: Final = ".."
 _MAX_SKIPPED_WORDS: Final = 3  # words that a gap stands for
 
-_Slot: TypeAlias = tuple[frozenset[str], tuple[str, ...]]  # whole words, and how others begin
-_Phrase: TypeAlias = tuple[_Slot | None, ...]  # None is a gap
+_Slot: TypeAlias = tuple[frozenset[str], tuple[str, ...]]  # whole words, and prefixes
+_Phrase: TypeAlias = tuple[_Slot | None, ...]  # None: a gap
 _Phrases: TypeAlias = Mapping[str, Sequence[_Phrase]]  # by the first word
 
 
 def about_work(said: str) -> str | None:
-    """The first words that talk about the work, in a text as `words` writes it."""
+    """Return the first words about the work, in a text as `words` writes it."""
     return _first(said, _phrases("work"))
 
 
 def refusal(said: str) -> str | None:
-    """The first words by which a model refuses, in a text as `words` writes it."""
+    """Return the first words by which a model refuses, in a text as `words` writes it."""
     return _first(said, _phrases("refusal"))
 
 
 @cache
 def step_names() -> str:
-    """What a work marker calls a step, as alternatives of a pattern, in small letters."""
+    """Return the names of a step in work markers, as pattern alternatives in lower case."""
     return "|".join(dict.fromkeys(_plain(each) for each in _entries("step")))
 
 
 @cache
 def heads(kind: str) -> frozenset[str]:
-    """The heads of lines of one kind: thoughts, acts or turns."""
+    """Return the line heads of one kind: thoughts, acts or turns."""
     return frozenset(_plain(each) for each in _entries(kind))
 
 
@@ -53,7 +53,7 @@ def _first(said: str, phrases: _Phrases) -> str | None:
 
 
 def _end(spoken: Sequence[str], index: int, rest: _Phrase) -> int:
-    """Where a phrase ends whose rest begins here; 0 if the words are others."""
+    """Return where a phrase ends whose rest begins here; 0 if the words differ."""
     if not rest:
         return index
     slot = rest[0]

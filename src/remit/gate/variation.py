@@ -1,9 +1,9 @@
-"""Variation selectors: invisible characters that choose between two forms of the one before them.
+"""Checks variation selectors: invisible characters that choose a form of the one before them.
 
-There are 260 of them, so one behind each character of a text could carry a hidden byte. One is
-taken only where Unicode defines it: behind an emoji, behind signs and letters that have a second
-form, and behind an ideograph, as Japanese names have it. For ideographs there are tens of thousands
-of registered forms, so there the number in one text is limited as well.
+There are 260 of them, so one after each character could carry a hidden byte. A selector is accepted
+only where Unicode defines it: after an emoji, after signs and letters with a second form, and after
+an ideograph. For ideographs tens of thousands of forms are registered, so their number in one text
+is limited as well.
 """
 
 import re
@@ -39,7 +39,7 @@ _EMOJI: Final = re.compile(
     "\U0001f000-\U0001faff]"
 )
 _KEYS: Final = frozenset("0123456789#*")
-# Signs and letters with one other form: mathematics, a slashed zero, Burmese, Phags-pa, Manichaean.
+# Signs and letters with one other form: mathematics, slashed zero, Burmese, Phags-pa, Manichaean.
 _SECOND_FORM: Final = re.compile(
     "[0\uff10\u2229\u222a\u2268\u2269\u2272\u2273\u228a\u228b\u2293-\u2295\u2297\u229c\u22da\u22db"
     "\u2a3c\u2a3d\u2a9d\u2a9e\u2aac\u2aad\u2acb\u2acc\u1000\u1002\u1004\u1010\u1011\u1015\u1019\u101a"
@@ -52,7 +52,7 @@ _PUNCTUATION: Final = frozenset(
 
 
 def belongs(before: str, selector: str, after: str) -> bool:
-    """Whether a selector makes a form of the character before it that Unicode defines."""
+    """Whether Unicode defines the form that a selector makes."""
     if not before:
         return False
     if selector in (_TEXT_FORM, _EMOJI_FORM):
@@ -67,7 +67,7 @@ def belongs(before: str, selector: str, after: str) -> bool:
 
 
 def overused(text: str) -> int | None:
-    """Where a text begins to use more selectors than any writing needs; None if it does not."""
+    """Return where a text uses more selectors than writing needs; None if it does not."""
     if not SELECTOR.search(text):
         return None
     forms: dict[str, str] = {}
@@ -87,7 +87,7 @@ def overused(text: str) -> int | None:
 
 @cache
 def _old_forms() -> Counter[str]:
-    """How many forms of an ideograph have, for old standards, a character of their own."""
+    """Return how many forms of an ideograph have their own character in old standards."""
     codes = (*range(0xF900, 0xFADA), *range(0x2F800, 0x2FA1E))
     bases = (unicodedata.decomposition(chr(code)) for code in codes)
     return Counter(chr(int(base, 16)) for base in bases if base and " " not in base)

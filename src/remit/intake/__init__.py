@@ -1,1 +1,1 @@
-"""Cue to Task."""
+"""From cue to task."""

@@ -1,4 +1,4 @@
-"""The assistant's own name, with which some people begin: it is no part of what they ask for."""
+"""Removes the assistant's name at the start of a message; it is no part of the request."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""A cue becomes a task; what cannot be read is refused with a sentence, and nothing is stored."""
+"""Turns a cue into a stored task. Bad input is refused with a sentence, and nothing is stored."""
 
 import re
 from collections.abc import Callable, Collection
@@ -72,10 +72,10 @@ class Intake:
         version: str | None = None,
         by: str | None = None,
     ) -> Task:
-        """Change what has not begun, as strictly as it was taken in.
+        """Change a task that has not begun, with the same checks as at admission.
 
-        If a version is named, only if the task is still as it was seen. `by` is the program that
-        changes it, if the owner does not himself.
+        With a version, only if the task still has it. `by` is the program that acts for the owner,
+        if any.
         """
         if change.is_empty:
             raise BadInput("Nothing is to be changed; say title, instructions or another field.")

@@ -1,4 +1,4 @@
-"""A question about a request and its answer, and what may be done to the task with it."""
+"""A question about a request with its answer, and how the answer changes the task."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime

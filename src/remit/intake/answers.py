@@ -1,6 +1,6 @@
-"""What the owner answered to a question about his request: a time, people, channels, a text.
+"""Parses the owner's answer to a question about a request: a time, people, channels, a text.
 
-An answer is read whole, or not at all: a word that nobody understands may be the one that matters.
+An answer is understood whole or not at all: an unknown word may be the one that matters.
 """
 
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
-"""What the owner wrote into a calendar of his, read like a message: what goes out, and to whom.
+"""Reads an event of the owner's calendar like a message: what is sent, and to whom.
 
-The event says when, so a time in its words decides nothing. Words that send nothing are taken as
-they stand. An event is one task: what its words ask for beside it is asked about.
+The event sets the time, so a time in its words is ignored. Words that send nothing become the task
+as they are. One event is one task: whatever else its words ask for becomes a question.
 """
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
@@ -36,7 +36,7 @@ from remit.store.database import Database
 
 Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
 
-_MOST: Final = 4_000  # characters; a longer description is told to the brain, and not read
+_MOST: Final = 4_000  # characters; a longer description goes to the brain, and is not parsed
 _WHEN: Final = "The calendar says when."
 _TOLD: Final = "It is told to whoever does the work."
 _LOOK_BACK: Final = 20  # tasks of a series
@@ -56,7 +56,7 @@ class CalendarIntake(Struct, frozen=True):
     async def admit(self, cue: Cue) -> Task:
         """Store what an event asks for, with a question for what it leaves open.
 
-        Only his own words are read: nobody else names whom something is sent to.
+        Only the owner's words are read: nobody else can name recipients.
         """
         start = cue.scheduled_for
         if cue.taint is not Taint.OWNER or start is None:
@@ -151,7 +151,7 @@ def _untimed(found: Extraction, start: datetime) -> Extraction:
 
 
 def _told(found: Extraction) -> Extraction:
-    """What stands in a description beside the order is told to the brain, if one does the work."""
+    """Pass what stands in a description besides the order to the brain, if one does the work."""
     if not any(draft.needs_brain for draft in found.tasks):
         return found
     loose = {each.clause for each in found.questions if each.about is QuestionTopic.TASK}

@@ -1,7 +1,7 @@
-"""The one card of a message: what was understood, whom it reaches, and what is still open.
+"""The card of a message: what was understood, whom it reaches, and what is still open.
 
-It is receipt, question and confirmation at once, in the language of the message. Every door shows
-this card; only its look differs.
+It is receipt, question and confirmation at once, in the language of the message. Every interface
+shows this card in its own layout.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence

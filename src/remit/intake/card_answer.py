@@ -1,7 +1,7 @@
-"""One card a message: opened with all that is open, answered at once or line by line.
+"""One card per message: opened with all open points, answered at once or line by line.
 
-An answer is worked into every task that waits for it. What is still open afterwards is asked on
-the next card; a text that was given in an answer is shown there before it goes.
+An answer changes every task that waits for it. What is still open goes on the next card; a text
+given in an answer is shown there before it is sent.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""A line of a card is changed before it is confirmed: time, person, channel or text."""
+"""Changes one line of a card before it is confirmed: time, person, channel or text."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,6 +1,6 @@
-"""An order about a task or a question, found by a model: code checks what it names.
+"""Checks a command about a task or question that a model read.
 
-Only what was listed can be named, and the words that say so stand in the message.
+It may name only what was listed, and its words must stand in the message.
 """
 
 from typing import Final

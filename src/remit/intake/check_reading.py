@@ -1,8 +1,9 @@
-"""A model's reading becomes tasks: code checks the facts, and only these.
+"""Checks the facts in a model's reading and turns it into tasks.
 
-Every person is named in the owner's words and found in the contact book, every channel exists, a
-text to be sent stands in the message, every time agrees with what code reads in its words. A doubt
-that concerns nobody but the owner is noted; one that concerns somebody else is asked on one card.
+Every person must be named in the owner's words and be in the contact book, every channel must
+exist, a text to send must stand in the message, and every time must agree with what code reads in
+its words. A doubt that concerns only the owner is noted; one that concerns others is asked on the
+card.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -187,7 +188,7 @@ class _Check(Struct, frozen=True):
     def _content(
         self, made: CheckedTask, task: ReadTask, send: ReadSend, person: Contact | Question
     ) -> str | None:
-        """The owner's own text, to the letter; what is not in the message is work."""
+        """Return the owner's exact text; what is not in the message is work."""
         words = [send.to_words] if send.to_words else []
         made.marks += [
             MarkedSpan(s, ClauseOutcome.DELIVERY) for each in words for s in self._first(each)

@@ -1,4 +1,4 @@
-"""The time that a model read, held against what code reads in the same words."""
+"""Compares the time a model read with what code reads in the same words."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final

@@ -1,7 +1,7 @@
-"""Whether the owner says no more than: run this command of mine.
+"""Detects a message that only says: run this command.
 
-It is a comparison with what the owner wrote into his settings, not a reading of what he may mean:
-a verb of running, the command's exact name, and nothing else that matters.
+It compares the message with the settings: a verb of running, the exact name of a command, and
+nothing else that matters.
 """
 
 import unicodedata
@@ -79,7 +79,7 @@ def _assigned(draft: Draft, names: Collection[str]) -> Draft:
 
 
 def named_command(text: str, names: Collection[str]) -> str | None:
-    """The command that some words ask to run, if that is all they ask; the name to the letter."""
+    """Return the command that some words ask to run, if that is all they ask; its exact name."""
     words = [bare for word in text.split() if (bare := _bare(word))]
     while words and words[-1].casefold() in _POLITE:
         words.pop()

@@ -1,4 +1,4 @@
-"""Which limits a message sets: found by code in the owner's words, outside what is to be sent."""
+"""Finds the limits that a message sets, outside the text to be sent."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

@@ -1,6 +1,6 @@
-"""An ear that says so when what it heard looks like something it heard before.
+"""Warns when a new message looks like an earlier one.
 
-It only says so. What was asked for is stored and under way by then, whatever it looks like.
+It only warns. The task is already stored and runs in any case.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,7 +1,7 @@
-"""What a message asks for, read by closed patterns: tasks, questions to ask back, every clause.
+"""Reads a message with closed patterns: tasks, questions, and the outcome of every clause.
 
-Nothing is dropped in silence: each character of the message lies in one clause, or in one of the
-connectives between them; each clause became something, or has a question.
+Nothing is dropped silently: each character belongs to one clause or to a connective between
+clauses; each clause became something or has a question.
 """
 
 from collections.abc import Iterator, Sequence
@@ -280,7 +280,7 @@ def _names_end(group: UnitGroup, words: MessageWords) -> bool:
 
 
 class _Clock(Struct, frozen=True):
-    """From when times are reckoned; a missing hour is taken as `usual` if only the owner waits."""
+    """The base of times; a missing hour is taken as `usual` if only the owner waits."""
 
     now: datetime
     zone: ZoneInfo

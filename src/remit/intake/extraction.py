@@ -1,4 +1,4 @@
-"""What a reading of a message is made of: tasks, questions, and what became of every clause."""
+"""The result types of reading a message: tasks, questions, clauses."""
 
 from datetime import datetime
 

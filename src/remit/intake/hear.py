@@ -1,7 +1,7 @@
-"""A message of the owner becomes tasks, with one card for all that it leaves open.
+"""Turns a message of the owner into tasks, with one card for everything open.
 
-All tasks of a message and the card about them are stored in one transaction, then
-acknowledged. The same message twice, told by its source, is the same tasks.
+All tasks of a message and its card are stored in one transaction, then acknowledged. The same
+source twice gives the same tasks.
 """
 
 from collections.abc import Sequence
@@ -62,7 +62,7 @@ class TurnReader(Protocol):
 
 
 class MessageReader:
-    """Hears what the owner says, with the book and the clock that are his."""
+    """Reads the owner's messages with the owner's contacts and clock."""
 
     def __init__(
         self,
@@ -300,7 +300,7 @@ def _timed(found: Extraction, at: datetime, repeats: Repeats | None) -> Extracti
 
 
 def _asked_when(found: Extraction, clause: Clause) -> bool:
-    """Whether the clause names a time that nobody can reckon."""
+    """Whether the clause names a time that cannot be resolved."""
     about = (
         found.clauses[each.clause] for each in found.questions if each.about is QuestionTopic.TIME
     )
@@ -308,7 +308,7 @@ def _asked_when(found: Extraction, clause: Clause) -> bool:
 
 
 def _at_home(draft: Draft, found: Extraction, home: str) -> Draft:
-    """Let the owner read what comes of work, where he said nothing else and did not forbid it."""
+    """Send the result of work to the owner, unless the message says or forbids otherwise."""
     waits = any(question.waits for question in found.questions_about(draft))
     if draft.deliveries or draft.stays or waits or not draft.work:
         return draft

@@ -1,4 +1,4 @@
-"""What the owner said, and what was understood of it, as it is told to whoever asked."""
+"""A message of the owner and what was understood of it, as JSON for the caller."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -30,7 +30,7 @@ from remit.model.view import JsonView, show
 
 
 class OwnerMessage(Struct, frozen=True, kw_only=True):
-    """What the owner said, and what he said about all of it beside his words."""
+    """The owner's message, and what was given with it besides the words."""
 
     text: str
     source: Source
@@ -39,7 +39,7 @@ class OwnerMessage(Struct, frozen=True, kw_only=True):
     repeats: Repeats | None = None
     context: JsonMap = field(default_factory=dict)  # what is known of it besides
     home: str | None = None  # the channel by which the owner is answered; else the book's
-    taint: Taint = Taint.OWNER  # less, if others' words came along with his
+    taint: Taint = Taint.OWNER  # less trusted, if words of others came with it
     said_at: datetime | None = None  # if that may be long ago
     talk: TalkContext | None = None  # what it may be about, if it is a turn of a conversation
 

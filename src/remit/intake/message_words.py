@@ -1,4 +1,4 @@
-"""Where some words stand in a message, and what the owner typed as a text to be sent."""
+"""Where words stand in a message, and which text the owner typed to be sent."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,7 @@
-"""A model reads the message, and its reading leads; code checks the facts in it.
+"""A model reads the message and code checks the facts.
 
-Whatever goes wrong with the model, the closed patterns read instead: a message is never lost, and
-never waits long, because a vendor is slow, refuses, or answers with nonsense.
+If the model fails in any way, the closed patterns read instead: no message is lost or waits long
+because a vendor is slow, refuses, or answers nonsense.
 """
 
 import asyncio
@@ -135,7 +135,7 @@ class ModelReader:
 def prompt(
     text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext | None = None
 ) -> str:
-    """What the model is told: what never changes, then the channels, the people, the clock."""
+    """Return the prompt: what never changes, then the channels, the people, the clock."""
     local = now.astimezone(zone)
     return "\n".join(
         (

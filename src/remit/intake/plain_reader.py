@@ -1,7 +1,7 @@
-"""A message read without a model: what a closed pattern covers acts, anything else is asked.
+"""Reads a message without a model: what a closed pattern covers runs, the rest is asked.
 
-Work that reaches nobody but the owner acts, too. Work that may be meant for somebody else, because
-a verb sends or some words hold it back, does not become the owner's instead.
+Work that reaches only the owner also runs. Work that may be meant for others, because a verb sends
+or some words hold it back, is asked about instead.
 """
 
 from collections.abc import Iterator, Sequence

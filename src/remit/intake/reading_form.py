@@ -1,6 +1,7 @@
-"""The form in which a model says how it reads a message. All of it is bounded, none is trusted.
+"""The form in which a model returns its reading of a message.
 
-Every fact comes with the words of the message that it is taken from.
+Every field is bounded and none is trusted. Every fact comes with the words of the message it is
+taken from.
 """
 
 from datetime import datetime

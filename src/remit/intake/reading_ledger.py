@@ -1,4 +1,4 @@
-"""Every word of a message is given to a task, or kept in its instructions, or was only talk."""
+"""Accounts for every word of a message: used by a task, kept in instructions, or small talk."""
 
 from collections.abc import Iterator, Sequence
 from typing import Protocol
@@ -135,7 +135,7 @@ def _fate(
 
 
 def _bag(draft: Draft) -> frozenset[str]:
-    """Every word that a task holds for whoever works on it; a ready text is read by nobody."""
+    """Return every word that a task holds for its worker; a ready text does not count."""
     if not draft.work:
         return frozenset()
     texts = (draft.title, draft.instructions, *(item.description for item in draft.work))

@@ -1,8 +1,8 @@
-"""A message is stored and acknowledged before a model is asked what it means.
+"""Stores and acknowledges a message before a model reads it.
 
-Its words become a task at once, which waits to be read. The reading is a recorded step: whatever it
-finds takes the place of that task in one transaction, once. If the process ends before, the words
-are still there, and are read at the next start.
+Its words become a task at once, which waits to be read. The reading is a recorded step and replaces
+that task in one transaction, once. If the process ends before, the message is read at the next
+start.
 """
 
 import asyncio

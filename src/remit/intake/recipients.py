@@ -1,4 +1,4 @@
-"""Whom the owner's words mean, and which channel, by the contact book alone. Doubts are asked."""
+"""Resolves recipients and channels in the owner's words with the contact book. Doubts are asked."""
 
 from enum import StrEnum
 from typing import Final

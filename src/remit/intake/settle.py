@@ -1,6 +1,7 @@
-"""An answer of the owner is worked into his task. Pure: it runs where the decision is written.
+"""Applies the owner's answer to a task. Pure: it runs where the decision is written.
 
-What cannot be read is asked again, with what was not understood. Nothing is guessed, nothing lost.
+An answer that cannot be read is asked again, with what was not understood. Nothing is guessed or
+lost.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -242,7 +243,7 @@ def _texts(asked: AnsweredQuestion) -> dict[str | None, str] | None:
 
 
 def _written(asked: AnsweredQuestion, text: Callable[[Delivery], str]) -> SettledTask:
-    """Put the owner's own text into what waited for it, to the letter."""
+    """Put the owner's exact text into what waited for it."""
     waits = [(each.channel, each.recipient) for each in asked.gap.waits if each.id is None]
     alone = len(asked.task.delivery) == 1 and not asked.gap.waits
     sent = tuple(

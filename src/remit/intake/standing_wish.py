@@ -1,6 +1,6 @@
-"""A standing wish such as "never message May after 10 pm": a rule to propose, not something to do.
+"""Finds a standing wish such as "never message May after 10 pm" and proposes it as a rule.
 
-Only a message that says nothing else is one. What is read is proposed; the owner accepts it or not.
+Only a message that says nothing else counts. The owner accepts the proposal or not.
 """
 
 import re

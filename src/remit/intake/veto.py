@@ -1,6 +1,6 @@
-"""Which words of a message hold it back from everybody but the owner, whatever a reader made of it.
+"""Finds words that hold a message back from everybody but the owner, whatever a reader says.
 
-Only code decides this, and no reading can overrule it: neither the closed patterns nor a model.
+Only code decides this; neither the closed patterns nor a model can overrule it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

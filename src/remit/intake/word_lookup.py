@@ -1,4 +1,4 @@
-"""What begins at each word of a message: somebody's name, a verb, a channel, a time."""
+"""What begins at each word of a message: a name, a verb, a channel, a time."""
 
 from functools import cache, cached_property
 
@@ -132,7 +132,7 @@ class WordLookup:
         return next((n for n, t in enumerate(self.tokens) if t.start >= place), len(self.tokens))
 
     def channel_at(self, at: int) -> tuple[str, int] | None:
-        """The channel that is named at a token: one of this house, or a kind of channel."""
+        """Return the channel named at a token: one that is set up, or a kind of channel."""
         return self.book.ways.at(self.keys, at) or order_words().channels.at(self.keys, at)
 
     def line_at(self, place: int) -> int:
@@ -144,7 +144,7 @@ class WordLookup:
         return self.is_plain_word(at) and self.tokens[at].capital and not is_known(self.keys[at])
 
     def is_told_before(self, at: int) -> bool:
-        """Whether "is" or its like stands before a token, so that it goes on with what is told."""
+        """Whether "is" or a similar word precedes a token, so that it continues a statement."""
         before = at - 1
         told = before >= 0 and self.keys[before] in self.own_words("finite")
         return told and before not in self.people

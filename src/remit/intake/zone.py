@@ -1,4 +1,4 @@
-"""Which zone the owner's clock shows, and how a moment reads on it."""
+"""The owner's time zone, and how a moment reads in it."""
 
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,1 +1,1 @@
-"""What happened: append-only, followed live, written out as one log a task."""
+"""The journal: append-only events, followed live and copied into one log per task."""

@@ -1,4 +1,4 @@
-"""Where spans and numbers go: over OTLP, to the address that the environment names."""
+"""Exports spans and metrics over OTLP to the address in the environment."""
 
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
@@ -13,7 +13,7 @@ from remit.journal.telemetry import NAME, Telemetry
 
 
 def telemetry(spans: SpanProcessor | None = None, numbers: MetricReader | None = None) -> Telemetry:
-    """What listens, with where it sends to; both may be given, as a test does."""
+    """Build the telemetry with its exporters; a test passes its own."""
     who = Resource.create({"service.name": NAME, "service.version": __version__})
     reader = numbers or PeriodicExportingMetricReader(OTLPMetricExporter())
     meters = MeterProvider([reader], resource=who, shutdown_on_exit=False)

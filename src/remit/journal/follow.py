@@ -1,4 +1,4 @@
-"""The journal as a stream: everything since a place, then everything to come."""
+"""The journal as a stream: everything since a place, then new events."""
 
 import asyncio
 from collections import deque
@@ -33,9 +33,9 @@ class Journal:
         db.on_commit(self._hand_on)
 
     async def follow(self, since: int, *, ends: bool = False) -> AsyncIterator[Event]:
-        """Yield every event after `since`, in order, without a gap, for ever.
+        """Yield every event after `since`, in order, without a gap.
 
-        One that `ends` comes to its end after `end`, when everything was told.
+        With `ends`, the iteration stops after `end` was called and everything was yielded.
         """
         async for page in self.pages(since, ends=ends):
             for event in page:

@@ -1,4 +1,4 @@
-"""Whether somebody collects spans and numbers, as the environment says it."""
+"""Whether the environment asks for OTLP export."""
 
 import os
 from typing import Final
@@ -9,7 +9,7 @@ ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 
 
 class NoOtlp(Exception):
-    """Somewhere to send to was named, and the extra that sends is not installed."""
+    """An endpoint is configured, but the extra that exports is not installed."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -18,7 +18,7 @@ class NoOtlp(Exception):
 
 
 def configured() -> Telemetry | None:
-    """What the environment asks for; None if it asks for nothing, `NoOtlp` if it cannot be had."""
+    """Return the exporter that the environment asks for, or None; may raise `NoOtlp`."""
     if not os.environ.get(ENDPOINT):
         return None
     try:

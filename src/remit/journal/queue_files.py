@@ -1,8 +1,7 @@
-"""Writes each open question as `hitl_queue/{review-id}.json`; the rows are the truth.
+"""Writes each open question as `hitl_queue/{review-id}.json`; the database is authoritative.
 
-The files are for reading alone: what is decided is decided through a door, and the file goes away.
-They follow the journal. Whatever a crash left behind is put right at the next start, for then the
-folder is held against the store, whole.
+The files are only for reading: a decision goes through the API, and then the file is removed. They
+follow the journal; at each start the folder is compared with the store and repaired.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +23,7 @@ from remit.system.files import write_atomic
 
 FOLDER: Final = "hitl_queue"
 _PAGE: Final = 10_000
-# After these a question may be there that was not, be gone, or say something else.
+# After these events a question may be new, gone or different.
 _TELLING: Final = frozenset(
     {
         EventKind.REVIEW_OPENED,
@@ -36,7 +35,7 @@ _TELLING: Final = frozenset(
 
 
 async def keep_queue(journal: Journal, db: Database, folder: Path) -> None:
-    """Hold the folder against the store, then follow what happens until the journal ends."""
+    """Compare the folder with the store, then follow the journal until it ends."""
     since = await journal.last()
     queue = QueueFiles(folder)
     await whole(queue.replace_all, await db.read(_everything))
@@ -54,9 +53,9 @@ class QueueFiles:
         self._written: dict[ReviewId, TaskId] = {}
 
     def replace_all(self, found: Iterable[tuple[Review, Task]]) -> None:
-        """Write every question anew; whatever else lies in the folder under such a name goes."""
+        """Write every question anew and delete all other files with such names."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        for half in self._folder.glob(".rev-*.new"):  # of a write that was cut off
+        for half in self._folder.glob(".rev-*.new"):  # left by an interrupted write
             half.unlink(missing_ok=True)
         there = {path.stem for path in self._folder.glob("rev-*.json")}
         for review, task in found:
@@ -68,7 +67,7 @@ class QueueFiles:
         return not set(self._written.values()).isdisjoint(touched)
 
     def replace_of(self, touched: Sequence[TaskId], found: Iterable[tuple[Review, Task]]) -> None:
-        """The same for the questions of some tasks."""
+        """Do the same for the questions of some tasks."""
         gone = {each for each, task_id in self._written.items() if task_id in touched}
         for review, task in found:
             gone.discard(self._write(review, task))
@@ -84,12 +83,12 @@ class QueueFiles:
         return name
 
     def _path(self, name: str) -> Path:
-        """Derived from a checked id, so that no id can lead out of the folder."""
+        """The name is a checked id, so it cannot lead out of the folder."""
         return self._folder / f"{name}.json"
 
 
 def record(review: Review, task: Task) -> JsonMap:
-    """The state that waits: S4's task, and what is asked about it."""
+    """Return the file's content: S4's task, and the question about it."""
     return {
         "schema_version": SCHEMA_VERSION,
         "review": {

@@ -1,7 +1,7 @@
-"""Writes `tasks/logs/{id}.jsonl` from the journal; the rows are the truth, the files a copy.
+"""Writes `tasks/logs/{id}.jsonl` from the journal; the database is authoritative.
 
-Each line carries its place in the journal, so a file that was cut mid-line, or is missing, is
-mended by writing on from the last whole line.
+Each line has its place in the journal, so a missing or truncated file is repaired by writing on
+from the last complete line.
 """
 
 import json
@@ -25,7 +25,7 @@ class TaskLogWriter:
         self._last: OrderedDict[TaskId, int] = OrderedDict()
 
     def write(self, found: Iterable[Event]) -> None:
-        """Append what is not in the files yet."""
+        """Append the events that are not in the files yet."""
         by_task: defaultdict[TaskId, list[Event]] = defaultdict(list)
         for event in found:
             if event.task_id is not None:
@@ -62,7 +62,7 @@ class TaskLogWriter:
 
 
 def mend(path: Path) -> int:
-    """Cut off what is torn or no line of ours at the end; return the place of the last good one."""
+    """Cut off broken lines at the end; return the journal place of the last good one."""
     try:
         file = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
     except FileNotFoundError:
@@ -76,7 +76,7 @@ def mend(path: Path) -> int:
 
 
 def _place(line: bytes) -> int | None:
-    """Where a line stands in the journal; None if it is not whole, or does not say."""
+    """Return a line's place in the journal; None if the line is broken or has none."""
     try:
         told = json.loads(line) if line.endswith(b"\n") else None
     except (ValueError, RecursionError):

@@ -1,8 +1,7 @@
-"""The journal as spans and numbers, for whoever collects them; an extra, and silent without it.
+"""Exports the journal as spans and metrics, if the extra is installed.
 
-They are made from what is written down, so nothing is told that did not happen, and nothing waits
-for a collector. No content goes along: names of steps, statuses and channels' answers, and the ids
-of tasks; never a title, a text, a person or an address.
+They are made from stored events, so nothing waits for a collector. No content is exported: only
+step names, statuses, channel answers and task ids; never a title, a text, a person or an address.
 """
 
 import asyncio
@@ -16,34 +15,34 @@ from msgspec import Struct, field
 from remit.journal.follow import Journal
 from remit.model.event import Event, EventKind
 
-if TYPE_CHECKING:  # the extra may not be there
+if TYPE_CHECKING:  # the extra may not be installed
     from opentelemetry.metrics import Meter
     from opentelemetry.trace import Span, Tracer
 
 NAME: Final = "remit"
-PARTING: Final = 3.0  # seconds that the last spans have to leave
-_MOST_RUNS: Final = 1_000  # that are followed at once; of more, the oldest are let go
+PARTING: Final = 3.0  # seconds allowed for the last export
+_MOST_RUNS: Final = 1_000  # runs followed at once; beyond that the oldest are dropped
 
 
 class _Leg(Struct):
-    """A run that is under way, and when the last thing happened in it."""
+    """A running leg, and when its last event was."""
 
     span: "Span"
     at: datetime
 
 
 class Telemetry(Struct):
-    """Makes a span of each run and of each step in it, and counts what happens."""
+    """Makes a span of each run and step, and counts events."""
 
     tracer: "Tracer"
     meter: "Meter"
     close: Callable[[], None] = lambda: None
-    seq: int = 0  # the last event that was told of, or could not be
+    seq: int = 0  # the last event handled, or skipped after an error
     _legs: dict[str, _Leg] = field(default_factory=dict)
     _asked: dict[str, datetime] = field(default_factory=dict)
 
     def note(self, event: Event) -> None:
-        """Tell of one event; they come in order."""
+        """Record one event; events come in order."""
         match event.kind:
             case EventKind.TASK_MOVED:
                 self._moved(event)
@@ -84,7 +83,7 @@ class Telemetry(Struct):
         name = str(event.data.get("step"))
         node = name.partition(":")[0]
         leg = self._legs.get(str(event.data.get("run")))
-        if leg is None:  # it began before we listened
+        if leg is None:  # it began before the start
             return
         known = {"remit.step": name, "remit.task.id": str(event.task_id)}
         within = set_span_in_context(leg.span)
@@ -115,14 +114,14 @@ class Telemetry(Struct):
 
 
 async def keep_told(journal: Journal, since: int, telemetry: Telemetry) -> None:
-    """Tell of every event after a place until the journal ends."""
+    """Record every event after a place until the journal ends."""
     async for event in journal.follow(max(since, telemetry.seq), ends=True):
         telemetry.seq = event.seq  # before: what cannot be told of is left out, and none twice
         telemetry.note(event)
 
 
 async def flush(telemetry: Telemetry | None) -> None:
-    """Let out what is left, if somebody takes it; nobody waits for a collector that is away."""
+    """Export what is left; an unreachable collector does not delay the exit."""
     if telemetry is not None:
         parting = threading.Thread(target=telemetry.close, daemon=True)
         parting.start()

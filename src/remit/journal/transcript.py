@@ -1,4 +1,4 @@
-"""An event as a line of a task's log, in S3's transcript form."""
+"""Renders an event as a line of a task's log, in S3's transcript form."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ _SPEAKS: Final = {
 
 
 def line(event: Event) -> str:
-    """One line of JSON; a newline in a text cannot break it, of whatever kind it is."""
+    """Return one line of JSON; no kind of newline in a text can break it."""
     return line_of(record(event))
 
 
@@ -29,7 +29,7 @@ def record(event: Event) -> JsonMap:
     told: JsonMap = {"event": event.kind.value, "data": event.data}
     if "text" not in event.data:
         return common | {"type": "event"} | told
-    # Somebody spoke: the brain in its reply, the owner in a decision.
+    # A person or the brain spoke: in a reply, or in a decision.
     rest = {name: part for name, part in event.data.items() if name != "text"}
     role = _SPEAKS.get(event.actor, "system")
     return (

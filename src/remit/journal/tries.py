@@ -1,6 +1,6 @@
-"""Who tried a task, how each try ended, and how often each criterion was checked.
+"""Who tried a task, how each attempt ended, and how often each criterion was checked.
 
-Steps are kept for good, so this is read from what was written down while it happened.
+It is computed from stored steps, which are kept for ever.
 """
 
 from collections import Counter
@@ -24,14 +24,14 @@ _UNCHANGED: Final = "It says that it is done, and has changed no file."
 
 
 class TryHistory(Struct, frozen=True):
-    """What is on record of a task's tries, the first one first."""
+    """All recorded attempts on a task, oldest first."""
 
     attempts: tuple[SpecialistAttempt, ...] = ()  # of specialists
-    verdicts: tuple[Verdict, ...] = ()  # each with when it was reached
+    verdicts: tuple[Verdict, ...] = ()  # each with its time
 
 
 def read(tx: Tx, task: Task) -> TryHistory:
-    """All tries of all rounds."""
+    """Load all attempts of all rounds."""
     if task.started_at is None:
         return TryHistory()
     kept = runs.tries(tx, task.id)
@@ -50,7 +50,7 @@ def read(tx: Tx, task: Task) -> TryHistory:
 def builder_state(
     tx: Tx, tasks: Sequence[Task], now: datetime, *, project: str | None = None
 ) -> JsonMap:
-    """S2's `builder-state.json` of these tasks, with who tried each, as their records tell it."""
+    """Return S2's `builder-state.json` of these tasks, with the recorded attempts."""
     known = {task.id: read(tx, task) for task in tasks}
     told = [with_records(task, known[task.id]) for task in tasks]
     attempts = {task_id: each.attempts for task_id, each in known.items()}
@@ -58,7 +58,7 @@ def builder_state(
 
 
 def with_records(task: Task, tries: TryHistory) -> Task:
-    """The task whose verdict says how often each criterion was checked, and when it was reached."""
+    """Return the task with how often each criterion was checked, and the verdict's time."""
     verdict = task.verdict
     if verdict is None or not tries.verdicts:
         return task
@@ -87,7 +87,7 @@ def _attempts(steps: Mapping[str, Json], *, advice: bool) -> Iterator[Specialist
 def _attempt(
     tried: JsonMap, left: JsonMap, verdict: Verdict | None, *, advice: bool
 ) -> SpecialistAttempt:
-    """A claim is as good as what was found of it."""
+    """Build an attempt; the verdict decides over the claim."""
     claim = from_json(SpecialistClaim, tried["claim"])
     began, ended = moment(str(tried["started_at"])), moment(str(tried["ended_at"]))
     made = SpecialistAttempt(str(tried["agent"]), began, ended, claim.outcome, claim.error)
@@ -106,7 +106,7 @@ def _attempt(
 
 
 def _counted(found: list[SpecialistAttempt]) -> Iterator[SpecialistAttempt]:
-    """Each with how often the same one had tried before."""
+    """Yield each attempt with the number of earlier ones by the same agent."""
     seen: Counter[str] = Counter()
     for each in found:
         yield replace(each, retries=seen[each.agent])

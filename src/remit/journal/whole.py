@@ -1,4 +1,4 @@
-"""Work in a thread that is never left behind: who is told to stop goes when it is done."""
+"""Runs work in a thread that is never abandoned: a cancelled caller waits until it is done."""
 
 import asyncio
 from collections.abc import Callable
@@ -9,10 +9,10 @@ T = TypeVar("T")
 
 
 async def whole(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Do it in a thread, to its end.
+    """Run work in a thread to its end, even if the caller is cancelled.
 
-    A thread cannot be cancelled. Left behind it would write while the next keeper of the same files
-    is at work, or after the directory was let go of.
+    A thread cannot be cancelled. Abandoned, it would write while its successor works on the same
+    files, or after the directory was unlocked.
     """
     doing = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
     try:

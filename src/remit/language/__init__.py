@@ -1,1 +1,1 @@
-"""Words and marks of the languages that Remit reads: shared ground below the rooms, pure."""
+"""Words and marks of the languages Remit reads. Pure, below all rooms."""

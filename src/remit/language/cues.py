@@ -1,7 +1,7 @@
-"""Words that deny, hold, retract, condition, suppose or report, in three languages.
+"""Finds words that deny, hold, retract, condition, suppose or report, in three languages.
 
-The words are data (`en.toml`, `de.toml`, `es.toml`). What is found is generous: a cue that was none
-costs the owner one tap, a cue that was missed costs a message nobody wanted.
+The words are data (`en.toml`, `de.toml`, `es.toml`). The search is generous: a false match costs
+the owner one tap, a missed one an unwanted message.
 """
 
 from collections.abc import Collection, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""In which of the languages something is written."""
+"""Detects the language of a text."""
 
 from collections.abc import Sequence
 from functools import cache

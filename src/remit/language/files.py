@@ -1,4 +1,4 @@
-"""The data files of the languages, one each, read once.
+"""Loads the data files of the languages, one each, once.
 
 A list holds phrases: `"a nudge"`, several of one meaning as `"hi|hello"`. Where a phrase stands for
 a value, the value comes first: `"0: monday|mon"`.

@@ -1,4 +1,4 @@
-"""The languages that can be asked for and told apart: names, small words, letters of their own."""
+"""The languages that can be asked for and detected: names, small words, special letters."""
 
 from collections.abc import Mapping
 from functools import cache

@@ -1,6 +1,6 @@
-"""The words of requests, of all languages together: people mix them in one sentence.
+"""The words of requests in all languages together, because people mix them in one sentence.
 
-They are data: the sections `[words]` and `[verbs]` of the languages' files.
+They are data: the sections `[words]` and `[verbs]` of the language files.
 """
 
 from collections.abc import Mapping
@@ -69,7 +69,7 @@ _VERBS: Final = {
 class TextLead(StrEnum):
     """How a text is led in."""
 
-    LETTER = "letter"  # "saying …": to the letter
+    LETTER = "letter"  # "saying …": exactly
     STATEMENT = "statement"  # "that …"
     DOING = "doing"  # "to …"
     TOPIC = "topic"  # "about …"

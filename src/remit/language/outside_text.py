@@ -1,4 +1,4 @@
-"""Words from outside, made fit to be kept: one line for a title, a bounded text for the rest."""
+"""Cleans text from outside for storage: one line for a title, a bounded text for the rest."""
 
 import unicodedata
 from typing import Final

@@ -1,6 +1,6 @@
-"""Text of others pasted below a request: it is what the request is about, and asks for nothing.
+"""Finds text of others pasted below a request: it is material and asks for nothing.
 
-Whoever wrote a forwarded message does not give tasks here, whatever his words look like.
+The author of a forwarded message cannot give tasks, whatever the words look like.
 """
 
 from collections.abc import Iterator, Sequence

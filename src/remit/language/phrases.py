@@ -1,4 +1,4 @@
-"""Words and groups of words with what they mean, found in a row of tokens."""
+"""Finds words and phrases, with their values, in a row of tokens."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,7 @@
-"""Where quotations begin and end, in any usual style. Apostrophes and inch marks are none."""
+"""Finds where quotations begin and end, in any usual style.
+
+Apostrophes and inch marks do not count.
+"""
 
 import re
 from collections.abc import Iterator

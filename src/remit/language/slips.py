@@ -1,4 +1,4 @@
-"""Words that were mistyped by one letter, read as the one word that they can only mean."""
+"""Corrects words mistyped by one letter, if only one known word can be meant."""
 
 from functools import cache
 from typing import Final

@@ -1,4 +1,4 @@
-"""The message as tokens that know their places. A quotation is one token, whatever it holds."""
+"""Splits a message into tokens with their positions. A quotation is one token."""
 
 import re
 import unicodedata

@@ -1,1 +1,1 @@
-"""Remit as a server of the Model Context Protocol: one message in, one answer out."""
+"""Remit as an MCP server: one message in, one answer out."""

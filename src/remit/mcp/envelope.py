@@ -1,7 +1,7 @@
-"""Which revision a message speaks, and whether what it says about itself agrees.
+"""Reads the protocol revision of a message and checks it against its headers.
 
-The current revision has no handshake: each request carries its version and what the client can do,
-and over HTTP three headers repeat what the body says. An older client shakes hands first.
+In the current revision there is no handshake: each request carries its version and the client's
+capabilities, and over HTTP three headers repeat them. An older client sends a handshake first.
 """
 
 import base64
@@ -29,7 +29,7 @@ _OPEN, _CLOSE = "=?base64?", "?="
 
 
 class ClientFeatures(Struct, frozen=True):
-    """What a client can do, as far as we care; an older one knows neither."""
+    """What a client supports, as far as it matters; an older one has neither."""
 
     current: bool
     tasks: bool = False
@@ -42,7 +42,7 @@ class ClientFeatures(Struct, frozen=True):
 
 
 def client_of(message: RpcMessage, headers: Mapping[str, str] | None) -> ClientFeatures:
-    """Who speaks; headers are None where there are none, as on stdin."""
+    """Return the client; headers are None where there are none, as on stdin."""
     meta = message.params.get("_meta")
     said = meta.get(_VERSION) if isinstance(meta, dict) else None
     named = (headers or {}).get("mcp-protocol-version")
@@ -63,7 +63,7 @@ def client_of(message: RpcMessage, headers: Mapping[str, str] | None) -> ClientF
 
 
 def headers_of(message: RpcMessage) -> dict[str, str]:
-    """What goes along with a message over HTTP, so that it need not be read to be routed."""
+    """Return the HTTP headers of a message, which allow routing without parsing it."""
     meta = message.params.get("_meta")
     said = meta.get(_VERSION) if isinstance(meta, dict) else None
     if not isinstance(said, str):
@@ -74,7 +74,7 @@ def headers_of(message: RpcMessage) -> dict[str, str]:
 
 
 def agreed(asked: Json) -> str:
-    """The version for a client that shakes hands: its own if we speak it, else our newest such."""
+    """Return the version for a client's handshake: its own if supported, else our newest."""
     return asked if isinstance(asked, str) and asked in OLDER else OLDER[0]
 
 

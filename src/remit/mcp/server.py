@@ -1,4 +1,4 @@
-"""One message of a client, answered: tools, resources, and tasks as the extension has them."""
+"""Answers one MCP message: tools, resources, and tasks as the extension defines them."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
@@ -57,7 +57,7 @@ class _Asked(Struct, frozen=True):
 async def answer(
     raw: bytes, desk: AgentOperations, fresh: str, headers: Mapping[str, str] | None
 ) -> McpReply:
-    """Answer one message, whatever it is; what we did not foresee is told to the log alone."""
+    """Answer one message; an unexpected error goes to the log only."""
     ident: str | int | None = None
     try:
         message = rpc.read(raw)
@@ -122,7 +122,7 @@ async def _tools(asked: _Asked) -> JsonMap:
 
 
 async def _call(asked: _Asked) -> JsonMap:
-    """What a tool says; that it could not is its answer, so that whoever called reads why."""
+    """Return a tool's result; a failure is a result too, so that the caller reads why."""
     name, said = asked.params.get("name"), asked.params.get("arguments") or {}
     tool = TOOLS.get(name) if isinstance(name, str) else None
     if tool is None:
@@ -204,7 +204,7 @@ async def _get_task(asked: _Asked) -> JsonMap:
 
 
 async def _update_task(asked: _Asked) -> JsonMap:
-    """Heard, and nothing more: that a person was shown the address is no decision of his."""
+    """Acknowledge only: showing the address to a person is no decision."""
     asked.client.must_know_tasks()
     await asked.desk.look(_task(asked))
     if not isinstance(asked.params.get("inputResponses"), dict):

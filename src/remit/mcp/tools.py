@@ -1,4 +1,4 @@
-"""The tools: what each takes, what it gives, and what it does. None of them decides anything."""
+"""The MCP tools: arguments, results and behaviour. None of them decides a review."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Annotated, Final, TypeAlias, TypeVar, cast
@@ -84,7 +84,7 @@ class ReadLogArguments(_Args):
 
 
 class ToolOutput(Struct, frozen=True):
-    """What a tool gives: for a program, for a reader, and the task if it is about one."""
+    """A tool's result: for a program, for a reader, and the task if it is about one."""
 
     content: JsonMap
     text: str
@@ -102,7 +102,7 @@ class McpToolEntry(Struct, frozen=True, kw_only=True):
     gives: JsonMap
     does: Does
     reads: bool = True  # changes nothing
-    begins: bool = False  # a client that knows the extension is given the task instead
+    begins: bool = False  # a client that supports the extension gets the task instead
 
 
 async def create(desk: AgentOperations, said: JsonMap, fresh: str) -> ToolOutput:
@@ -149,7 +149,7 @@ async def log(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
 
 
 def described(tool: McpToolEntry) -> JsonMap:
-    """A tool as a client lists it."""
+    """Return a tool as a client lists it."""
     return {
         "name": tool.name,
         "title": tool.title,
@@ -180,7 +180,7 @@ def _one(seen: AgentTaskView) -> ToolOutput:
 
 
 def _several(found: list[AgentTaskView], more: JsonMap) -> ToolOutput:
-    # A list says how they stand; what came of one is read one at a time.
+    # A list shows statuses; a result is read one at a time.
     listed: list[Json] = [{**shapes.task(seen), "deliverable": None} for seen in found]
     lines = [f"{seen.task.id}  {seen.task.status}  {seen.task.title}" for seen in found]
     return ToolOutput({"tasks": listed, **more}, "\n".join(lines) or "There are none.")

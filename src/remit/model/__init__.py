@@ -1,1 +1,1 @@
-"""The words. Frozen, pure, and importing nothing of ours but `errors`."""
+"""The values of Remit: frozen, pure, importing only `errors` of our code."""

@@ -1,4 +1,4 @@
-"""What a question is about, for who must decide: which rule asks, and what would go where."""
+"""What a review is about: which rule asks, and what would be sent where."""
 
 import json
 from collections.abc import Mapping
@@ -22,10 +22,10 @@ class ApprovalRule(Struct, frozen=True):
 
 
 class SendTarget(Struct, frozen=True):
-    """Where a message would go: the channel, whom it is for, and the address as it was seen."""
+    """Where a message would go: the channel, the recipient, and the address that was shown."""
 
     channel: str
-    recipient: str | None = None  # None is the owner
+    recipient: str | None = None  # None: the owner
     address: str | None = None
 
 
@@ -64,7 +64,7 @@ def rule_of(review: Review) -> ApprovalRule:
 
 
 def place_of(review: Review, task: Task) -> SendTarget | None:
-    """Where what is asked about would go; None if nothing goes anywhere."""
+    """Return where the reviewed text would be sent; None if nothing would be sent."""
     about = review.about or ""
     if about.startswith(f"{SEND}:"):
         to = from_json(Permission, json.loads(about.removeprefix(f"{SEND}:")))

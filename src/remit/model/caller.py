@@ -1,4 +1,4 @@
-"""Who calls, and what for: a person with every right, or a program with some."""
+"""Who calls and with which scopes: the owner, or a program."""
 
 from enum import StrEnum
 from typing import Final
@@ -7,9 +7,9 @@ from msgspec import Struct
 
 
 class Scope(StrEnum):
-    READ = "read"  # look
-    WRITE = "write"  # entrust, stop, start
-    APPROVE = "approve"  # decide what waits for the owner
+    READ = "read"  # read tasks
+    WRITE = "write"  # create, stop and start tasks
+    APPROVE = "approve"  # decide reviews
     ADMIN = "admin"  # tokens, channels, contacts, rules
 
 
@@ -17,7 +17,7 @@ ALL: Final = frozenset(Scope)
 
 
 class Caller(Struct, frozen=True):
-    """An agent is never one who decides: no token of an agent holds `approve` or `admin`."""
+    """Who makes a request. An agent's token never holds `approve` or `admin`."""
 
     name: str
     scopes: frozenset[Scope] = ALL

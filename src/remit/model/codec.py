@@ -1,4 +1,4 @@
-"""Values to JSON and back, by their types. Unknown fields are refused, not dropped."""
+"""Values to JSON and back, by their types. Unknown fields are refused."""
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -22,7 +22,7 @@ IT: Final = "it"
 _ENCODE: Final = json.JSONEncoder(
     ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True
 ).encode
-# JSON lets these stand in a text as they are; many a reader of lines begins a new one there.
+# JSON allows these in strings, but some readers treat them as line ends.
 _BREAKS: Final = {ord(each): f"\\u{ord(each):04x}" for each in "\x85\u2028\u2029"}
 
 
@@ -44,9 +44,9 @@ def to_json(value: object) -> Json:
 
 
 def from_json(kind: type[T], data: Json, called: str = "") -> T:
-    """Read a value of the model; a field that is missing, unknown or of a wrong type is named.
+    """Parse a value of the model; a missing, unknown or mistyped field is named in the error.
 
-    `called` is what an error calls the value; fields of what is called `IT` stand by themselves.
+    `called` is the name of the value in errors; the fields of a value called `IT` are named alone.
     """
     try:
         return cast("T", _reader(cast("Hashable", kind))(data))
@@ -61,7 +61,7 @@ def stamp(moment: datetime) -> str:
 
 
 def moment(text: str) -> datetime:
-    """Read RFC 3339; a time without an offset is refused, for nobody can know what it means."""
+    """Parse RFC 3339. A time without an offset is refused, because it is ambiguous."""
     try:
         read = datetime.fromisoformat(text)
         in_utc = read.astimezone(UTC) if read.tzinfo else None
@@ -94,7 +94,7 @@ _Write: TypeAlias = Callable[[object], Json]
 
 
 def _writer(kind: type) -> _Write:
-    """How values of a type are written, worked out once."""
+    """Return the function that writes values of a type; worked out once per type."""
     write: _Write
     if issubclass(kind, StrEnum):
         write = _write_word

@@ -1,4 +1,4 @@
-"""Limits that the owner set in words: kept with the task, shown, and enforced by code."""
+"""Limits that the owner set in words: stored with the task, shown, and enforced by code."""
 
 from collections.abc import Iterable
 from datetime import datetime, time, timedelta
@@ -13,7 +13,7 @@ class ConditionKind(StrEnum):
     NOT_ON = "not_on"  # days of the week
     NOT_TO = "not_to"  # people
     ONLY_IF = "only_if"  # something in the world
-    AFTER_OK = "after_ok"  # an event that code cannot see: the owner's word
+    AFTER_OK = "after_ok"  # an event that code cannot see: the owner must say that it happened
 
 
 class Condition(Struct, frozen=True):
@@ -24,17 +24,17 @@ class Condition(Struct, frozen=True):
     end: int = 0  # where the words end in the message
     at: datetime | None = None  # not before this, in UTC
     days: tuple[int, ...] = ()  # not on these; Monday is 0
-    zone: str = "UTC"  # in which a day is a day
+    zone: str = "UTC"  # the zone in which days begin
     names: tuple[str, ...] = ()  # not to these
 
 
 def excludes(conditions: Iterable[Condition], name: str) -> Condition | None:
-    """The limit by which somebody gets nothing of a task."""
+    """Return the limit that excludes a person; None if there is none."""
     return next((each for each in conditions if name in each.names), None)
 
 
 def holds_until(conditions: Iterable[Condition], now: datetime) -> tuple[datetime, str] | None:
-    """Until when nothing may go out, and the words that say so; None if it may go now."""
+    """Return until when nothing may be sent, and the words that say so; None if it may go now."""
     for each in conditions:
         if each.at is not None and now < each.at:
             return each.at, each.words
@@ -45,7 +45,7 @@ def holds_until(conditions: Iterable[Condition], now: datetime) -> tuple[datetim
 
 
 def _next_day(local: datetime, condition: Condition) -> datetime:
-    """The midnight at which the first day begins that is not excluded."""
+    """Return the midnight at which the first day begins that is not excluded."""
     day = local.date() + timedelta(days=1)
     while day.weekday() in condition.days:
         day += timedelta(days=1)

@@ -1,4 +1,4 @@
-"""A rule about a contact that the owner's own words ask for: a proposal, until it is accepted."""
+"""A contact rule that the owner's words ask for: a proposal until it is accepted."""
 
 import hashlib
 from typing import Final, cast
@@ -11,29 +11,29 @@ from remit.model.review import CONTACT_RULE, Review
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 
-RULE: Final = "rule"  # who does a task that only puts a rule into the contact book
+RULE: Final = "rule"  # the agent of a task that only writes a rule into the contact book
 _CONTEXT: Final = "contact_rule"
 
 
 class ContactRule(Struct, frozen=True):
-    """Somebody gets nothing at these times."""
+    """A person gets no messages at these times."""
 
     name: str
     quiet: QuietTimes
 
     @property
     def context(self) -> JsonMap:
-        """As the task that proposes it keeps it."""
+        """The rule as the task's context stores it."""
         return {_CONTEXT: {"name": self.name, "quiet": [*self.quiet.texts]}}
 
     @property
     def digest(self) -> str:
-        """What exactly is accepted."""
+        """The digest of exactly what is accepted."""
         return hashlib.sha256(text_of(self.context).encode()).hexdigest()
 
 
 def rule_of(task: Task) -> ContactRule | None:
-    """The rule that a task proposes; None if it proposes none."""
+    """Return the rule that a task proposes; None if it proposes none."""
     kept = task.context.get(_CONTEXT)
     if task.assigned_agent != RULE or not isinstance(kept, dict):
         return None
@@ -42,7 +42,7 @@ def rule_of(task: Task) -> ContactRule | None:
 
 
 def rule_review(task: Task, rule: ContactRule, sentence: str = "") -> Review:
-    """The owner wished for a rule. What is accepted is bound by a hash."""
+    """Make the review for a rule the owner asked for; the answer is bound to its digest."""
     times = ", ".join(rule.quiet.texts)
     return Review(
         task_id=task.id,

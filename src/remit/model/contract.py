@@ -1,4 +1,4 @@
-"""How one can tell that a task is done, written down before the work begins."""
+"""Contracts and verdicts: how to tell that a task is done, fixed before the work begins."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -48,26 +48,26 @@ class Contract(Struct, frozen=True):
 
 
 class ReadSource(Struct, frozen=True):
-    """Something that was read for the work: where it stands, and what stood there."""
+    """A source that was read for the work: its place and its text."""
 
-    place: str  # a URL, a file, or the call of a tool
+    place: str  # a URL, a file, or a tool call
     text: str
     read_at: datetime | None = None
 
 
 class Evidence(Struct, frozen=True):
-    """What the work left behind, for the checks to look at."""
+    """The result of the work, for the checks."""
 
     text: str
     read: tuple[ReadSource, ...] = ()
-    workspace: str | None = None  # the folder that was worked in
-    changed: tuple[str, ...] = ()  # files in it, relative to it
+    workspace: str | None = None  # the folder of the work
+    changed: tuple[str, ...] = ()  # changed files, relative to the workspace
 
 
 class Overall(StrEnum):
     PASS = "pass"  # noqa: S105 - a verdict, not a password
     FAIL = "fail"
-    PENDING = "pending"  # what could be checked is good; something is checked later
+    PENDING = "pending"  # everything checked so far passed; some criteria are checked later
 
 
 class Result(StrEnum):
@@ -77,14 +77,14 @@ class Result(StrEnum):
 
 
 class ChangedTest(Struct, frozen=True):
-    """A judging file that the work changed: its path, and the hash of what it holds now."""
+    """A judging file that the work changed: its path, and the hash of its new content."""
 
     path: str
     digest: str
 
 
 class Finding(Struct, frozen=True):
-    """What the check of one criterion saw."""
+    """What the check of one criterion found."""
 
     activity: str
     result: Result
@@ -92,21 +92,21 @@ class Finding(Struct, frozen=True):
     attempts: int = 1
     started_at: datetime | None = None
     ended_at: datetime | None = None
-    note: str | None = None  # what is told of it besides: how many tests ran, and which
+    note: str | None = None  # extra information: how many tests ran, and which
     ran: int | None = None  # tests that ran
-    of: int | None = None  # tests that there are, where that is known
+    of: int | None = None  # tests that exist, where known
     still_failing: int = 0  # tests that failed before the work and fail still
-    intended: tuple[ChangedTest, ...] = ()  # it would pass, if the owner says that these are meant
+    intended: tuple[ChangedTest, ...] = ()  # it would pass if the owner confirms these changes
 
     @property
     def is_partial(self) -> bool:
-        """Whether it passed on some of the tests alone."""
+        """Whether it passed, but only some of the tests ran."""
         return self.result is Result.PASS and self.ran is not None and self.ran != self.of
 
 
-UNPROVEN = "Not proven yet: "  # what a note begins with that tells what a check found
-NOT_DECIDED = "not verified: "  # what the note of a finding begins with that no check can decide
-DEFERRED = "deferred"  # why a criterion was skipped that will be checked when its group ends
+UNPROVEN = "Not proven yet: "  # start of a note that reports the findings of a check
+NOT_DECIDED = "not verified: "  # start of the error of a finding that no check can decide
+DEFERRED = "deferred"  # error of a criterion that is skipped now and checked when its group ends
 
 
 class Verdict(Struct, frozen=True):
@@ -136,7 +136,7 @@ class Verdict(Struct, frozen=True):
         return tuple(f.activity for f in skipped if (f.error or "").startswith(NOT_DECIDED))
 
     def after(self, before: "Verdict") -> "Verdict":
-        """The verdict on work that was checked before: how often is counted on."""
+        """Return this verdict with the attempts of an earlier verdict added."""
         known: dict[str, list[int]] = {}
         for each in before.findings:
             known.setdefault(each.activity, []).append(each.attempts)
@@ -148,7 +148,7 @@ class Verdict(Struct, frozen=True):
 
     @property
     def intended(self) -> tuple[ChangedTest, ...]:
-        """Changed tests that the owner could agree to, where nothing else is in the way."""
+        """Changed tests that the owner could confirm, if they are the only obstacle."""
         failed = [finding for finding in self.findings if finding.result is Result.FAIL]
         if not all(finding.intended for finding in failed):
             return ()
@@ -156,11 +156,11 @@ class Verdict(Struct, frozen=True):
 
     @property
     def partial(self) -> Finding | None:
-        """A check that passed on some of the tests alone."""
+        """The check that passed with only some of the tests, if any."""
         return next((finding for finding in self.findings if finding.is_partial), None)
 
     @property
     def complaint(self) -> str:
-        """What failed, each error once, however many criteria it failed."""
+        """All errors of failed criteria, each once."""
         failed = (f for f in self.findings if f.result is Result.FAIL)
         return "; ".join(dict.fromkeys(f"{f.activity}: {f.error or 'failed'}" for f in failed))

@@ -1,4 +1,4 @@
-"""Talk: conversations and their turns."""
+"""Conversations and their turns."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -33,7 +33,10 @@ class TaskRef(Struct, frozen=True):
 
 
 class Conversation(Struct, frozen=True):
-    """`channel` is where it began: the dashboard, the terminal, or a way that messages come by."""
+    """A conversation.
+
+    `channel` is where it began: the dashboard, the terminal, or a message channel.
+    """
 
     id: ConversationId
     title: str
@@ -43,7 +46,7 @@ class Conversation(Struct, frozen=True):
 
 
 class Turn(Struct, frozen=True, kw_only=True):
-    """One thing that was said. A turn of the owner is `owed` an answer until it has one."""
+    """One message in a conversation. A turn of the owner is `owed` an answer until it has one."""
 
     conversation_id: ConversationId
     n: int
@@ -52,13 +55,13 @@ class Turn(Struct, frozen=True, kw_only=True):
     said_at: datetime
     channel: str = "dashboard"
     task_refs: tuple[TaskRef, ...] = ()
-    answers: int | None = None  # the turn that it answers
+    answers: int | None = None  # the turn this one answers
     owed: bool = False
-    about: TaskId | None = None  # the task that the owner pointed at while he said it
-    meant: JsonMap = field(default_factory=dict)  # what it was taken for, before it was acted on
+    about: TaskId | None = None  # the task the owner had open while writing it
+    meant: JsonMap = field(default_factory=dict)  # the intent, stored before it is executed
     receipt: JsonMap = field(default_factory=dict)  # what was understood, clause by clause
-    asks: JsonMap = field(default_factory=dict)  # what the next turn may settle
-    notes: tuple[str, ...] = ()  # what of it is not on record
+    asks: JsonMap = field(default_factory=dict)  # the question that the next turn may answer
+    notes: tuple[str, ...] = ()  # claims in it that are not on record
 
 
 class ListedThing(Struct, frozen=True):
@@ -69,7 +72,7 @@ class ListedThing(Struct, frozen=True):
 
 
 class TalkContext(Struct, frozen=True):
-    """What a turn of the owner may be about: his own last words, tasks, and open questions."""
+    """What a turn of the owner may refer to: earlier turns, tasks, and open questions."""
 
     turns: tuple[str, ...] = ()  # oldest first
     tasks: tuple[ListedThing, ...] = ()
@@ -77,7 +80,7 @@ class TalkContext(Struct, frozen=True):
 
 
 class OrderKind(StrEnum):
-    """What a turn may want of a task that is there, or of an open question."""
+    """What a turn may ask about an existing task or an open question."""
 
     APPROVE = "approve"
     CANCEL = "cancel"
@@ -89,7 +92,7 @@ class OrderKind(StrEnum):
 
 
 class TurnOrder(Struct, frozen=True):
-    """An order that a model found in a turn. `certain`: words of the owner bear it out."""
+    """A command that a model found in a turn. `certain`: the owner's words confirm it."""
 
     kind: OrderKind
     task: TaskId | None = None

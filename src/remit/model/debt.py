@@ -1,10 +1,10 @@
-"""Files whose tests failed: for a while more is asked of a change that touches them.
+"""Test debt: files whose tests failed need extra checks for a while.
 
-    book = failed(Book(), ("src/cart.py",), now)
+    book = failed(DebtBook(), ("src/cart.py",), now)
     alive(book, now)                    # what still counts
     asked(book, ("src/cart.py",), now)  # the criteria it adds
 
-Only time lowers a debt. Nobody who works on a file can.
+Only time reduces a debt; work on the file does not.
 """
 
 from collections.abc import Sequence
@@ -19,17 +19,17 @@ from remit.model.contract import Criterion
 from remit.model.listing import first_few
 
 DECAY: Final = timedelta(days=30)
-OFTEN: Final = 3  # failures, after which a change is also tried from end to end
-TESTS: Final = frozenset({"unit-test", "e2e"})  # whose failures are remembered
-_NAMED: Final = 3  # files, before it is only said how many more
+OFTEN: Final = 3  # failures after which a change also needs end-to-end tests
+TESTS: Final = frozenset({"unit-test", "e2e"})  # activities whose failures are remembered
+_NAMED: Final = 3  # files named before the rest is only counted
 
 
 class DebtCause(StrEnum):
-    """How a file came to its debt. One task adds one of each to a file, however often it tried."""
+    """Why a file has debt. One task adds each cause to a file once."""
 
-    CHECK = "check"  # tests of a change to it failed, whatever became of it
-    LATE = "late"  # what was checked when its group ended failed
-    SKIP = "skip"  # its owner took a change unproven
+    CHECK = "check"  # tests of a change to it failed
+    LATE = "late"  # a deferred check failed when its group ended
+    SKIP = "skip"  # the owner accepted a change without proof
 
 
 class Debt(Struct, frozen=True):
@@ -48,7 +48,7 @@ class DebtBook(Struct, frozen=True):
 
 
 def failed(book: DebtBook, paths: Sequence[str], now: datetime, reason: str = "") -> DebtBook:
-    """Write down that a change to these files failed, or was let through unchecked for a reason."""
+    """Return the book with a failure added, or an unchecked change with its reason."""
     known = {each.path: each for each in alive(book, now).debts}
     for path in paths:
         old = known.get(path) or Debt(path, 0, now)
@@ -63,12 +63,12 @@ def failed(book: DebtBook, paths: Sequence[str], now: datetime, reason: str = ""
 
 
 def alive(book: DebtBook, now: datetime) -> DebtBook:
-    """What still counts: nothing that has not failed for thirty days."""
+    """Return only the debts that still count: those that failed within the last thirty days."""
     return replace(book, debts=tuple(d for d in book.debts if now - d.last_failed_at < DECAY))
 
 
 def asked(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[Criterion, ...]:
-    """What is asked besides of a change to these files."""
+    """Return the extra criteria for a change to these files."""
     hot = _hot(book, paths, now)
     often = [debt.path for debt in hot if debt.failures >= OFTEN]
     named = first_few([debt.path for debt in hot], _NAMED)
@@ -81,7 +81,7 @@ def asked(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[Criterio
 
 
 def why(book: DebtBook, paths: Sequence[str], now: datetime) -> tuple[str, ...]:
-    """Why more is asked, a sentence for each file that owes something."""
+    """Return one sentence for each file with debt, saying why more is required."""
     return tuple(_owed(each) for each in _hot(book, paths, now))
 
 

@@ -1,8 +1,7 @@
-"""What is checked later: criteria that wait for their group, and what becomes of them.
+"""Deferred criteria: checks that wait for the end of a group.
 
-A group is whatever ends as one: the stories of a requirements document, the runs of a series that
-are at work, or a day. What waits for the same group, on the same branch of the same project, is
-one batch and is checked once.
+A group is what ends together: the stories of a requirements document, the running tasks of a
+series, or a day. Criteria of the same group, branch and project are one batch and are checked once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,21 +18,21 @@ from remit.model.ids import TaskId
 from remit.model.specialist import PROJECT
 from remit.model.task import Task
 
-PRD: Final = "prd"  # in a task's context: the document, and after a # the story
-# In the context of a task that mends what failed: whose work that was, and what must pass now.
+PRD: Final = "prd"  # key in a task's context: the document, and after a # the story
+# Keys in the context of a task that fixes failed work: whose work, and what must pass.
 FIXES: Final = "fixes"
 FAILED: Final = "failed"
-MOST_PATHS: Final = 500  # of a task, that are remembered
+MOST_PATHS: Final = 500  # paths stored per task
 UNMERGED: Final = "not checked: the work was not merged"
 UNCHANGED: Final = "not checked: nothing was changed"
 
 
 class GroupEnd(StrEnum):
-    """With what a group ends."""
+    """What ends a group."""
 
     PRD = "prd"  # with the last open task of the document
-    SERIES = "series"  # whenever none of its runs is at work
-    DAY = "day"  # at midnight, where the owner is
+    SERIES = "series"  # when none of its runs is active
+    DAY = "day"  # at midnight in the owner's zone
 
 
 class DeferredGroup(Struct, frozen=True):
@@ -46,7 +45,7 @@ class DeferredGroup(Struct, frozen=True):
 
     @property
     def said(self) -> str:
-        """As a person reads it: `when … ends`."""
+        """The group as it reads in `when … ends`."""
         return {
             GroupEnd.PRD: self.name,
             GroupEnd.SERIES: "this run of the series",
@@ -54,7 +53,7 @@ class DeferredGroup(Struct, frozen=True):
         }[self.ends]
 
     def over_at(self, zone: tzinfo) -> datetime | None:
-        """When the clock ends it; None if tasks do."""
+        """When the day ends; None if tasks end the group."""
         if self.ends is not GroupEnd.DAY:
             return None
         tomorrow = date.fromisoformat(self.name) + timedelta(days=1)
@@ -74,22 +73,22 @@ class DeferredCriterion(Struct, frozen=True):
     """One criterion of one task, and what it waits for."""
 
     task_id: TaskId
-    place: int  # among the criteria of its contract
+    place: int  # index among the criteria of its contract
     criterion: Criterion
     batch: DeferredBatch
     since: datetime
-    paths: tuple[str, ...] = ()  # that its task changed
+    paths: tuple[str, ...] = ()  # files that the task changed
 
 
 class DueCriterion(Struct, frozen=True):
-    """A criterion that is checked once, for all the tasks that wait for it."""
+    """One check that several tasks wait for."""
 
     criterion: Criterion
     waits: tuple[DeferredCriterion, ...]
 
 
 def group_of(task: Task, now: datetime, zone: tzinfo) -> DeferredGroup:
-    """What a task ends with: its document, else its series, else the day."""
+    """Return the group of a task: its document, else its series, else the day."""
     if document := document_of(task.context.get(PRD)):
         return DeferredGroup(GroupEnd.PRD, document)
     if task.series_id is not None:
@@ -98,7 +97,7 @@ def group_of(task: Task, now: datetime, zone: tzinfo) -> DeferredGroup:
 
 
 def document_of(said: object) -> str:
-    """The document without the story; nothing if none is named."""
+    """Return the document without the story; empty if none is named."""
     return said.partition("#")[0].strip() if isinstance(said, str) else ""
 
 
@@ -107,14 +106,14 @@ def project_of(task: Task) -> str:
 
 
 def is_late(finding: Finding) -> bool:
-    """Whether a criterion was put off and nothing is known of it yet."""
+    """Whether a criterion was deferred and has no result yet."""
     return finding.result is Result.SKIPPED and finding.error == DEFERRED
 
 
 def waiting(
     task: Task, batch: DeferredBatch, paths: Sequence[str], now: datetime
 ) -> tuple[DeferredCriterion, ...]:
-    """What of a task has to wait; what could not be checked at all does not."""
+    """Return the deferred criteria of a task; one that could not be checked at all is left out."""
     if task.contract is None or task.verdict is None:
         return ()
     pairs = zip(task.contract.criteria, task.verdict.findings, strict=False)
@@ -128,7 +127,7 @@ def waiting(
 def batches(
     every: Iterable[DeferredCriterion],
 ) -> Mapping[DeferredBatch, tuple[DeferredCriterion, ...]]:
-    """Who waits for what, in the order in which it was put off."""
+    """Return the waiting criteria by batch, in the order they were deferred."""
     found: dict[DeferredBatch, tuple[DeferredCriterion, ...]] = {}
     for each in sorted(every, key=lambda each: (each.since, each.task_id, each.place)):
         found[each.batch] = (*found.get(each.batch, ()), each)
@@ -136,7 +135,7 @@ def batches(
 
 
 def due(waits: Iterable[DeferredCriterion]) -> tuple[DueCriterion, ...]:
-    """What is to be checked: the same check for several tasks is one check."""
+    """Return the checks to run; the same check for several tasks is run once."""
     found: dict[tuple[str, str | None], list[DeferredCriterion]] = {}
     for each in waits:
         found.setdefault((each.criterion.activity, each.criterion.pattern), []).append(each)
@@ -144,19 +143,19 @@ def due(waits: Iterable[DeferredCriterion]) -> tuple[DueCriterion, ...]:
 
 
 def settled(verdict: Verdict, late: Mapping[int, Finding], now: datetime) -> Verdict:
-    """A verdict with what was found in the end, by the place of each criterion."""
+    """Return a verdict with the late findings inserted by the index of their criterion."""
     findings = tuple(
         late[n] if n in late and is_late(each) else each for n, each in enumerate(verdict.findings)
     )
     return Verdict(findings, now)
 
 
-LATER: Final = "checked later"  # what an event of it is called
+LATER: Final = "checked later"  # the `what` of such an event
 NEVER: Final = "not checked later"
 
 
 def deferred_sentence(data: JsonMap) -> str | None:
-    """What an event of it says; None if it is about something else."""
+    """Return the sentence of an event about deferred checks; None for other events."""
     if data.get("what") == NEVER:
         return "What was put off is not checked: the work was not merged."
     if data.get("what") != LATER:
@@ -175,6 +174,6 @@ _CAME: Final = {
 
 
 def dropped(verdict: Verdict, why: str) -> Verdict:
-    """A verdict that waits for nothing any more, and why what was put off is not checked."""
+    """Return a verdict that waits for nothing, with the reason why deferred checks do not run."""
     findings = (replace(each, error=why) if is_late(each) else each for each in verdict.findings)
     return replace(verdict, findings=tuple(findings))

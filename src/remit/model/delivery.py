@@ -1,4 +1,4 @@
-"""One send to one recipient on one channel, and what a channel may answer."""
+"""A delivery: one send to one recipient on one channel, and what a channel may answer."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,17 +12,17 @@ from remit.model.ids import DeliveryId
 
 class DeliveryStatus(StrEnum):
     PENDING = "pending"
-    SENDING = "sending"  # claimed: from here on nobody may send it again unasked
+    SENDING = "sending"  # claimed: nobody may send it again without asking
     SENT = "sent"
     REFUSED = "refused"
-    UNKNOWN = "unknown"  # cut between "accepted" and "written down"
+    UNKNOWN = "unknown"  # interrupted between send and record
 
 
 class Delivery(Struct, frozen=True):
-    """`content` is what the owner wrote; `body` is what passed the gate and goes out."""
+    """One delivery. `content` is the owner's text; `body` is what passed the gate and is sent."""
 
     channel: str
-    recipient: str | None = None  # None is the owner
+    recipient: str | None = None  # None: the owner
     content: str | None = None
     status: DeliveryStatus = DeliveryStatus.PENDING
     id: DeliveryId | None = None
@@ -30,14 +30,14 @@ class Delivery(Struct, frozen=True):
     reason: str | None = None
     receipt: str | None = None
     sent_at: datetime | None = None
-    part: int = 0  # a long text goes out in several messages, each a row of its own
+    part: int = 0  # a long text is sent as several messages, one row each
     parts: int = 1
-    doubted_at: datetime | None = None  # since when nobody knows
-    reported: "ProviderReport | None" = None  # what the provider said of it later
-    address: str | None = None  # where it was let go to; for the owner the channel may know it
+    doubted_at: datetime | None = None  # since when the result is unknown
+    reported: "ProviderReport | None" = None  # the provider's later report
+    address: str | None = None  # the approved address; None if the channel knows the owner's
 
     def cut(self, texts: Sequence[str]) -> "tuple[Delivery, ...]":
-        """This delivery in several parts; the first keeps its name, and its place."""
+        """Return this delivery split into parts; the first part keeps the id."""
         return tuple(
             replace(
                 self,
@@ -52,33 +52,33 @@ class Delivery(Struct, frozen=True):
 
     @property
     def in_doubt(self) -> bool:
-        """Whether it may have left without a record of it."""
+        """Whether it may have been sent without a record."""
         return self.status in (DeliveryStatus.SENDING, DeliveryStatus.UNKNOWN)
 
     @property
     def is_cut(self) -> bool:
-        """Whether it is a part of a longer text: its body was gated, or approved, as a whole."""
+        """Whether it is one part of a longer text that was gated or approved as a whole."""
         return self.parts > 1
 
 
 class SendGuarantee(StrEnum):
-    """What a channel keeps of a send, from which follows what we may do after a cut."""
+    """What a channel guarantees, which decides what we may do after an interrupted send."""
 
-    TRANSACTION = "transaction"  # a row of ours: sent and written down are one
+    TRANSACTION = "transaction"  # a row in our database: sending and recording are one transaction
     KEY = "key"  # the same key twice is one message
-    LOOKUP = "lookup"  # can be asked whether a message arrived
+    LOOKUP = "lookup"  # the channel can look up whether a message arrived
     NOTHING = "nothing"
 
 
 class Parcel(Struct, frozen=True):
-    """What a channel is given: the exact text, for whom, and a key that never changes."""
+    """What a channel gets: the exact text, the recipient, and a key that never changes."""
 
     key: str
     recipient: str | None
     body: str
-    attempt: int = 1  # the how-manieth, so that who may wait longer each time can
-    sent_at: datetime | None = None  # when the send began that is looked for
-    alone: bool = True  # whether no other send of it may be out: a no could be about any of them
+    attempt: int = 1  # which attempt this is; a channel may wait longer each time
+    sent_at: datetime | None = None  # when the send began that is looked up
+    alone: bool = True  # no other send of it may be out, to which a "not found" could refer
 
 
 class Accepted(Struct, frozen=True):
@@ -86,15 +86,15 @@ class Accepted(Struct, frozen=True):
 
 
 class SendRetry(Struct, frozen=True):
-    """Definitely not sent; may be tried again after so many seconds."""
+    """Definitely not sent; may be retried after this many seconds."""
 
     why: str
     after: float | None = None
-    spends: bool = True  # whether it uses up a try; to wait for one's turn does not
+    spends: bool = True  # whether it uses up an attempt; waiting for a rate limit does not
 
     @property
     def doubtful(self) -> bool:
-        """Whether it may have arrived all the same, and can go again under its key alone."""
+        """Whether it may have arrived, so that only a retry with the same key is safe."""
         return False
 
 
@@ -105,35 +105,35 @@ class Refused(Struct, frozen=True):
 
 
 class Locked(Struct, frozen=True):
-    """Definitely not sent, and nothing will be until the owner has put the account right."""
+    """Definitely not sent; nothing can be sent until the owner has fixed the account."""
 
     why: str
 
 
 class Unknown(Struct, frozen=True):
-    """Bytes left, no answer came: nobody knows."""
+    """Bytes were sent and no answer came: the result is unknown."""
 
     why: str
 
 
 Answer = Accepted | SendRetry | Refused | Locked | Unknown
-Found = Accepted | Refused | SendRetry  # what clears a doubt; to retry says that it never left
+Found = Accepted | Refused | SendRetry  # resolves an unknown send; SendRetry: it never left
 
 
 class SendHistory(Struct, frozen=True):
-    """What was tried with a delivery so far: how often, when last, and what may be out."""
+    """The attempts of a delivery so far: how many, the last time, and how many may be out."""
 
     last: int
     last_at: datetime | None
-    out: int  # of how many nobody can say that they did not leave
+    out: int  # attempts that may have been sent
 
 
 class ProviderReport(Struct, frozen=True):
-    """What a provider says later about a message, under the name it gave it."""
+    """A provider's later report on a message, under the provider's id."""
 
     ref: str
     arrived: bool
-    why: str = ""  # it did not arrive
+    why: str = ""  # why it did not arrive
 
     @property
     def answer(self) -> Accepted | Refused:
@@ -141,9 +141,9 @@ class ProviderReport(Struct, frozen=True):
 
 
 class DeliveryReport(Struct, frozen=True):
-    """A report, and whose it is: by the key we gave, or else by the provider's name for it.
+    """A report and its delivery: by our key, or else by the provider's id.
 
-    It is about what went out on its own channel, and about nothing else.
+    It applies only to messages of its own channel.
     """
 
     said: ProviderReport

@@ -1,4 +1,4 @@
-"""How a delivery may move, and what an answer makes of it.
+"""The transitions of a delivery, and what each answer makes of it.
 
 This is the only definition. The store, the engine and the audit use it; a test compares the guards
 in the store's SQL with it.
@@ -26,18 +26,18 @@ from remit.model.review import ReviewAnswer
 
 
 class DeliveryStep(StrEnum):
-    """What can happen to a delivery."""
+    """The steps that change a delivery's status."""
 
     CLAIM = "claim"  # a send begins; it is committed before the first byte leaves
-    POST = "post"  # it is put on the dashboard: sent and written down are one transaction
+    POST = "post"  # stored on the dashboard: sending and recording are one transaction
     SETTLE = "settle"  # the channel answered
-    DOUBT = "doubt"  # the send was cut before its answer was written down
-    RESOLVE = "resolve"  # the channel found out what became of it, or it may not go out at all
-    DECIDE = "decide"  # the owner said what became of it, or what shall
+    DOUBT = "doubt"  # the send was interrupted before its answer was recorded
+    RESOLVE = "resolve"  # the channel looked it up, or it may not be sent at all
+    DECIDE = "decide"  # the owner said what happened, or what to do
 
 
 class DeliveryMove(Struct, frozen=True):
-    """From which statuses a step may start, and where it may end."""
+    """The statuses a step may start from, and those it may end in."""
 
     was: frozenset[DeliveryStatus]
     to: frozenset[DeliveryStatus]
@@ -54,7 +54,7 @@ DELIVERY_MOVES: Final[Mapping[DeliveryStep, DeliveryMove]] = {
     DeliveryStep.DECIDE: DeliveryMove(frozenset({_UNKNOWN}), _KNOWN),
 }
 
-# By the word under which an answer is kept. A locked account has not sent, like a retry.
+# By the stored word of an answer. A locked account has not sent, like a retry.
 STATUS_AFTER_ANSWER: Final[Mapping[str, DeliveryStatus]] = {
     "accepted": _SENT,
     "retry": _PENDING,
@@ -70,7 +70,7 @@ STATUS_AFTER_DECISION: Final[Mapping[str, DeliveryStatus]] = {
 
 
 def answer_word(answer: Answer) -> str:
-    """The word under which an answer is kept."""
+    """Return the word under which an answer is stored."""
     match answer:
         case Accepted():
             return "accepted"
@@ -87,7 +87,7 @@ def status_after(answer: Answer) -> DeliveryStatus:
 
 
 def after_answer(delivery: Delivery, answer: Answer, now: datetime | None = None) -> Delivery:
-    """A delivery once what its channel answered, or found out, is written down."""
+    """Return the delivery after an answer or a lookup."""
     status = status_after(answer)
     if isinstance(answer, Accepted):
         return replace(delivery, status=status, receipt=answer.ref, sent_at=now)

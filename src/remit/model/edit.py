@@ -1,4 +1,4 @@
-"""What the owner changes about a task that has not begun."""
+"""The changes an owner may make to a task that has not begun."""
 
 from datetime import datetime
 
@@ -9,7 +9,7 @@ from remit.model.task import Priority
 
 
 class Edit(Struct, frozen=True, kw_only=True):
-    """What is None stays as it is."""
+    """Changes to a task; a field that is None stays as it is."""
 
     title: str | None = None
     instructions: str | None = None

@@ -1,4 +1,4 @@
-"""What happened, in the past tense, each entry bound to the one before by a hash."""
+"""Events: what happened, in the past tense, each linked to the one before by a hash."""
 
 import hashlib
 from datetime import datetime
@@ -40,7 +40,7 @@ GENESIS: Final = bytes(32)
 
 
 class NewEvent(Struct, frozen=True):
-    """Something to be written down; the journal gives it its place."""
+    """An event to append; the journal assigns its place."""
 
     kind: EventKind
     actor: Actor
@@ -48,9 +48,9 @@ class NewEvent(Struct, frozen=True):
 
 
 class Event(Struct, frozen=True):
-    seq: int  # of the whole journal, without gaps
+    seq: int  # in the whole journal, without gaps
     task_id: TaskId | None
-    n: int  # of this task, without gaps
+    n: int  # within its task, without gaps
     kind: EventKind
     actor: Actor
     at: datetime
@@ -59,8 +59,9 @@ class Event(Struct, frozen=True):
 
 
 def chain(previous: bytes, row: tuple[object, ...]) -> bytes:
-    """Bind an entry to everything that was written before it.
+    """Return the hash that links a row to everything before it.
 
-    The data stands last and nothing before it can hold the separator, so no two rows read alike.
+    The data is the last part, and no earlier part can contain the separator, so two different rows
+    never give the same input.
     """
     return hashlib.sha256(previous + "\x1f".join(map(str, row)).encode()).digest()

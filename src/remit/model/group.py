@@ -1,4 +1,4 @@
-"""What the owner must do about something that waits for him: decide it, look at it, or fix it."""
+"""Inbox groups: what the owner must do about a waiting thing: decide, look or fix."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -10,9 +10,9 @@ from remit.model.status import Reason
 
 
 class InboxGroup(StrEnum):
-    DECIDE = "decide"  # it goes on once he has said how
-    LOOK = "look"  # it is done; he has not seen it
-    FIX = "fix"  # something must be put right before it can go on
+    DECIDE = "decide"  # it waits for the owner's decision
+    LOOK = "look"  # it is done; the owner has not seen it
+    FIX = "fix"  # something must be fixed before it can continue
 
 
 GROUPS: Final[Mapping[Reason, InboxGroup]] = {
@@ -24,7 +24,7 @@ GROUPS: Final[Mapping[Reason, InboxGroup]] = {
     Reason.AUTH: InboxGroup.FIX,
     Reason.POISON: InboxGroup.FIX,
 }
-FRESH: Final = timedelta(days=7)  # so long an ended task waits to be seen; then it is history
+FRESH: Final = timedelta(days=7)  # how long an ended task stays in the inbox unseen
 
 
 def group_of(review: Review) -> InboxGroup:

@@ -1,4 +1,4 @@
-"""Names of things: a prefix, and a ULID that sorts by time."""
+"""Ids: a prefix, and a ULID that sorts by time."""
 
 import re
 import threading
@@ -18,7 +18,7 @@ ConversationId = NewType("ConversationId", str)
 WorkerId = NewType("WorkerId", str)
 
 RANDOM_BITS: Final = 80
-STEP_BITS: Final = 66  # between ids of one millisecond: their first letters tell them apart
+STEP_BITS: Final = 66  # step between ids of one millisecond, so that their first letters differ
 _ALPHABET: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 _PAIRS: Final = tuple(a + b for a in _ALPHABET for b in _ALPHABET)
 _NOUNS: Final = {"task": "task", "rev": "review", "ser": "series"}
@@ -26,18 +26,18 @@ _ULID: Final = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
 
 
 class Ids:
-    """Makes ids that never repeat and never sort before an earlier one, whatever the clock does."""
+    """Makes ids that never repeat and always sort after earlier ones, whatever the clock does."""
 
     def __init__(self, now: Callable[[], datetime], chance: Callable[[int], int]) -> None:
         self._now = now
         self._chance = chance
         self._last = 0
-        self._drawing = threading.Lock()  # the writer of the store draws ids in its own thread
+        self._drawing = threading.Lock()  # the store's writer thread also makes ids
 
     def ulid(self) -> str:
         with self._drawing:
             moment = int(self._now().timestamp() * 1000) << RANDOM_BITS
-            # A clock that stands still or goes back must not make an id that sorts before the last.
+            # If the clock stands still or goes back, the new id must still sort after the last.
             if moment > self._last:
                 self._last = moment | self._chance(RANDOM_BITS)
             else:
@@ -76,7 +76,7 @@ def encode(value: int) -> str:
 
 
 def task_id(text: str) -> TaskId:
-    """Read a task id as people write it: with or without the prefix, in any case."""
+    """Parse a task id as people write it: with or without the prefix, in any case."""
     return TaskId(_read(text, "task"))
 
 

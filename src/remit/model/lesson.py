@@ -1,4 +1,4 @@
-"""What finished tasks taught: a proposal, until the owner accepts it."""
+"""Lessons from finished tasks: proposals until the owner accepts them."""
 
 import hashlib
 from datetime import datetime
@@ -9,33 +9,33 @@ from msgspec import Struct
 
 from remit.model.task import Creator, Priority, Task
 
-REFLECT: Final = "reflect"  # who does a task that looks back
+REFLECT: Final = "reflect"  # the agent of a reflection task
 
 
 class LessonFile(StrEnum):
-    """The files that a lesson may change, as the owner knows them; there are no others."""
+    """The only files that a lesson may change."""
 
     GUIDELINES = "guidelines.txt"
     RULES = "rules/priority.yml"
 
 
 class Lesson(Struct, frozen=True):
-    """One change to one file, and what speaks for it.
+    """One change to one file, with its evidence.
 
-    A guideline is a line; a rule has the condition it begins with and the priority it sets.
+    A guideline is a line; a rule has its condition and the priority it sets.
     """
 
     file: LessonFile
-    text: str  # the guideline, or what the rule is called
+    text: str  # the guideline, or the name of the rule
     why: str
     tasks: tuple[str, ...] = ()  # the evidence, by id
     when: str = ""
     priority: Priority | None = None
-    on: str = ""  # the day it was found, as its rule will say
+    on: str = ""  # the day it was found, written into the rule
 
     @property
     def key(self) -> str:
-        """What it is known by: the same lesson of another night has the same."""
+        """Identifies a lesson: the same lesson found again has the same key."""
         level = self.priority.value if self.priority else ""
         said = " ".join((self.when or self.text).casefold().split())
         parts = (self.file.value, said, level)
@@ -43,22 +43,22 @@ class Lesson(Struct, frozen=True):
 
 
 class ReflectionResult(Struct, frozen=True):
-    """What a look back came to: the lessons to ask about, and a report for the owner alone."""
+    """The result of a reflection: lessons to ask about, and a report for the owner only."""
 
     lessons: tuple[Lesson, ...] = ()
     said: str = ""
 
 
 class DraftedLesson(Struct, frozen=True):
-    """A lesson worked into its file as that is now. `digest` is of the whole new text."""
+    """A lesson inserted into the current text of its file. `digest` is of the whole new text."""
 
     digest: str
     diff: str
-    tried: str = ""  # what a back-test came to, in a sentence
+    tried: str = ""  # the result of a back-test, in a sentence
 
 
 class UnfitLesson(Struct, frozen=True):
-    """Why a lesson cannot be worked into its file any more."""
+    """Why a lesson can no longer be inserted into its file."""
 
     why: str
 
@@ -71,7 +71,7 @@ class LessonResult(Struct, frozen=True):
 
 
 class FileVersion(Struct, frozen=True, kw_only=True):
-    """One change of a taught file that is kept, and can be taken back."""
+    """One stored change of a lesson file, which can be reverted."""
 
     no: int
     file: LessonFile
@@ -81,15 +81,15 @@ class FileVersion(Struct, frozen=True, kw_only=True):
     by: str
     made_at: datetime
     task_id: str | None = None
-    reverts: int | None = None  # the change that this one took back
+    reverts: int | None = None  # the change that this one reverted
 
 
 def looks_back(task: Task) -> bool:
-    """Whether a task is the house's own look back; no agent can ask for one."""
+    """Whether a task is Remit's own reflection; an agent cannot create one."""
     return task.assigned_agent == REFLECT and task.created_by is not Creator.AGENT
 
 
 def standing(versions: tuple[FileVersion, ...]) -> tuple[FileVersion, ...]:
-    """The changes that hold, oldest first: none that was taken back, none that took one back."""
+    """Return the changes in force, oldest first: without reverted ones and reverts."""
     gone = {each.reverts for each in versions if each.reverts is not None}
     return tuple(each for each in versions if each.reverts is None and each.no not in gone)

@@ -1,4 +1,4 @@
-"""Tasks that are like one another: what an index of them holds, and what it finds."""
+"""Similar tasks: what the index holds and what it finds."""
 
 from enum import StrEnum
 
@@ -10,7 +10,7 @@ from remit.model.task import Taint, Task
 
 
 class IndexedTask(Struct, frozen=True):
-    """One task in the index: where its words lie, and what stands beside them."""
+    """One task in the index: its vector and its payload."""
 
     task_id: TaskId
     vector: tuple[float, ...]
@@ -18,7 +18,7 @@ class IndexedTask(Struct, frozen=True):
 
 
 class NearestTask(Struct, frozen=True):
-    """A task that lies near what was asked for; 1 is the same, 0 has nothing to do with it."""
+    """A task near the query; 1 is identical, 0 unrelated."""
 
     task_id: TaskId
     score: float
@@ -27,7 +27,7 @@ class NearestTask(Struct, frozen=True):
 
 
 class SimilarityKind(StrEnum):
-    """What two tasks were found to have in common."""
+    """What two tasks have in common."""
 
     MEANING = "meaning"
     WORDS = "words"
@@ -35,9 +35,9 @@ class SimilarityKind(StrEnum):
 
 
 class SimilarTask(Struct, frozen=True):
-    """A task that is like another, or like some words."""
+    """A task similar to another task or to a query."""
 
     task: Task
     by: SimilarityKind
-    score: float  # how near in meaning; 0 if only words are shared
-    taint: Taint = Taint.OWNER  # the worse of what its row says and what the index says
+    score: float  # similarity in meaning; 0 if only words are shared
+    taint: Taint = Taint.OWNER  # the worse of the task's taint and the index's

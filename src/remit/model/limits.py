@@ -1,4 +1,4 @@
-"""What the limits of a task say, in words: shown wherever the task is."""
+"""The limits of a task in words, for every place where the task is shown."""
 
 from collections.abc import Iterator
 
@@ -7,7 +7,7 @@ from remit.model.veto import veto_sentence
 
 
 def limit_sentences(task: Task) -> Iterator[str]:
-    """What the owner's words allow, and what they hold back."""
+    """Yield a sentence for each limit and each hold in the owner's words."""
     for each in task.conditions:
         yield f"Limit: {each.words}."
     waits = [half for gap in task.gaps for half in gap.waits]

@@ -1,4 +1,4 @@
-"""A notice: one thing that the owner is told over one way, once."""
+"""A notice: one thing the owner is told once, on one channel."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from remit.model.ids import TaskId
 
-# Ways that are no channel. `none` is no way at all, and is kept nowhere.
+# Ways that are no channel. `none` means no notice and is not stored.
 CONVERSATION: Final = "conversation"
 PUSH: Final = "push"
 DIGEST: Final = "digest"
@@ -17,51 +17,51 @@ WAYS: Final = (CONVERSATION, PUSH, DIGEST)
 
 
 class NoticeKind(StrEnum):
-    """What sort of thing is told."""
+    """The kinds of notices."""
 
-    QUESTION = "question"  # a task needs its owner
+    QUESTION = "question"  # a task needs the owner
     DONE = "done"
     FAILED = "failed"
-    LOST = "lost"  # a message did not arrive after all
-    MISSED = "missed"  # a run was missed, or left out by a rule
-    REFUSED = "refused"  # an event of a calendar that starts nothing
-    TEST = "test"  # the owner wants to see a way work
+    LOST = "lost"  # a message did not arrive
+    MISSED = "missed"  # a run was missed, or skipped by a rule
+    REFUSED = "refused"  # a calendar event that cannot start work
+    TEST = "test"  # the owner tests a way
 
 
 KINDS: Final = tuple(
     news for news in NoticeKind if news is not NoticeKind.TEST
-)  # with a wish of the owner's
+)  # the owner can set these
 
 
 class NoticeState(StrEnum):
     NEW = "new"
-    CLAIMED = "claimed"  # from here on nobody may tell it again unasked
+    CLAIMED = "claimed"  # nobody may send it again without asking
     SENT = "sent"
-    UNKNOWN = "unknown"  # cut between "taken" and "written down"; it is not told again
+    UNKNOWN = "unknown"  # interrupted between send and record; it is not sent again
     FAILED = "failed"
-    DROPPED = "dropped"  # nobody needs to be told any more
+    DROPPED = "dropped"  # no longer needed
 
 
 class NoticeContent(Struct, frozen=True, kw_only=True):
-    """What is told of an event, in whatever words a way has for it.
+    """The content of a notice about an event.
 
-    What has one `about` is one thing: it is told once over a way, whatever event says it again.
+    Notices with the same `about` are one: it is sent once per way, whichever event repeats it.
     """
 
     news: NoticeKind
     about: str
     title: str
-    line: str  # one line, beside the title
-    href: str  # where in the dashboard it is seen to
-    text: str = ""  # as a conversation has it
+    line: str  # one line beside the title
+    href: str  # the dashboard page where the owner can act
+    text: str = ""  # the text in a conversation
     seq: int | None = None
     task_id: TaskId | None = None
 
 
 class PlannedNotice(Struct, frozen=True):
-    """One way that something is told, and from when on; what is held goes together.
+    """One way to send a notice and its due time; held notices go out together.
 
-    `instead` says that it would have gone by another way, but its owner is here.
+    `instead`: it replaces another way because the owner is active here.
     """
 
     way: str
@@ -71,20 +71,20 @@ class PlannedNotice(Struct, frozen=True):
 
 
 class Notice(Struct, frozen=True, kw_only=True):
-    """Something told over one way, as far as it is."""
+    """A notice on one way, and how far it has come."""
 
     id: str
     telling: NoticeContent
     way: str
     made: datetime
-    due: datetime | None  # nothing more is to be done without one
+    due: datetime | None  # None: nothing more to do
     held: bool = False
     state: NoticeState = NoticeState.NEW
     attempts: int = 0
     claimed: datetime | None = None
     told: datetime | None = None
-    parcel: str | None = None  # the notice under whose id the message went that this one is in
-    over: str | None = None  # the channel that it went by
+    parcel: str | None = None  # the notice whose id the message was sent under
+    over: str | None = None  # the channel it was sent on
     body: str | None = None
     receipt: str | None = None
     why: str | None = None

@@ -1,4 +1,4 @@
-"""What a run came to."""
+"""The outcomes of a run."""
 
 from msgspec import Struct
 
@@ -14,7 +14,7 @@ class Wait(Struct, frozen=True):
 
 
 class Retry(Struct, frozen=True):
-    """Try again later; `anew` throws this round's steps away, with a word on what was wrong."""
+    """Try again later; `anew` discards this round's steps, and says what was wrong."""
 
     why: str
     after: float | None = None
@@ -22,7 +22,7 @@ class Retry(Struct, frozen=True):
 
 
 class Later(Struct, frozen=True):
-    """Nothing failed and nobody is asked: look again after so many seconds."""
+    """Nothing failed and nobody is asked: check again after this many seconds."""
 
     why: str
     after: float
@@ -36,6 +36,6 @@ Outcome = Done | Wait | Retry | Later | Fail
 
 
 def first_line(text: str) -> str:
-    """What a text comes to, for a list of tasks."""
+    """Return the first line of a text, shortened for a list of tasks."""
     lines = text.strip().splitlines() or [""]
     return lines[0] if len(lines[0]) <= 200 else lines[0][:197] + "..."  # noqa: PLR2004

@@ -1,4 +1,4 @@
-"""Whom a message goes to and where, and what the owner has said about writing there."""
+"""Where a message goes, and what the owner has said about writing there."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -13,31 +13,31 @@ _STRICT_FIRST: Final = (Policy.DENY, Policy.ASK, Policy.ALLOW)
 
 
 class Reach(Struct, frozen=True):
-    """One person on one channel, as the book has it now."""
+    """One person on one channel, as the contact book has it now."""
 
     name: str
-    address: str | None  # None: the channel itself knows where its owner reads
-    policies: tuple[Policy, ...] = ()  # what the book says of whoever has this address there
+    address: str | None  # None: the channel itself knows the owner's address
+    policies: tuple[Policy, ...] = ()  # what the contact book says about this address
     owner: bool = False
     quiet: QuietTimes = NEVER_QUIET  # when this person gets nothing
 
     @property
     def shown(self) -> str:
-        """Who gets it, and where, as the owner is asked about it."""
+        """The recipient and address, as shown to the owner in a question."""
         if self.owner:
             return "you"
         return self.name if self.address in (None, self.name) else f"{self.name} ({self.address})"
 
 
 class UnclearRecipient(Struct, frozen=True):
-    """Nobody can tell whom some words mean, or where that person is written to."""
+    """It is unclear whom some words mean, or which address that person has."""
 
     sentence: str
-    stranger: bool = False  # nobody in the book is called so; it may be an address
+    stranger: bool = False  # nobody in the contact book has this name; it may be an address
 
 
 class Permission(Struct, frozen=True):
-    """What the owner said once and for all. To allow holds for the address that he saw alone."""
+    """A standing permission of the owner. ALLOW applies only to the address that was shown."""
 
     contact: str
     channel: str
@@ -47,7 +47,7 @@ class Permission(Struct, frozen=True):
 
 
 def policy_of(reach: Reach, channel: str, standing: Sequence[Permission]) -> Policy:
-    """The strictest word there is about a person on a channel; without one it is asked."""
+    """Return the strictest policy for a person on a channel; ASK if there is none."""
     said = [*reach.policies, *_said(reach, channel, standing)]
     return min(said, key=_STRICT_FIRST.index, default=Policy.ASK)
 
@@ -57,6 +57,6 @@ def _said(reach: Reach, channel: str, standing: Sequence[Permission]) -> Iterato
         if each.channel != channel:
             continue
         name, address = each.contact == reach.name, each.address == reach.address
-        # A no follows the name and the address; a yes holds for both together, as they were seen.
+        # A denial applies to the name and to the address; an ALLOW only to both together.
         if (name and address) or ((name or address) and each.policy is not Policy.ALLOW):
             yield each.policy

@@ -1,7 +1,7 @@
-"""Telephone numbers that are written in two ways and belong to one person.
+"""Phone numbers that have two written forms for one person.
 
-Two countries changed how mobile numbers are written, and WhatsApp still names people by the old
-form: Mexico dropped a 1 after the country code, Brazil put a 9 before the subscriber's number.
+Mexico dropped a 1 after the country code, Brazil added a 9 before the subscriber's number; WhatsApp
+still uses the old forms.
 """
 
 import re
@@ -12,7 +12,7 @@ _BRAZIL: Final = re.compile(r"55([1-9]\d)(9?)([6-9]\d{7})")
 
 
 def number_forms(digits: str) -> tuple[str, ...]:
-    """The ways in which a number, in digits with its country code, may be written; itself first."""
+    """Return the ways to write a number (digits with country code), the given one first."""
     mexico, brazil = _MEXICO.fullmatch(digits), _BRAZIL.fullmatch(digits)
     if mexico:
         return (digits, f"52{mexico[2]}" if mexico[1] else f"521{mexico[2]}")
@@ -22,7 +22,7 @@ def number_forms(digits: str) -> tuple[str, ...]:
 
 
 def is_same_address(known: str, address: str) -> bool:
-    """Whether two addresses are one: a mail address in any case, a number in any form."""
+    """Whether two addresses are the same: mail in any case, a number in any form."""
     if not known or not address or ("@" in known) != ("@" in address):
         return False
     if "@" in known:

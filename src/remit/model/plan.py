@@ -1,4 +1,4 @@
-"""What was asked for, what the brain shall work on, and where the result shall go."""
+"""The plan: what was asked, what the brain works on, and where the result goes."""
 
 from enum import StrEnum
 
@@ -22,7 +22,7 @@ class WorkItem(Struct, frozen=True):
 
 
 class ClauseOutcome(StrEnum):
-    """What a clause of the request turned into."""
+    """What a clause of the request became."""
 
     WORK = "work"
     DELIVERY = "delivery"
@@ -32,7 +32,7 @@ class ClauseOutcome(StrEnum):
 
 
 class Clause(Struct, frozen=True):
-    """A piece of the owner's words, and what became of it; None means: nobody knows yet."""
+    """A piece of the owner's words and what became of it; None: not known yet."""
 
     text: str
     start: int
@@ -42,29 +42,29 @@ class Clause(Struct, frozen=True):
 
 
 class OwnerRequest(Struct, frozen=True):
-    """The owner's words to the letter, with their clauses."""
+    """The owner's exact words, with their clauses."""
 
     text: str
     clauses: tuple[Clause, ...] = ()
 
 
 class Gap(Struct, frozen=True):
-    """What a request left open. Until its owner says it, a task may not start.
+    """A missing part of a request; the task cannot start until the owner provides it.
 
-    `waits` are deliveries that lack what is asked for; one that stands in two gaps lacks both.
+    `waits` are deliveries that lack it; one listed in two gaps lacks both.
     """
 
-    clause: int  # of the request, counted from 1
+    clause: int  # number in the request, from 1
     about: str
     options: tuple[str, ...] = ()
     waits: tuple[Delivery, ...] = ()
-    letter: bool = False  # whether the answer is the text that is to be sent
-    question: str = ""  # the sentence that asks for it, in English
+    letter: bool = False  # whether the answer is the text to send
+    question: str = ""  # the question, in English
     line: int = 0  # its number on the card that asks
 
     @property
     def key(self) -> str:
-        """What the reviews that ask for it are named after."""
+        """The key of the reviews that ask for it."""
         return f"clause:{self.clause}:{self.about}"
 
 
@@ -72,13 +72,13 @@ class Plan(Struct, frozen=True):
     work: tuple[WorkItem, ...] = ()
     delivery: tuple[Delivery, ...] = ()
     contract: Contract | None = None
-    unsure: str | None = None  # what the owner must say about the contract before the work begins
-    notice: str | None = None  # what he is told of it, who need not answer
-    conditional: bool = False  # whether something is looked up before anything is sent
+    unsure: str | None = None  # a question about the contract that must be answered first
+    notice: str | None = None  # a remark for the owner that needs no answer
+    conditional: bool = False  # whether a condition is checked before anything is sent
 
     @property
     def precomposed(self) -> bool:
-        """Whether everything to send was written by the owner, so that it can go out at once."""
+        """Whether everything to send was written by the owner and can be sent at once."""
         return self.composed and not self.conditional
 
     @property
@@ -92,7 +92,7 @@ class Plan(Struct, frozen=True):
 
 
 class RankingRule(Struct, frozen=True):
-    """What set a priority, kept so that one can ask why."""
+    """The rule that set a priority, stored for `remit why`."""
 
     name: str
     because: str

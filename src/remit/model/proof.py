@@ -1,4 +1,4 @@
-"""How far a task is proven: what is said of it wherever its result is read."""
+"""The proof state of a task, shown wherever its result is read."""
 
 from enum import StrEnum
 from typing import Final
@@ -10,19 +10,19 @@ from remit.model.task import Task
 
 
 class ProofState(StrEnum):
-    NONE = "none"  # nothing says how one would tell
-    OPEN = "open"  # the checks are to come, or have failed and it is not over
+    NONE = "none"  # there is no contract
+    OPEN = "open"  # checks are pending, or failed and the task is not over
     VERIFIED = "verified"
-    PARTLY = "partly"  # nothing failed, but not all tests ran, or nobody could decide all of it
-    PENDING = "pending"  # what could be checked is good; the rest is checked later
-    ADVISORY = "advisory"  # no check can decide; its owner reads it
-    UNPROVEN = "unproven"  # its owner took it although the checks did not pass
-    REFUTED = "refuted"  # it was taken over, and what was checked when its group ended failed
+    PARTLY = "partly"  # nothing failed, but some tests did not run or some criteria are undecided
+    PENDING = "pending"  # everything checked so far passed; the rest is checked later
+    ADVISORY = "advisory"  # no check can decide; the owner reads it
+    UNPROVEN = "unproven"  # the owner accepted it although checks did not pass
+    REFUTED = "refuted"  # it was merged, and a deferred check failed later
 
 
 UNVERIFIED: Final = frozenset({ProofState.ADVISORY, ProofState.UNPROVEN, ProofState.REFUTED})
 NOT_VERIFIED: Final = "Not verified"
-TAKEN: Final = "Taken unproven: "  # what the result of such work begins with; then its owner's word
+TAKEN: Final = "Taken unproven: "  # start of the result of such work; the owner's reason follows
 _LABELS: Final = {
     ProofState.ADVISORY: "it is advice, which no check can prove",
     ProofState.UNPROVEN: "its owner took it although its checks did not pass",
@@ -31,7 +31,7 @@ _LABELS: Final = {
 
 
 def proof_of(task: Task) -> ProofState:
-    """By its contract, what the checks found, and whether it is over."""
+    """Return the proof state from the contract, the findings and the status."""
     if task.contract is None:
         return ProofState.NONE
     if task.contract.type is ContractType.ADVISORY:
@@ -47,7 +47,7 @@ def proof_of(task: Task) -> ProofState:
 
 
 def partly_verified(verdict: Verdict) -> str:
-    """How much was verified where not all tests were run; else nothing."""
+    """Return how many tests ran if not all did; else an empty text."""
     found = verdict.partial
     if found is None:
         return ""
@@ -56,7 +56,7 @@ def partly_verified(verdict: Verdict) -> str:
 
 
 def _failed_late(contract: Contract, verdict: Verdict) -> bool:
-    """Whether nothing failed but what was put off."""
+    """Whether only deferred criteria failed."""
     if len(contract.criteria) != len(verdict.findings):
         return False
     pairs = zip(contract.criteria, verdict.findings, strict=True)
@@ -66,19 +66,19 @@ def _failed_late(contract: Contract, verdict: Verdict) -> bool:
 
 
 def is_unverified(task: Task) -> bool:
-    """Whether there is a result that no check stands for."""
+    """Whether the task has a result that no check confirms."""
     return task.status is Status.COMPLETED and proof_of(task) in UNVERIFIED
 
 
 def label(task: Task) -> str:
-    """What must be said of a result that no check stands for, whoever reads it; else nothing."""
+    """Return the label for a result that no check confirms; else an empty text."""
     return f"{NOT_VERIFIED}: {_LABELS[proof_of(task)]}." if is_unverified(task) else ""
 
 
 def owners_word(task: Task) -> str:
-    """Why its owner took it all the same, in his words; nothing if he gave none.
+    """Return the owner's reason for accepting the work unproven; empty without one.
 
-    Of code that failed, nobody but its owner says what came of it; any other result is a brain's.
+    Only the result of failed code work is the owner's text; any other is the brain's.
     """
     his = (task.assigned_agent or "").startswith(PROJECT) and task.verdict is not None
     said = task.tool_output or "" if his and proof_of(task) is ProofState.UNPROVEN else ""
@@ -86,7 +86,7 @@ def owners_word(task: Task) -> str:
 
 
 def because(task: Task) -> str | None:
-    """Why a result is not verified, for its owner: what failed, and his own word on it."""
+    """Return why a result is not verified: what failed, and the owner's reason."""
     if not is_unverified(task):
         return None
     failed = ", ".join(dict.fromkeys(task.verdict.failed)) if task.verdict else ""

@@ -1,4 +1,4 @@
-"""Hours in which nobody wants to hear from us, on a clock with summer and winter time."""
+"""Quiet hours, on a clock with daylight saving time."""
 
 import re
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ _DAY: Final = timedelta(days=1)
 
 
 class QuietHours(Struct, frozen=True):
-    """From one time of day to another, over midnight if the second is the earlier one."""
+    """From one time of day to another, over midnight if the second is earlier."""
 
-    since: str  # as on a clock: 22:00
+    since: str  # wall time: 22:00
     till: str
 
     @classmethod
     def of(cls, text: str) -> "QuietHours":
-        """Read `22:00-07:00`; anything else is refused."""
+        """Parse `22:00-07:00`; anything else is refused."""
         found = _SPAN.fullmatch(text.strip())
         if found is None or found[1] + found[2] == found[3] + found[4]:
             sentence = f"{text!r:.60} is no span of hours; one looks like 22:00-07:00."
@@ -29,10 +29,10 @@ class QuietHours(Struct, frozen=True):
         return cls(f"{found[1]}:{found[2]}", f"{found[3]}:{found[4]}")
 
     def until(self, now: datetime, zone: tzinfo) -> datetime | None:
-        """When the quiet ends that holds now; None if it is not quiet.
+        """Return when the current quiet hours end; None if it is not quiet now.
 
-        Moments are compared, not hands of a clock: an hour that comes twice does not bring the
-        quiet back, and one that is left out does not swallow its end.
+        Moments are compared, not wall times: a repeated hour does not start the quiet again, and a
+        skipped one does not swallow its end.
         """
         today = now.astimezone(zone).date()
         for day in (today - _DAY, today):
@@ -45,18 +45,18 @@ class QuietHours(Struct, frozen=True):
 
 
 _WEEK: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MOST_STEPS: Final = 30  # a quiet may begin where another ends, for two weeks at most
+_MOST_STEPS: Final = 30  # one quiet span may begin where another ends, for two weeks at most
 
 
 class QuietTimes(Struct, frozen=True):
-    """When somebody gets nothing: hours of every day, and whole days; Monday is 0."""
+    """When a person gets no messages: hours of every day, and whole days; Monday is 0."""
 
     hours: tuple[QuietHours, ...] = ()
     days: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "QuietTimes":
-        """Read `22:00-07:00` and `sunday`; anything else is refused."""
+        """Parse `22:00-07:00` and `sunday`; anything else is refused."""
         days = [_WEEK.index(each.lower()) for each in texts if each.lower() in _WEEK]
         hours = [QuietHours.of(each) for each in texts if each.lower() not in _WEEK]
         if len(set(days)) == len(_WEEK):
@@ -65,7 +65,7 @@ class QuietTimes(Struct, frozen=True):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """As it is written in a file."""
+        """As written in a file."""
         hours = (f"{each.since}-{each.till}" for each in self.hours)
         return (*hours, *(_WEEK[day] for day in self.days))
 
@@ -73,7 +73,7 @@ class QuietTimes(Struct, frozen=True):
         return QuietTimes.of(tuple(dict.fromkeys((*self.texts, *other.texts))))
 
     def until(self, now: datetime, zone: tzinfo) -> datetime | None:
-        """When a message may go out; None if it may go now."""
+        """Return when a message may be sent; None if it may be sent now."""
         at = now
         for _ in range(_MOST_STEPS):
             ends = [each.until(at, zone) for each in self.hours] + [self._day_ends(at, zone)]

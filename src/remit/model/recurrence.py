@@ -48,7 +48,7 @@ class RecurrenceRule(Struct, frozen=True):
     freq: Freq
     interval: int = 1
     count: int | None = None
-    until: str = ""  # as written: what it means depends on the start
+    until: str = ""  # raw: its meaning depends on the start
     months: tuple[int, ...] = ()
     weeks: tuple[int, ...] = ()
     yeardays: tuple[int, ...] = ()
@@ -140,7 +140,7 @@ def _sound(rule: RecurrenceRule, max_count: int) -> RecurrenceRule:
 
 
 def _numbers(low: int, high: int, *, signed: bool = False) -> "_Reader":
-    """A reader for a list of numbers; signed ones also count from the end, and are never 0."""
+    """Return a reader for a list of numbers; signed ones count from the end and are never 0."""
 
     def reader(name: str, value: str) -> tuple[int, ...]:
         pieces = value.split(",")

@@ -1,4 +1,4 @@
-"""When a rule falls: on walls for days and longer, by the clock's ticking for minutes and hours.
+"""Computes when a recurrence rule falls: wall times for days and longer, elapsed time for less.
 
 A rule by the day, week, month or year names times on the wall; which instants they are is decided
 by who knows the zone. A rule by the hour or minute counts what passes: over the night when the
@@ -43,7 +43,7 @@ def walls(rule: RecurrenceRule, first: datetime, reach: Reach, spend: Spend) -> 
 def ticks(
     rule: RecurrenceRule, first: datetime, zone: tzinfo, reach: Reach, spend: Spend
 ) -> Iterator[datetime]:
-    """The instants of a rule by minutes or hours, in order; the start is always one of them."""
+    """Yield the instants of a rule by minutes or hours, in order; the start is always one."""
     since, until = reach
     found = _ticked(rule, first, zone, (since if rule.count is None else first, until), spend)
     later = (at for at in found if at > first)
@@ -233,7 +233,7 @@ def _ticked(
 ) -> Iterator[datetime]:
     step = COUNTED[rule.freq] * rule.interval
     since, until = reach
-    # One earlier: the minutes of an hour reach into the window before its start does.
+    # One earlier: the minutes of an hour may reach into the window.
     index = max(0, (since - first) // step - 1)
     while True:
         try:
@@ -252,7 +252,7 @@ def _ticked(
 
 
 def _midnight(wall: datetime, zone: tzinfo) -> datetime:
-    """The instant the day after begins."""
+    """Return the instant at which the next day begins."""
     return datetime.combine(wall.date() + _DAY, time(), zone).astimezone(UTC)
 
 

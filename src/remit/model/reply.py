@@ -1,4 +1,4 @@
-"""What the brain is told, what it says, and what of that may leave the house."""
+"""The values between run and brain: prompt, tools, reply, deliverable, hold."""
 
 import hashlib
 from enum import StrEnum
@@ -27,7 +27,7 @@ class Tool(Struct, frozen=True):
 
 
 class ToolCall(Struct, frozen=True):
-    """What the brain wants done. It is only a wish: code decides whether it is."""
+    """A tool call the brain asks for. Code decides whether it runs."""
 
     id: str
     tool: str
@@ -35,74 +35,73 @@ class ToolCall(Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """What exactly is approved: this tool with these arguments."""
+        """The digest of exactly this tool with these arguments, for approval."""
         return hashlib.sha256(text_of([self.tool, self.args]).encode()).hexdigest()
 
 
 class ToolResult(Struct, frozen=True):
-    """What came of a call, in the words the brain is told; and how far they can be trusted."""
+    """The result of a call as the brain sees it, and how far it can be trusted."""
 
     call: str
     text: str
     failed: bool = False
     taint: Taint = Taint.OWNER
-    done: tuple[int, ...] = ()  # work items that were ticked by it
-    raw: bool = False  # code reads it to the letter; it is told to no brain
-    doubt: bool = False  # nobody knows whether it was done: the owner is asked, not the brain told
+    done: tuple[int, ...] = ()  # work items it ticked
+    raw: bool = False  # code parses it exactly; no brain sees it
+    doubt: bool = False  # unknown whether it was done: the owner is asked
 
 
 class Prompt(Struct, frozen=True):
-    """All that the brain is told for one turn of a task.
+    """Everything the brain gets for one turn of a task.
 
-    What holds for every task stands in `rules`, first, so that a vendor's cache hits. What is
-    `recalled` is told anew in every turn and left in none: else each run would hand on to the next
-    all that was ever recalled. A turn that goes on after calls has no text of its own, only their
-    results.
+    `rules` are the same for every task and come first, so that a vendor's cache hits. `recalled` is
+    sent in every turn but not stored in the history; otherwise each run would pass on everything
+    ever recalled. A turn after tool calls has no text of its own, only their results.
     """
 
     text: str
     rules: str = ""
     recalled: str = ""
     tools: tuple[Tool, ...] = ()
-    earlier: tuple[str, ...] = ()  # what earlier turns left behind, oldest first; opaque
+    earlier: tuple[str, ...] = ()  # states of earlier turns, oldest first; opaque
     results: tuple[ToolResult, ...] = ()
 
     @property
     def whole(self) -> str:
-        """Everything that is said in this turn, in order."""
+        """The whole text of this turn, in order."""
         parts = (self.rules, self.recalled, self.text, *(result.text for result in self.results))
         return "\n\n".join(part for part in parts if part)
 
 
 class Ask(Struct, frozen=True):
-    """The brain cannot go on without the owner."""
+    """The brain cannot continue without the owner."""
 
     reason: Reason
     question: str
-    about: str | None = None  # `budget:…`, if that is what is used up
+    about: str | None = None  # `budget:…`, if a budget is used up
 
 
 class Usage(Struct, frozen=True):
     tokens: int = 0
     cents: int = 0
     requests: int = 0
-    context: int = 0  # tokens that the last request and its answer held together
-    asked: int = 0  # of the tokens those that went in, as far as the vendor tells them apart
+    context: int = 0  # tokens in the last request and its answer together
+    asked: int = 0  # input tokens, if the vendor reports them apart
     answered: int = 0
-    cached: int = 0  # of those that went in: what the vendor had from before, and charges less for
+    cached: int = 0  # input tokens served from the vendor's cache at a lower price
 
 
 class Reply(Struct, frozen=True):
-    """The brain's whole answer, reasoning and all. Never delivered."""
+    """The brain's whole answer with its reasoning. Never delivered."""
 
     text: str
     done: tuple[int, ...] = ()  # work items it ticked, counted from 1
     ask: Ask | None = None
     usage: Usage = Usage()
-    flaw: str | None = None  # why it is no answer: cut off, refused, or ended oddly
-    calls: tuple[ToolCall, ...] = ()  # what must be done before it can go on
-    state: str = ""  # what the next turn must be handed back; opaque
-    asks_first: bool = False  # whether the owner must see what comes of it, even if it is for him
+    flaw: str | None = None  # why it is no answer: cut off, refused, or ended unexpectedly
+    calls: tuple[ToolCall, ...] = ()  # calls that must run before it can continue
+    state: str = ""  # passed to the next turn; opaque
+    asks_first: bool = False  # whether the owner must approve even what is for the owner
 
 
 class Deliverable(Struct, frozen=True):
@@ -112,7 +111,7 @@ class Deliverable(Struct, frozen=True):
 
 
 class Hold(Struct, frozen=True):
-    """Nothing may be sent until a human has looked."""
+    """Nothing may be sent until the owner has looked."""
 
     reason: str
 
@@ -130,16 +129,16 @@ class Memory(Struct, frozen=True):
     """What is recalled before the brain starts."""
 
     snippets: tuple[Snippet, ...] = ()
-    runs: tuple[str, ...] = ()  # earlier tasks of the session that are told whole, oldest first
-    summary: str = ""  # what the runs before those came to
-    facts: tuple[str, ...] = ()  # what the owner said about the work, in his own words
-    reported: tuple[str, ...] = ()  # what was sent already, a line each, oldest first
-    taint: Taint = Taint.OWNER  # of the least trusted thing that any of it has read
-    alike: tuple[Snippet, ...] = ()  # other work like this, the best first
+    runs: tuple[str, ...] = ()  # earlier runs of the session in full, oldest first
+    summary: str = ""  # summary of the runs before those
+    facts: tuple[str, ...] = ()  # what the owner said about the work
+    reported: tuple[str, ...] = ()  # messages sent already, one line each, oldest first
+    taint: Taint = Taint.OWNER  # the taint of the least trusted part
+    alike: tuple[Snippet, ...] = ()  # similar tasks, best first
 
 
 class Exchange(Struct, frozen=True):
-    """One turn of a run that is behind us: what the brain said, and what came of its calls."""
+    """One finished turn of a run: the brain's reply and the results of its calls."""
 
     reply: Reply
     results: tuple[ToolResult, ...] = ()

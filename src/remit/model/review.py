@@ -1,4 +1,4 @@
-"""A question to the owner, and the decision."""
+"""A review: a question to the owner, and the decision."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -13,13 +13,13 @@ from remit.model.status import Reason, Status
 class ReviewAnswer(StrEnum):
     """The words an owner may decide with."""
 
-    APPROVE = "approve"  # go on as shown
+    APPROVE = "approve"  # continue as shown
     EDIT = "edit"  # send this text instead
-    BACK = "back"  # do it again, with a word
-    ANSWER = "answer"  # here is what you asked
-    ARRIVED = "arrived"  # the doubtful send got there; the work was done by hand
-    RESEND = "resend"  # send it again, I accept the risk
-    DROP = "drop"  # leave this delivery, this call or this check out
+    BACK = "back"  # do it again, with a remark
+    ANSWER = "answer"  # the answer to the question
+    ARRIVED = "arrived"  # the unknown send arrived; or the work was done by hand
+    RESEND = "resend"  # send it again and accept the risk
+    DROP = "drop"  # leave out this delivery, call or check
     DECLINE = "decline"  # stop the task
 
 
@@ -46,7 +46,7 @@ OPTIONS: Final[dict[Reason, tuple[ReviewAnswer, ...]]] = {
     Reason.POISON: (_APPROVE, _DECLINE),
 }
 
-# What a question is about may leave other ways to answer it.
+# Some subjects allow other answers.
 ABOUT: Final[dict[str, tuple[ReviewAnswer, ...]]] = {
     "call": (_APPROVE, _EDIT, _DROP, _DECLINE),
     "budget": (_APPROVE, _DECLINE),
@@ -61,16 +61,16 @@ ABOUT: Final[dict[str, tuple[ReviewAnswer, ...]]] = {
     "rule": (_APPROVE, _DECLINE),
 }
 
-WORK: Final = "work"  # everybody who could do it has tried
-MERGE: Final = "merge"  # `merge:<branch>`: proven work, on its way to the owner's own folder
-INTENDED: Final = "intended"  # `intended:…`: tests that the work changed; was that meant
-FIX: Final = "fix"  # what was checked when its group ended failed; shall it be mended
-LESSON: Final = "lesson"  # `lesson:<key>`: a change of the owner's own rules or guidelines
-CONDITION: Final = "condition"  # whether something holds that a message depends on
-CONTACT_RULE: Final = "rule"  # a rule about a contact, as the owner wished for it
-CARD: Final = "card"  # `card:<task id> …`: what is open about a message, and the tasks that wait
+WORK: Final = "work"  # every specialist has tried
+MERGE: Final = "merge"  # `merge:<branch>`: verified work to merge into the owner's folder
+INTENDED: Final = "intended"  # `intended:…`: tests that the work changed; was that intended
+FIX: Final = "fix"  # a deferred check failed; shall it be fixed
+LESSON: Final = "lesson"  # `lesson:<key>`: a change of the owner's rules or guidelines
+CONDITION: Final = "condition"  # whether the condition of a message is true
+CONTACT_RULE: Final = "rule"  # a contact rule that the owner asked for
+CARD: Final = "card"  # `card:<task id> …`: open points of a message, and the tasks that wait
 RESTORED: Final = "restored"  # it may have run before a backup was restored
-SEND: Final = "send"  # `send:{…}`: to whom it would go, as it is kept if he says always
+SEND: Final = "send"  # `send:{…}`: the permission that is stored if the owner says always
 
 NEEDS_TEXT: Final = frozenset({ReviewAnswer.EDIT, ReviewAnswer.BACK, ReviewAnswer.ANSWER})
 
@@ -80,11 +80,11 @@ class Decision(Struct, frozen=True):
     text: str | None = None
     by: str = "owner"
     decided_at: datetime | None = None
-    always: bool = False  # from now on this person may be written to there, unasked
+    always: bool = False  # from now on this person may be written to there without asking
 
 
 class Review(Struct, frozen=True, kw_only=True):
-    """One question. `key` names the place in the run that asks, so that it is asked once."""
+    """One question. `key` names the place in the run that asks it, so that it is asked once."""
 
     task_id: TaskId
     key: str
@@ -95,20 +95,20 @@ class Review(Struct, frozen=True, kw_only=True):
     # The delivery, or `call:…`, `send:…`, `budget`, `merge:…`, `work`, `fix`, `lesson:…`,
     # `intended:…`, `restored`, `card:…`, `condition`, `rule`.
     about: str | None = None
-    digest: str | None = None  # what exactly would be approved
+    digest: str | None = None  # the digest of exactly what would be approved
     id: ReviewId | None = None
     opened_at: datetime | None = None
-    later_until: datetime | None = None  # the owner has put it off till then
+    later_until: datetime | None = None  # postponed by the owner until then
     decision: Decision | None = None
-    draft: str | None = None  # after he called a yes back: what he had written with it, or nothing
+    draft: str | None = None  # after an undone approval: the owner's text, if any
 
     def needs_text(self, answer: ReviewAnswer) -> bool:
-        """Whether an answer says nothing without a text: what is not checked needs a reason."""
+        """Whether an answer needs a text: skipping a check needs a reason."""
         return answer in NEEDS_TEXT or (self.about == WORK and answer is ReviewAnswer.DROP)
 
     @property
     def card_tasks(self) -> tuple[TaskId, ...]:
-        """The tasks that wait for the same card; none if the question is no card."""
+        """The tasks that wait for the same card; empty if the review is no card."""
         kind, _, named = (self.about or "").partition(":")
         return tuple(map(TaskId, named.split())) if kind == CARD else ()
 

@@ -1,4 +1,4 @@
-"""A rule of repetition in words: what an RRULE says, for a person."""
+"""An RRULE in words for a person."""
 
 import calendar
 from typing import Final
@@ -16,12 +16,12 @@ _UNITS: Final = {
     "YEARLY": "year",
 }
 _WORKDAYS: Final = "MO,TU,WE,TH,FR"
-_MOST_WALLS: Final = 4  # times of day that are named one by one
+_MOST_WALLS: Final = 4  # times of day listed one by one
 _NTH: Final = {"1": "first", "2": "second", "3": "third", "4": "fourth", "-1": "last"}
 
 
 def in_words(repeats: Repeats) -> str:
-    """How often something comes back: "every Monday and Friday at 08:30 (Europe/Berlin)"."""
+    """Return a rule in words: "every Monday and Friday at 08:30 (Europe/Berlin)"."""
     parts = dict(part.split("=", 1) for part in repeats.rule.split(";") if "=" in part)
     unit, every = _UNITS.get(parts.get("FREQ", "")), parts.get("INTERVAL", "1")
     if unit is None:

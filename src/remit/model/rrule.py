@@ -1,11 +1,10 @@
-"""When something comes back: an RRULE of iCalendar, and the instants it falls on.
+"""RRULE of iCalendar, and the instants it falls on.
 
-What the owner's sentences can say is read: FREQ from minutes to years, INTERVAL, BYMONTH,
-BYMONTHDAY, BYDAY, BYHOUR, BYMINUTE, COUNT and UNTIL. Anything else is refused by name, not ignored.
-
-Minutes and hours are counted; days, weeks, months and years keep the time on the wall. A time on
-the wall that does not exist, for the clocks go forward, is put off by as much as they go forward
-(02:30 runs when they show 03:30); one that comes twice is run the first time.
+Supported is what the owner's sentences can say: FREQ from minutes to years, INTERVAL, BYMONTH,
+BYMONTHDAY, BYDAY, BYHOUR, BYMINUTE, COUNT and UNTIL. Anything else is refused by name. Minutes and
+hours count elapsed time; days, weeks, months and years keep the wall time. A wall time that does
+not exist is moved forward by the length of the gap (02:30 runs at 03:30); one that comes twice runs
+the first time.
 """
 
 from collections.abc import Iterator
@@ -31,14 +30,14 @@ _DAY: Final = timedelta(days=1)
 
 
 class ClockChange(StrEnum):
-    """What the clocks do at a slot."""
+    """A clock change at a slot."""
 
-    GAP = "gap"  # its time on the wall does not exist; it runs so much later
-    FOLD = "fold"  # its time on the wall comes twice; it runs the first time
+    GAP = "gap"  # its wall time does not exist; it runs later by the length of the gap
+    FOLD = "fold"  # its wall time comes twice; it runs the first time
 
 
 def slots(repeats: Repeats, after: datetime) -> Iterator[datetime]:
-    """The instants after a moment, in UTC and in order; the first time is always one of them."""
+    """Yield the instants after a moment, in UTC and in order; `first` is always a slot."""
     rule, zone = read(repeats.rule), zone_of(repeats.zone)
     first, until = repeats.first, _until(rule)
     # Who counts must begin at the beginning.
@@ -49,7 +48,7 @@ def slots(repeats: Repeats, after: datetime) -> Iterator[datetime]:
 
 
 def flags(repeats: Repeats, slot: datetime) -> frozenset[ClockChange]:
-    """What the clocks do at a slot: the time on the wall was put off, or comes twice."""
+    """Return whether the wall time of a slot was moved, or comes twice."""
     rule, zone = read(repeats.rule), zone_of(repeats.zone)
     local = slot.astimezone(zone)
     first, second = (local.replace(fold=fold).utcoffset() for fold in (0, 1))

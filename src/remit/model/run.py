@@ -1,4 +1,4 @@
-"""One leg of a task's way: who holds it, what was done, how it ended."""
+"""A run is one leg of a task: who holds it, which steps it did, how it ended."""
 
 from datetime import datetime
 
@@ -8,7 +8,7 @@ from remit.model.ids import RunId, TaskId, WorkerId
 
 
 class Lease(Struct, frozen=True):
-    """The right to move a task; a higher number ends every lower one."""
+    """The right to move a task; a higher number ends all lower ones."""
 
     task_id: TaskId
     number: int

@@ -1,6 +1,6 @@
-"""S2's own JSON: contracts, results and the builder's state, with nothing in it that S2 forbids.
+"""S2's JSON of contracts, results and builder state, with no field that S2 forbids.
 
-S2 leaves a field out where the other views write null, so this is a view of its own.
+S2 omits a field where the other views write null, so it has a view of its own.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,7 +40,7 @@ def contract_json(contract: Contract) -> JsonMap:
 
 
 def criterion_json(criterion: Criterion) -> JsonMap:
-    """A criterion; its time is said where there is a choice."""
+    """Return a criterion; its timing is included where there is a choice."""
     timed = criterion.activity == "e2e" or criterion.timing is Timing.DEFERRED
     return _said(
         {
@@ -53,7 +53,7 @@ def criterion_json(criterion: Criterion) -> JsonMap:
 
 
 def read_contract(data: Json) -> Contract:
-    """Read a contract as S2 writes it; what is wrong with it is said in a sentence."""
+    """Parse a contract in S2's form; errors are sentences."""
     if not isinstance(data, dict):
         raise BadInput("A contract is an object with type and criteria.")
     given = data.get("verificationContract", data)
@@ -65,7 +65,7 @@ def read_contract(data: Json) -> Contract:
 
 
 def results_json(verdict: Verdict, contract: Contract | None = None) -> JsonMap:
-    """What the checks found; with the contract, each says which pattern it was about."""
+    """Return the findings; with the contract, each has its pattern."""
     patterns = _patterns(contract)
     criteria: list[Json] = [
         _finding(each, next(patterns.get(each.activity, iter(())), None))
@@ -81,7 +81,7 @@ def results_json(verdict: Verdict, contract: Contract | None = None) -> JsonMap:
 
 
 def _patterns(contract: Contract | None) -> dict[str, Iterator[str | None]]:
-    """The patterns of each activity, in their order: findings come in the same."""
+    """Return the patterns of each activity in order; findings have the same order."""
     found: dict[str, list[str | None]] = {}
     for each in contract.criteria if contract else ():
         found.setdefault(each.activity, []).append(each.pattern)
@@ -107,9 +107,9 @@ def builder_state(
     project: str | None = None,
     attempts: Mapping[TaskId, Sequence[SpecialistAttempt]] = MappingProxyType({}),
 ) -> JsonMap:
-    """`builder-state.json` of these tasks: contract and results stand on each, never beside it.
+    """Return `builder-state.json` of these tasks, each with its contract and results.
 
-    `attempts` says for each task who tried it.
+    `attempts` holds the specialists' attempts by task.
     """
     current = next((task for task in tasks if task.status in _NOW), None)
     every: list[Json] = [task_json(task, attempts.get(task.id, ())) for task in tasks]
@@ -128,7 +128,7 @@ def builder_state(
 
 
 def task_json(task: Task, attempts: Sequence[SpecialistAttempt] = ()) -> JsonMap:
-    """One task as S2 hands it over."""
+    """Return one task in S2's form."""
     findings = task.verdict.findings if task.verdict else ()
     checked = max((each.attempts for each in findings), default=0)
     history: list[Json] = [_attempt(each) for each in attempts]
@@ -151,12 +151,12 @@ def task_json(task: Task, attempts: Sequence[SpecialistAttempt] = ()) -> JsonMap
 
 
 def _tries(task: Task, attempts: Sequence[SpecialistAttempt]) -> int:
-    """How often it was tried: by specialists, else once in each round that the brain began."""
+    """Return the number of attempts: by specialists, else one for each round begun."""
     return len(attempts) or (task.round + 1 if task.started_at else 0)
 
 
 def _agent(task: Task, attempts: Sequence[SpecialistAttempt]) -> str | None:
-    """Who worked on it last; before anybody did, whoever is named, if a project is not."""
+    """Return who worked on it last, or the assigned agent if that is no project."""
     if attempts:
         return attempts[-1].agent
     named = task.assigned_agent
@@ -194,7 +194,7 @@ def _advice(task: Task, attempts: Sequence[SpecialistAttempt]) -> JsonMap:
 
 
 def _said(parts: Mapping[str, Json]) -> JsonMap:
-    """Only what there is to say."""
+    """Drop the fields that are None."""
     return {name: part for name, part in parts.items() if part is not None}
 
 

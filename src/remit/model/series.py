@@ -1,4 +1,4 @@
-"""Work that comes back: a series, its slots, and the session they share."""
+"""Repeating work: a series, its slots, and the session they share."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -11,7 +11,7 @@ from remit.model.ids import SeriesId, SessionId, TaskId
 
 
 class SlotFate(StrEnum):
-    """How a slot of a series ended; none vanishes."""
+    """How a slot of a series ended; every slot has a fate."""
 
     RAN = "ran"
     LATE = "late"
@@ -23,26 +23,26 @@ class SlotFate(StrEnum):
 class OnMissed(StrEnum):
     """What becomes of slots that passed while nobody was there."""
 
-    SKIP = "skip"  # none of them is run
-    RUN_ONCE = "run_once"  # the latest is
-    RUN_ALL = "run_all"  # each is, one after the other, up to a number
+    SKIP = "skip"  # none of them runs
+    RUN_ONCE = "run_once"  # the latest runs
+    RUN_ALL = "run_all"  # each runs, one after the other, up to a limit
 
 
 class Overlap(StrEnum):
     """What becomes of a slot that is due while one before it is open."""
 
-    SKIP = "skip"  # it is not run
-    QUEUE_ONE = "queue_one"  # it is run next; of those that wait only the newest is
-    QUEUE_ALL = "queue_all"  # each is run, one after the other
-    CANCEL_OTHER = "cancel_other"  # it is run, and the one before it ends
+    SKIP = "skip"  # it does not run
+    QUEUE_ONE = "queue_one"  # it runs next; of several waiting only the newest
+    QUEUE_ALL = "queue_all"  # each runs, one after the other
+    CANCEL_OTHER = "cancel_other"  # it runs, and the earlier one is cancelled
 
 
-# A slot that begins no later than this is on time. Nobody was there if it is seen later.
+# A slot that begins within this time is on time; later, it counts as missed.
 ON_TIME: Final = timedelta(minutes=1)
 
 
 class Repeats(Struct, frozen=True):
-    """How often something comes back: an RRULE, the zone its hours are read in, the first time."""
+    """A repetition: an RRULE, the zone of its wall times, and the first time."""
 
     rule: str
     zone: str
@@ -50,19 +50,19 @@ class Repeats(Struct, frozen=True):
 
 
 class Series(Struct, frozen=True):
-    """Work that comes back. `template` is a task as JSON: what every occurrence is made of."""
+    """Repeating work. `template` is a task as JSON, from which every occurrence is made."""
 
     id: SeriesId
     session_id: SessionId
     title: str
     repeats: Repeats
-    last: datetime  # the latest slot that has an occurrence
+    last: datetime  # the latest slot that has a task
     template: JsonMap = field(default_factory=dict)
     ended_at: datetime | None = None
-    why: str | None = None  # it ended
+    why: str | None = None  # why it ended
     paused_at: datetime | None = None
-    skips: tuple[datetime, ...] = ()  # slots to come that the owner does not want
-    missed: OnMissed | None = None  # None: as the settings say
+    skips: tuple[datetime, ...] = ()  # future slots that the owner skipped
+    missed: OnMissed | None = None  # None: the settings decide
     overlap: Overlap | None = None
 
 
@@ -74,12 +74,12 @@ class Slot(Struct, frozen=True):
     fate: SlotFate | None = None
     why: str | None = None
     task_id: TaskId | None = None
-    planned: datetime | None = None  # when it is run, if it was moved there
+    planned: datetime | None = None  # when it runs, if it was moved
     started: datetime | None = None
 
     @property
     def late(self) -> timedelta | None:
-        """How long after its time it began; None if it did not."""
+        """How long after its time it began; None if it has not."""
         if self.started is None:
             return None
         meant = self.at if self.fate is SlotFate.CAUGHT_UP or self.planned is None else self.planned

@@ -1,4 +1,4 @@
-"""What an answer about the request itself makes of tasks that have not begun."""
+"""How an answer about the request changes tasks that have not begun."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
@@ -11,9 +11,9 @@ from remit.model.task import Task
 
 
 class SettledTask(Struct, frozen=True):
-    """One task with the answer worked in; a `problem` says why the answer was not taken.
+    """One task after an answer; `problem` says why the answer was not accepted.
 
-    A task that is `over` has nothing left to do: the owner left all of it out.
+    A task that is `over` has nothing left to do: the owner left everything out.
     """
 
     task: Task
@@ -22,9 +22,9 @@ class SettledTask(Struct, frozen=True):
 
 
 class SettledCard(Struct, frozen=True):
-    """The tasks of a card that an answer changed, and the card that asks for the rest, if any.
+    """The tasks of a card that an answer changed, and the next card if something is open.
 
-    `approved` are the approvals that a yes gives: each is bound to the text that the card showed.
+    `approved` are the approvals that a yes gives, each bound to the text shown on the card.
     """
 
     tasks: tuple[SettledTask, ...]
@@ -33,6 +33,6 @@ class SettledCard(Struct, frozen=True):
     understood: bool = True
 
 
-# Pure: it runs inside the transaction that writes the decision down. The first task is the one that
-# the review belongs to; the others wait for the same answer.
+# Pure: it runs inside the transaction that stores the decision. The first task is the one with the
+# review; the others wait for the same answer.
 Settle: TypeAlias = Callable[[Sequence[Task], Review, str, datetime], SettledCard]

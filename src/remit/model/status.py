@@ -1,7 +1,7 @@
-"""Where a task stands, where it may go from there, and who may send it there.
+"""The statuses of a task, the moves between them, and who may make each move.
 
-The table below is the only definition of the lifecycle. The database trigger, the documentation
-and the two published views are compared with it by tests.
+The table below is the only definition of the lifecycle. Tests compare the database trigger, the
+documentation and the two published views with it.
 """
 
 from enum import StrEnum
@@ -14,10 +14,10 @@ class Status(StrEnum):
     NEW = "new"  # stored, not yet ranked
     READY = "ready"  # may start once due
     RUNNING = "running"  # the brain works on it, or will try again
-    VERIFYING = "verifying"  # the work is checked against its contract
-    DELIVERING = "delivering"  # the deliverable is on its way
-    NEEDS_REVIEW = "needs_review"  # the owner has been asked
-    PAUSED = "paused"  # the owner said: not now
+    VERIFYING = "verifying"  # checks compare the work with its contract
+    DELIVERING = "delivering"  # the deliverable is being sent
+    NEEDS_REVIEW = "needs_review"  # waits for the owner's answer
+    PAUSED = "paused"  # the owner paused it
     COMPLETED = "completed"
     FAILED = "failed"
     CANCELLED = "cancelled"
@@ -33,11 +33,11 @@ class Actor(StrEnum):
     REAPER = "reaper"
     META = "meta"
     OWNER = "owner"
-    AGENT = "agent"  # a program of his that orders in his stead: no row of the table is its own
+    AGENT = "agent"  # a program acting for the owner: it has no row of its own in the table
 
 
 class Reason(StrEnum):
-    """Why a task needs its owner."""
+    """Why a task needs the owner."""
 
     APPROVAL = "approval"
     INPUT = "input"

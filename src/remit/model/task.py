@@ -1,4 +1,4 @@
-"""A task, what cued it, and how it moves."""
+"""A task, its source, and how it moves."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -42,7 +42,7 @@ class Creator(StrEnum):
 
 
 class Taint(StrEnum):
-    """The least trusted thing a task has read."""
+    """The least trusted author a task has read."""
 
     OWNER = "owner"
     CONTACT = "contact"
@@ -61,21 +61,21 @@ class Priority(StrEnum):
 
 
 class Source(Struct, frozen=True):
-    """Where a cue came from; kind and ref together make intake idempotent."""
+    """Where a cue came from. The same kind and ref twice is the same task."""
 
     kind: SourceKind
     ref: str
 
 
 class TaskBudget(Struct, frozen=True):
-    """Tokens and money (in cents); None is no limit."""
+    """Tokens and money (in cents); None: no limit."""
 
     tokens: int | None = None
     cents: int | None = None
 
 
 class Cue(Struct, frozen=True, kw_only=True):
-    """What a trigger saw, before anyone decided it is work."""
+    """What a trigger saw, before anyone decided that it is work."""
 
     source: Source
     title: str
@@ -90,18 +90,18 @@ class Cue(Struct, frozen=True, kw_only=True):
     repeats: Repeats | None = None
     session_id: SessionId | None = None
     series_id: SeriesId | None = None
-    slot: datetime | None = None  # its place in that series; it may have passed
+    slot: datetime | None = None  # its slot in the series; it may be in the past
     retry_of: TaskId | None = None
     assigned_agent: str | None = None
     created_by: Creator = Creator.USER
     taint: Taint = Taint.OWNER
     veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
     conditions: tuple[Condition, ...] = ()  # limits that the owner set
-    said_at: datetime | None = None  # when what asks for it came in, if that may be long ago
+    said_at: datetime | None = None  # when the request came in, if that may be long ago
 
 
 class PendingReading(Struct, frozen=True, kw_only=True):
-    """What was said beside the words of a message that a model is still to read."""
+    """Arguments given with a message that a model has yet to read."""
 
     priority: Priority | None = None
     scheduled_for: datetime | None = None
@@ -150,7 +150,7 @@ class Task(Struct, frozen=True, kw_only=True):
     taint: Taint = Taint.OWNER
     veto: tuple[VetoCue, ...] = ()  # words that hold it back from everybody but the owner
     conditions: tuple[Condition, ...] = ()  # limits that the owner set
-    pending_reading: PendingReading | None = None  # its words are stored, and not read yet
+    pending_reading: PendingReading | None = None  # its words are stored, but not read yet
     budget: TaskBudget = TaskBudget()
     spent: TaskBudget = TaskBudget(0, 0)
     result_summary: str | None = None
@@ -159,20 +159,20 @@ class Task(Struct, frozen=True, kw_only=True):
     started_at: datetime | None = None
     completed_at: datetime | None = None
     retry_of: TaskId | None = None
-    notes: tuple[str, ...] = ()  # what the owner said since: answers and corrections
+    notes: tuple[str, ...] = ()  # the owner's later answers and corrections
     cancel_requested: bool = False
     pause_requested: bool = False
     deleted_at: datetime | None = None
-    seen_at: datetime | None = None  # the owner has looked at how it ended
-    round: int = 0  # raised when the work is to be done anew
+    seen_at: datetime | None = None  # when the owner looked at its end
+    round: int = 0  # raised when the work is done again
     lease: int = 0  # raised by every claim
-    attempts: int = 0  # failed tries in this round
+    attempts: int = 0  # failed attempts in this round
     crashes: int = 0  # legs that ended with their process
 
     def move(self, to: Status, by: Actor) -> "Task":
-        """Return the task as it stands after a legal move by one who may make it.
+        """Return the task after a legal move by this actor, or raise.
 
-        A pause remembers where it was; who asks the owner sets `reason` and `resume_to` first.
+        A pause remembers the status; before asking the owner, set `reason` and `resume_to`.
         """
         self.check_move(to, by)
         if to is Status.NEEDS_REVIEW:
@@ -185,14 +185,14 @@ class Task(Struct, frozen=True, kw_only=True):
         if move is None or not self._back_where_it_was(to):
             raise IllegalMove(self.id, self.status, to, self.allowed)
         if by not in move.by:
-            # "it may become running, not running" would help nobody: the actor is what is wrong.
+            # If the status itself is allowed, the actor is what is wrong; say so.
             whose = " or ".join(sorted(move.by))
             not_so = f"{to} by the {by}: that is for the {whose}"
             raise IllegalMove(self.id, self.status, not_so, self.allowed)
 
     @property
     def allowed(self) -> frozenset[Status]:
-        """Where this very task may go: a paused one only where it was, or to its end."""
+        """The statuses this task may move to: a paused one only to where it was, or to its end."""
         return frozenset(to for to in ALLOWED[self.status] if self._back_where_it_was(to))
 
     def keeping(self, **found: Unpack[RunFindings]) -> "Task":
@@ -203,14 +203,14 @@ class Task(Struct, frozen=True, kw_only=True):
         return replace(self, **new)
 
     def with_parts(self, whole: Delivery, parts: Sequence[Delivery]) -> "Task":
-        """The task with one delivery in several parts, in its place."""
+        """Return the task with one delivery replaced by its parts."""
         cut = [
             part for each in self.delivery for part in (parts if each.id == whole.id else (each,))
         ]
         return replace(self, delivery=tuple(cut))
 
     def ticked(self, done: Collection[int]) -> "Task":
-        """The task with some work items done, counted from 1."""
+        """Return the task with some work items done, counted from 1."""
         work = tuple(
             WorkItem(item.description, ItemStatus.COMPLETED) if n in done else item
             for n, item in enumerate(self.work, 1)
@@ -224,7 +224,7 @@ class Task(Struct, frozen=True, kw_only=True):
 
     @property
     def only_if(self) -> tuple[Condition, ...]:
-        """What must hold at each run before anybody else gets something of it."""
+        """The conditions that must hold at each run before something goes to other people."""
         if not any(each.recipient is not None for each in self.delivery):
             return ()
         return tuple(each for each in self.conditions if each.kind is ConditionKind.ONLY_IF)
@@ -235,12 +235,12 @@ class Task(Struct, frozen=True, kw_only=True):
 
     @property
     def in_doubt(self) -> bool:
-        """Whether a message of it may have left without a record of it."""
+        """Whether one of its messages may have been sent without a record."""
         return any(each.in_doubt for each in self.delivery)
 
     @property
     def log_path(self) -> str:
-        """Derived from the id, never accepted from outside."""
+        """The path of its log, derived from the id and never taken from outside."""
         return f"tasks/logs/{self.id}.jsonl"
 
     def _back_where_it_was(self, to: Status) -> bool:

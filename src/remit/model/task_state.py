@@ -1,6 +1,6 @@
-"""How a task stands, and what may be done to it now: the same for pages, the API and many at once.
+"""The state of a task and which actions are possible now, for pages, API and bulk actions.
 
-The move itself has the last word; this says beforehand what it will say.
+The move itself decides in the end; this predicts its answer.
 """
 
 from collections.abc import Mapping
@@ -19,15 +19,15 @@ class TaskState(Struct, frozen=True, kw_only=True):
     id: TaskId
     title: str
     status: Status
-    pausing: bool  # the owner asked for it, and the engine has not done it yet
+    pausing: bool  # requested by the owner, not yet done by the engine
     leaving: bool  # being cancelled
     deleted: bool
-    held: bool  # somebody works on it at this moment
+    held: bool  # a worker holds it right now
     resume_to: Status | None = None
 
     @property
     def can(self) -> Mapping[str, bool]:
-        """What may be done to it."""
+        """Which actions are possible."""
         status, stays = self.status, not self.leaving
         paused_unbegun = status is Status.PAUSED and self.resume_to in _UNBEGUN
         waits = status is Status.READY or status in ACTIVE
@@ -57,7 +57,7 @@ def standing_of(task: Task, *, held: bool) -> TaskState:
 
 
 def why_not(task: TaskState, action: str) -> str | None:
-    """Why something cannot be done to a task as it stands; None if it can."""
+    """Return why an action is not possible now; None if it is."""
     if task.can[action]:
         return None
     stands = task.status.value

@@ -1,6 +1,7 @@
-"""Which files judge work: tests, and the settings of the programs that run them.
+"""Which files judge work: tests, and the settings of test runners.
 
-One list for everybody: what the owner is told of as a test is what the checks restore.
+There is one list for all: the files reported to the owner as tests are the files that checks
+restore.
 """
 
 import re
@@ -18,7 +19,7 @@ _TESTS: Final = (
 _TEST_FOLDERS: Final = frozenset(
     {"tests", "test", "__tests__", "__snapshots__", "__mocks__", "e2e", "spec", "testdata"}
 )
-# Whole files that steer a run of checks, by the program that reads them.
+# Files that control check runs, by the program that reads them.
 _SETTINGS: Final = {
     "pytest": ("conftest.py", "pytest.ini", ".pytest.ini", "pytest.toml", ".pytest.toml"),
     "python": ("sitecustomize.py", "usercustomize.py", ".coveragerc", "noxfile.py"),
@@ -35,13 +36,13 @@ _SETTINGS: Final = {
     "commands": ("Makefile", "GNUmakefile", "justfile", ".justfile", "Taskfile.y*ml"),
     "other runners": ("phpunit.xml*", ".rspec", "Rakefile", "project.json"),
 }
-# Whatever lies in these folders steers what lies beside them.
+# Everything in these folders controls what lies beside them.
 _SETTING_FOLDERS: Final = (".cargo", ".config", "*.egg-info", "*.dist-info")
-# Of these only a part steers; which one, the checks know.
+# Only a part of these controls a run; the checks know which.
 PARTLY_SETTINGS: Final = frozenset(
     {"pyproject.toml", "package.json", "setup.cfg", "tox.ini", "Cargo.toml"}
 )
-# A module of this name beside the tests would be taken for what runs them.
+# A module of this name beside the tests would shadow the test runner.
 RUNNER_MODULES: Final = re.compile(
     r"_?pytest|pytest_\w+|pluggy|iniconfig|packaging|pygments|exceptiongroup|py|xdist|execnet"
     r"|hypothesis|coverage|nose2?|mock"
@@ -58,13 +59,13 @@ _IS_SETTING_FOLDER: Final = _any_of(_SETTING_FOLDERS)
 
 
 def is_test(path: str) -> bool:
-    """Whether a file is a test, or something that tests rest on."""
+    """Whether a file is a test, or support for tests."""
     *folders, name = path.split("/")
     return not _TEST_FOLDERS.isdisjoint(folders) or _IS_TEST.match(name) is not None
 
 
 def is_runner_setting(path: str) -> bool:
-    """Whether a whole file, by its name and place, steers a run of checks."""
+    """Whether a whole file, by its name and place, controls check runs."""
     *folders, name = path.split("/")
     if any(_IS_SETTING_FOLDER.match(folder) for folder in folders):
         return True
@@ -72,7 +73,7 @@ def is_runner_setting(path: str) -> bool:
 
 
 def steered_folder(path: str) -> str:
-    """The folder that such a file is for; empty for the whole of the project."""
+    """Return the folder that such a file controls; empty for the whole project."""
     kept: list[str] = []
     for folder in path.split("/")[:-1]:
         if _IS_SETTING_FOLDER.match(folder):

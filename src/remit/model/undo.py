@@ -1,4 +1,4 @@
-"""The time in which an approved message can be called back: nothing is claimed in it."""
+"""The undo window: an approved message is not claimed before it ends."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -16,10 +16,10 @@ _ABOUT_A_TEXT: Final = (Reason.APPROVAL, Reason.DELIVERABLE)
 
 class Undo(Struct, frozen=True):
     seconds: int = 0
-    at_once: tuple[str, ...] = ()  # channels on which nothing leaves the house
+    at_once: tuple[str, ...] = ()  # channels on which nothing leaves this machine
 
     def due(self, task: Task, review: Review, decision: Decision, now: datetime) -> datetime:
-        """When a task goes on after a decision: later, if that lets a message out."""
+        """Return when a task continues after a decision: later, if that releases a message."""
         lets_out = decision.answer in _YES and review.reason in _ABOUT_A_TEXT
         leaves = any(
             each.status is DeliveryStatus.PENDING and each.channel not in self.at_once

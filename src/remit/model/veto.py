@@ -1,4 +1,4 @@
-"""Words of the owner that hold a message back from everybody else, until the owner confirms it."""
+"""Words of the owner that hold a message back from others until the owner confirms it."""
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
@@ -10,7 +10,7 @@ _MOST_SHOWN: Final = 3
 
 
 class VetoKind(StrEnum):
-    """What some words of a message do."""
+    """What some words of a message express."""
 
     DENIAL = "denial"  # "don't"
     HOLD = "hold"  # "wait with that"
@@ -18,18 +18,18 @@ class VetoKind(StrEnum):
     CONDITION = "condition"  # "if", "as soon as"
     HYPOTHESIS = "hypothesis"  # "should I", "maybe"
     REPORTED = "reported"  # "she said"
-    LANGUAGE = "language"  # it is written in none of the languages that Remit reads
-    ANSWER = "answer"  # the text was given in answer to a question, and is shown before it goes
-    # What a model read and code is not sure of:
+    LANGUAGE = "language"  # not in a language that Remit reads
+    ANSWER = "answer"  # the text came as an answer to a question, and is shown before it is sent
+    # A model's reading that code cannot confirm:
     MODEL_TEXT = "model_text"  # the text is not in the owner's words
-    RECIPIENT = "recipient"  # a person is named, perhaps not as the one who gets it
+    RECIPIENT = "recipient"  # the person is named, perhaps not as the recipient
     TEXT = "text"  # the text may be longer or shorter
-    TIME = "time"  # code reads another time
-    UNCOVERED = "uncovered"  # some words are in no field
+    TIME = "time"  # code reads a different time
+    UNCOVERED = "uncovered"  # some words are in no field of the reading
 
 
 class VetoCue(Struct, frozen=True):
-    """The words themselves, and where they stand in the message."""
+    """The words, and where they stand in the message."""
 
     kind: VetoKind
     words: str
@@ -55,7 +55,7 @@ def veto_sentence(
     other: str = _SAYS,
     and_: str = "and",
 ) -> str:
-    """Why somebody else gets nothing without a word of the owner; `sentences` may be translated."""
+    """Return why others get nothing without the owner's approval; `sentences` may be translated."""
     by_kind: dict[str, list[str]] = {}
     for cue in cues:
         sentence = sentences.get(cue.kind, other)

@@ -1,6 +1,6 @@
-"""The published faces of a task: S3's camelCase record and S4's, both projections of one.
+"""The published JSON views of a task: S3's camelCase record and S4's.
 
-The two tables say what each of our statuses is called elsewhere.
+Two tables map our statuses to theirs.
 """
 
 from collections.abc import Callable, Mapping
@@ -58,7 +58,7 @@ _HOLDS_DELIVERY: Final = frozenset({Reason.DELIVERABLE, Reason.APPROVAL, Reason.
 
 
 def show(task: Task, view: JsonView) -> JsonMap:
-    """Show a task in one of its published forms."""
+    """Return a task in one of its published views."""
     return _RENDER[view](task)
 
 
@@ -73,7 +73,7 @@ def s4_status(task: Task) -> str:
 
 
 def delivery_status(delivery: Delivery, task: Task) -> str:
-    """An action that cannot go out shows itself as held, as its task does."""
+    """Return a delivery's status; a pending one of a held task shows as held."""
     held = task.status is Status.NEEDS_REVIEW and task.reason in _HOLDS_DELIVERY
     if held and delivery.status is DeliveryStatus.PENDING:
         return "needs_review"

@@ -1,6 +1,6 @@
-"""Which tasks the work on another task may be told of: the one rule for recall and every tool.
+"""Which tasks the work on another task may see: the one rule for recall and every tool.
 
-Who can have work done here could otherwise ask for what was done for others. The table of who sees
+Otherwise somebody who may start work here could ask for the work of others. The table of who sees
 what is in docs/howto/recall.md.
 """
 
@@ -11,13 +11,13 @@ from remit.model.task import Creator, SourceKind, Taint, Task
 
 Origin: TypeAlias = tuple[str, ...]
 
-OUTSIDE: Final = "outside"  # in a context: what came in by a door, which is not the owner's word
-ORGANIZER: Final = "organizer"  # in the context of a calendar's task: the owner, if it is his event
+OUTSIDE: Final = "outside"  # context key: what came in from outside, not from the owner
+ORGANIZER: Final = "organizer"  # context key of a calendar's task: who organises the event
 OWNER: Final = "owner"
-_AGENT: Final = re.compile(r"(tok-[^/:]+|owner)/")  # the token that an agent came in with
-_PARENT: Final = re.compile(r"(task-[^/:@]+):")  # the task that made it
+_AGENT: Final = re.compile(r"(tok-[^/:]+|owner)/")  # the token of the agent that created it
+_PARENT: Final = re.compile(r"(task-[^/:@]+):")  # the task that created it
 _FOLDER: Final = re.compile(r"folder:(\S+) ")
-# Where in the context of a task stands who asked for it. A retry keeps its context.
+# Where a task's context names who asked for it. A retry keeps its context.
 _NAMED_BY: Final = {
     SourceKind.WEBHOOK: ("hook",),
     SourceKind.EMAIL: ("sender",),
@@ -28,9 +28,10 @@ _PEOPLE: Final = frozenset({SourceKind.EMAIL, SourceKind.WHATSAPP, SourceKind.CA
 
 
 def may_see(task: Task, other: Task) -> bool:
-    """The owner's work sees all; an outsider's sees what the same outsider asked for.
+    """Whether work on `task` may see `other`.
 
-    What a contact asked for sees the owner's own work as well, and nobody else's.
+    The owner's tasks see all; an outsider's see what the same outsider asked for. A contact's tasks
+    also see the owner's own tasks.
     """
     if task.id == other.id or is_owners(task):
         return True
@@ -62,14 +63,14 @@ def _is_same_origin(task: Task, other: Task) -> bool:
     if origin is not None and origin == _origin(other):
         return True
     if task.retry_of == other.id:
-        return True  # the owner has the same request tried again
-    # Runs of an agent's series are not named after their agent.
+        return True  # the owner retries the same request
+    # Runs of an agent's series do not name the agent.
     agents = _is_agents(task) and _is_agents(other)
     return agents and task.series_id is not None and task.series_id == other.series_id
 
 
 def _origin(task: Task) -> Origin | None:
-    """The one outsider who asked for it; None if nobody can be named for sure."""
+    """Return the one outsider who asked for it; None if that is not certain."""
     kind, ref = task.source.kind, task.source.ref
     if _is_agents(task):
         found = _AGENT.match(ref) or _PARENT.match(ref)
@@ -89,5 +90,5 @@ def _is_agents(task: Task) -> bool:
 
 
 def _is_child(other: Task, task: Task) -> bool:
-    """Whether a task made the other one."""
+    """Whether `task` created the other one."""
     return _is_agents(other) and _origin(other) == (SourceKind.AGENT, task.id)

@@ -1,4 +1,4 @@
-"""Which event tells the owner something, and in what words."""
+"""Which events notify the owner, and in what words."""
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
@@ -26,7 +26,7 @@ class TerminalRemark(Struct, frozen=True):
 
 
 def remark(event: Event, title: str) -> TerminalRemark | None:
-    """One line for the terminal, or nothing: most of what happens needs no word."""
+    """Return one line for the terminal, or None: most events print nothing."""
     said = _REMARKS.get(event.kind, _nothing)(event, title)
     if event.task_id is None or said is None:
         return None
@@ -35,7 +35,7 @@ def remark(event: Event, title: str) -> TerminalRemark | None:
 
 
 def _nothing(*_: object) -> None:
-    """Most of what happens needs no word."""
+    """Return None: most events print nothing."""
 
 
 def _ended_line(event: Event, title: str) -> str | None:
@@ -53,19 +53,19 @@ def _twin_line(event: Event, _: str) -> str | None:
 
 
 def news(event: Event) -> NoticeKind | None:
-    """Whether an event is told the owner, and as what.
+    """Return the kind of notice for an event, or None.
 
-    What intake asks is asked in the answer to what was said; what the owner cancelled, he knows.
+    Questions of intake are in its answer, and the owner knows what the owner cancelled.
     """
     says = _TELLS.get(event.kind)
     return says(event) if says else None
 
 
 def telling(event: Event, task: Task | None) -> NoticeContent | None:
-    """What is told of an event, for every way; None if nobody is told."""
+    """Return the content of a notice about an event; None if there is none."""
     found = news(event)
     if found is None or (found is NoticeKind.DONE and task is not None and looks_back(task)):
-        return None  # what a look back found, it has asked
+        return None  # a reflection has asked about what it found
     return NoticeContent(
         news=found,
         about=_about(event, found),
@@ -85,7 +85,7 @@ def _title(event: Event, task: Task | None) -> str:
 
 
 def notice_text(news: NoticeKind, event: Event, task: Task | None, title: str) -> str:
-    """What is said in the conversation; a result for the owner is told whole."""
+    """Return the text in the conversation; a result for the owner is shown in full."""
     if news is NoticeKind.DONE and task is not None:
         return "\n\n".join([_done(task), *_results(task)])
     where = str(event.data.get("account", ""))
@@ -93,7 +93,7 @@ def notice_text(news: NoticeKind, event: Event, task: Task | None, title: str) -
 
 
 def many(found: Sequence[NoticeContent]) -> str:
-    """Several of one sort in one turn: how many, and the first of them."""
+    """Return several of one kind in one turn: their number, and the first ones."""
     shown = [f"- {each.text}" for each in found[:_SHOWN]]
     more = [f"- and {len(found) - _SHOWN} more"] if len(found) > _SHOWN else []
     head = f"{len(found)} {_MANY[found[0].news]}:"
@@ -141,7 +141,7 @@ def _line(event: Event, news: NoticeKind) -> str:
 
 
 def _missed(event: Event) -> str:
-    """How many runs, and why; a note of a task says that it was skipped already."""
+    """Return how many runs were missed, and why."""
     slots = event.data.get("slots")
     if isinstance(slots, int):
         runs = "One run was" if slots == 1 else f"{slots} runs were"
@@ -152,7 +152,7 @@ def _missed(event: Event) -> str:
 
 
 def _about(event: Event, news: NoticeKind) -> str:
-    """One name for one thing: an event of a calendar is refused once as it is."""
+    """Return the identity of a notice: one version of a calendar event is refused once."""
     if news is not NoticeKind.REFUSED:
         return f"event:{event.seq}"
     names = ("account", "calendar", "path", "uid", "etag")
@@ -178,7 +178,7 @@ def _done(task: Task) -> str:
 
 
 def _results(task: Task) -> list[str]:
-    """What the owner was to read in the dashboard."""
+    """Return the results the owner should read on the dashboard."""
     mine = [each.body or each.content or "" for each in task.delivery if _is_here(each)]
     return [
         text if len(text) <= _MAX_RESULT_CHARACTERS else text[:_MAX_RESULT_CHARACTERS] + "…"

@@ -1,8 +1,8 @@
-"""Where the owner is told something, and from when on.
+"""Where and when the owner is notified.
 
-Where he has just spoken he is told there, and nowhere beside it. In his quiet hours nobody disturbs
-him with what he did not call urgent; it waits for their end, and comes as one. A conversation
-disturbs nobody.
+An owner who has just written in a conversation is told there only. In quiet hours only urgent
+notices go out; the others wait for their end and come as one message. Conversations are not
+affected by quiet hours.
 """
 
 from collections.abc import Callable, Collection
@@ -21,12 +21,12 @@ _DAY = timedelta(days=1)
 
 
 class NoticeMoment(Struct, frozen=True):
-    """How things stand at the moment something is told."""
+    """The situation when a notice is decided."""
 
     now: datetime
-    here: str | None  # where the owner has just spoken
-    digested: date | None  # the day whose digest went out last
-    listens: bool = True  # whether a browser asked to be told
+    here: str | None  # where the owner has just written
+    digested: date | None  # the day of the last digest
+    listens: bool = True  # whether a browser subscribed to push
 
 
 class NoticeRules(Struct, frozen=True):
@@ -40,7 +40,7 @@ class NoticeRules(Struct, frozen=True):
     def posts(
         self, news: NoticeKind, task: Task | None, stands: NoticeMoment
     ) -> tuple[PlannedNotice, ...]:
-        """Every way that something is told, and when."""
+        """Return every way to send a notice, and when."""
         wanted = self.wishes().ways(news)
         at_once = [way for way in wanted if way != DIGEST]
         elsewhere = any(way != CONVERSATION for way in at_once)
@@ -58,7 +58,7 @@ class NoticeRules(Struct, frozen=True):
         return tuple(found)
 
     def next_digest(self, now: datetime, digested: date | None) -> datetime:
-        """When the next one is due: on a day that had none yet."""
+        """Return when the next digest is due: on a day without one."""
         day, at = now.astimezone(self.zone).date(), self.wishes().morning
         while _moment(day, at, self.zone) <= now or (digested is not None and day <= digested):
             day += _DAY
@@ -85,6 +85,6 @@ def _has(task: Task | None, news: NoticeKind, way: str) -> bool:
 
 
 def _moment(day: date, at: time, zone: tzinfo) -> datetime:
-    """On a day that has no such hour, the hour after; on one that has it twice, the first."""
+    """Return a wall time as a moment: in a gap the hour after, of two the first."""
     local = datetime.combine(day, at, zone)
     return datetime.fromtimestamp(local.timestamp(), tz=UTC)

@@ -1,4 +1,4 @@
-"""Many tasks at once: first what would happen, then one guarded move for each of them."""
+"""Bulk actions: first a preview, then one guarded move for each task."""
 
 import asyncio
 from collections.abc import Sequence

@@ -1,7 +1,7 @@
-"""Who calls: the owner by the token of his directory or a browser, a program by a token of its own.
+"""Authenticates callers: the owner by token or browser session, a program by its own token.
 
-Nothing that opens this door is kept as it is: the store has hashes, and whoever lost a secret makes
-a new one. What was revoked opens nothing from the next request on, and its sockets are closed.
+The store holds only hashes. A revoked token or session is refused from the next request on, and its
+sockets are closed.
 """
 
 import hashlib
@@ -23,8 +23,8 @@ from remit.store import callers
 from remit.store.callers import ApiToken, SignIn
 from remit.store.database import Database
 
-PROGRAM: Final = "tok-"  # how the id of a program's token begins
-PREFIX: Final = "remit_"  # so that a token is known for one wherever it is found
+PROGRAM: Final = "tok-"  # prefix of a program's token id
+PREFIX: Final = "remit_"  # so that a token is recognised wherever it is found
 CODE_LIFE: Final = timedelta(minutes=15)
 SIGN_IN_LIFE: Final = timedelta(days=30)
 _TOUCH_EVERY: Final = timedelta(minutes=1)
@@ -34,16 +34,16 @@ _RESERVED: Final = frozenset({"owner", "nobody"})
 
 
 class KnownCaller(Struct, frozen=True):
-    """A caller, and what he came in with: `owner`, or the id of a token or a sign-in."""
+    """A caller and its key: `owner`, or the id of a token or sign-in."""
 
     caller: Caller
     key: str
     until: datetime | None = None
-    cookie: bool = False  # a browser sent it by itself, so its site must be looked at
+    cookie: bool = False  # sent by a browser automatically, so its site must be checked
 
 
 class CallerRegistry:
-    """Knows every caller, makes new tokens and sign-ins, and takes them back."""
+    """Knows every caller; makes and revokes tokens and sign-ins."""
 
     def __init__(
         self, db: Database, clock: Clock, ids: Ids, token: str, port: int = 0, pages_url: str = ""
@@ -85,13 +85,13 @@ class CallerRegistry:
     # Browsers -----------------------------------------------------------------------------------
 
     async def code(self) -> str:
-        """What a link carries: it opens once, within a quarter of an hour."""
+        """Return the code of a link: valid once, for a quarter of an hour."""
         made, now = secrets.token_urlsafe(_BYTES), self._clock.now()
         await self._db.write(callers.add_code, _digest(made.encode()), now, now + CODE_LIFE)
         return made
 
     async def sign_in_by_code(self, code: str) -> str | None:
-        """Use a code up; return what the browser is to keep, or None if it opens nothing."""
+        """Use up a code; return the browser's session secret, or None if it is not valid."""
         sign_in, secret = self._sign_in()
         digests = _digest(code.encode()), _digest(secret.encode())
         used = await self._db.write(callers.exchange, digests[0], sign_in, digests[1])
@@ -106,7 +106,7 @@ class CallerRegistry:
         return hmac.compare_digest(token.strip().encode(), self._token)
 
     async def sign_in_by_token(self, token: str) -> str | None:
-        """Only the owner's own token makes a browser his."""
+        """Sign a browser in; only with the owner's own token."""
         if not self.is_owners(token):
             return None
         sign_in, secret = self._sign_in()
@@ -134,7 +134,7 @@ class CallerRegistry:
     async def make(
         self, by: Caller, name: str, scopes: frozenset[Scope], *, agent: bool, days: int | None
     ) -> tuple[ApiToken, str]:
-        """A new token and its secret, which nobody can be shown again."""
+        """Return a new token and its secret, which cannot be shown again."""
         check(by, name, scopes, agent=agent)
         now = self._clock.now()
         until = None if days is None else now + timedelta(days=days)
@@ -161,12 +161,12 @@ class CallerRegistry:
 
 
 def cookie_of(port: int) -> str:
-    """What a browser's cookie is called: to cookies, all ports of a machine are one place."""
+    """Return the cookie's name: cookies ignore ports, so it contains the port."""
     return f"remit-{port}"
 
 
 def check(by: Caller, name: str, scopes: frozenset[Scope], *, agent: bool) -> None:
-    """Refuse, with a sentence, a token that must not be."""
+    """Refuse an invalid token request with a sentence."""
     if not 1 <= len(name) <= _LONGEST_NAME or not name.isprintable() or name != name.strip():
         sentence = f"A token's name is 1 to {_LONGEST_NAME} letters on one line."
         raise BadInput(sentence, field="name")
@@ -186,7 +186,7 @@ def check(by: Caller, name: str, scopes: frozenset[Scope], *, agent: bool) -> No
 
 
 def shape(token: ApiToken) -> JsonMap:
-    """A token as it is shown; its secret is not known any more."""
+    """Return a token as JSON, without its secret."""
     return {
         "id": token.id,
         "name": token.name,
@@ -200,10 +200,10 @@ def shape(token: ApiToken) -> JsonMap:
 
 
 def _digest(secret: bytes) -> bytes:
-    # Secrets of 256 random bits: a slow hash would protect nothing more.
+    # Secrets have 256 random bits: a slow hash would add nothing.
     return hashlib.sha256(secret).digest()
 
 
 def _is_stale(used_at: datetime | None, now: datetime) -> bool:
-    """When it was used is kept to the minute: else each request would be a write."""
+    """Whether to record the use: only once a minute, to save writes."""
     return used_at is None or now - used_at >= _TOUCH_EVERY

@@ -1,7 +1,7 @@
-"""The filter line: `status:failed channel:email is:recurring` and words, as a person types them.
+"""Parses the filter line: `status:failed channel:email is:recurring` and search words.
 
-What has a name and a colon narrows the list; all other words are searched for. Nothing is guessed:
-a filter that is not there, or a word that it does not take, is refused with those that would do.
+A name with a colon filters; all other words are searched. An unknown filter or value is refused
+with the possible ones.
 """
 
 import re
@@ -29,7 +29,7 @@ _UNITS: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta
 _DAY: Final = timedelta(days=1)
 MOST_CHARACTERS: Final = 2_000
 
-# S3's words stand for several of ours. What is `running` to us is so to S3 too.
+# S3's words stand for several of ours. `running` is the same in both.
 STATUS_WORDS: Final[Mapping[str, tuple[Status, ...]]] = {
     **{status.value: (status,) for status in Status},
     "pending": (Status.NEW, Status.READY),
@@ -50,14 +50,14 @@ _SORTS: Final = {each.value: each for each in SortOrder}
 
 
 class FilterContext(Struct, frozen=True):
-    """When and where a line is typed: what `today` means, and what a channel is called."""
+    """When and where a line is typed: what `today` means, and the channels' names."""
 
     now: datetime
-    zone: tzinfo | None = None  # None is the machine's own
+    zone: tzinfo | None = None  # None: the machine's
     channels: Mapping[str, str] = field(default_factory=dict)  # by every word for it
 
     def day(self, days: int = 0) -> datetime:
-        """When a day began, or will, by the owner's clock."""
+        """Return when a day begins by the owner's clock."""
         start = midnight(self.zone)
         noon = datetime.combine(self.now.astimezone(self.zone).date(), time(12)) + days * _DAY
         return start(noon.replace(tzinfo=self.zone) if self.zone else noon.astimezone())
@@ -93,7 +93,7 @@ KEYS: Final[Mapping[str, str]] = {
 
 
 def typed(text: str, at: FilterContext) -> TaskFilter:
-    """Read a line whole, or say what is wrong with it."""
+    """Parse a whole line, or raise what is wrong with it."""
     if len(text) > MOST_CHARACTERS:
         sentence = f"The filter has {len(text)} characters; {MOST_CHARACTERS} are read."
         raise BadInput(sentence, field="q")
@@ -112,14 +112,14 @@ def typed(text: str, at: FilterContext) -> TaskFilter:
 
 
 def read(key: str, value: str, found: TaskFilter, at: FilterContext) -> TaskFilter:
-    """The list with one filter more, by its name."""
+    """Return the filter with one more condition, by its name."""
     return _READ[key](found, value, at)
 
 
 def _parts(text: str) -> Iterator[tuple[str | None, str]]:
     for part in _PART.finditer(text):
         key, plain = part["key"], part["plain"]
-        if key is None or (plain or "").startswith("//"):  # an address is searched for
+        if key is None or (plain or "").startswith("//"):  # a web address is searched for
             yield None, part["quoted"] if plain is None else f"{key}:{plain}" if key else plain
         else:
             yield key.lower(), part["quoted"] if plain is None else plain

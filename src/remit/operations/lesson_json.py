@@ -1,4 +1,4 @@
-"""Changes of the rules and guidelines as they are told to programs and to the terminal."""
+"""Lesson changes as JSON for programs and the terminal."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ def changed(each: FileVersion) -> JsonMap:
 
 
 def history(found: tuple[FileVersion, ...]) -> JsonMap:
-    """All of them, the newest first; `holds` are those that were not taken back."""
+    """Return all changes, newest first; `holds` are those not reverted."""
     listed: list[Json] = [changed(each) for each in reversed(found)]
     return {"changes": listed, "holds": [each.no for each in standing(found)]}
 

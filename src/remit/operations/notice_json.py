@@ -1,4 +1,4 @@
-"""A notice as it is told to programs and to the terminal."""
+"""A notice as JSON for programs and the terminal."""
 
 from remit.model.codec import JsonMap, stamp
 from remit.model.notice import Notice

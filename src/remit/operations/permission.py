@@ -1,7 +1,7 @@
-"""Who may do what, and who may be told what: the one place that decides it.
+"""The one place that decides what a caller may do and see.
 
-HTTP, pages, MCP and A2A all ask here. A caller without `read` knows of nothing but its own tasks:
-those that it created, and the runs of a series that it created. Everything else is not there.
+HTTP, pages, MCP and A2A all use it. A caller without `read` sees only its own tasks: those it
+created, and the runs of a series it created. Everything else is reported as not found.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from remit.store.database import Tx
 
 
 class NotAllowed(RemitError):
-    """The caller is known, and this is not for it."""
+    """The caller is known, but may not do this."""
 
 
 class CallerAccess(Struct, frozen=True):
-    """What one caller may do: its name, the id of what it came in with, and what that opens."""
+    """What one caller may do: its name, the id of its token, and its scopes."""
 
     name: str
     key: str
@@ -32,7 +32,7 @@ class CallerAccess(Struct, frozen=True):
 
     @property
     def prefix(self) -> str:
-        """How the source of all that it created begins."""
+        """The prefix of the sources of everything it created."""
         return f"{self.key}/"
 
     @property
@@ -42,7 +42,7 @@ class CallerAccess(Struct, frozen=True):
     # What it may do -----------------------------------------------------------------------------
 
     def check(self, *needed: Scope) -> None:
-        """Refuse who lacks one of the scopes that something takes."""
+        """Refuse a caller without one of these scopes."""
         for scope in needed:
             if scope in self.scopes:
                 continue
@@ -51,12 +51,12 @@ class CallerAccess(Struct, frozen=True):
             raise NotAllowed(f"{self.name} may not do this: it needs the scope `{scope}`.")
 
     def check_person(self, what: str) -> None:
-        """Refuse an agent what is for people alone; `what` are the words for it."""
+        """Refuse an agent what only a person may do; `what` describes it."""
         if self.agent:
             raise NotAllowed(f"{self.name} is an agent, and {what}.")
 
     def check_edit(self, tx: Tx, task: Task) -> None:
-        """Refuse an agent that would change words which are not its own."""
+        """Refuse an agent that would change words of others."""
         if not self.agent:
             return
         words = task.created_by is Creator.AGENT and task.taint is not Taint.OWNER
@@ -65,7 +65,7 @@ class CallerAccess(Struct, frozen=True):
             raise NotAllowed(f"{sentence} It may entrust another one.")
 
     def check_resume(self, task: Task) -> None:
-        """Refuse an agent that would let out what was held back before it was sent."""
+        """Refuse an agent that would release what was held before sending."""
         if self.agent and task.resume_to is Status.DELIVERING:
             sentence = f"Task {task.id} was held back before it was sent"
             raise NotAllowed(f"{sentence}; only a person sends it now.")
@@ -73,7 +73,7 @@ class CallerAccess(Struct, frozen=True):
     # What it may know ---------------------------------------------------------------------------
 
     def owns(self, tx: Tx, task: Task) -> bool:
-        """Whether it created a task, or the series that the task is a run of."""
+        """Whether it created a task, or the series of the task."""
         if _is_named(task, self.prefix):
             return True
         first = first_of(task.series_id) if task.series_id else task.id
@@ -85,7 +85,7 @@ class CallerAccess(Struct, frozen=True):
             return False
 
     def finds(self, tx: Tx, task_ids: Sequence[TaskId]) -> list[TaskId]:
-        """Those of some tasks that it may know of."""
+        """Return those of some tasks that it may see."""
         if self.reads:
             return list(task_ids)
         return [each for each in task_ids if self._finds_own(tx, each)]
@@ -99,10 +99,10 @@ class CallerAccess(Struct, frozen=True):
             raise NotFound("series", series_id)
 
     def as_told(self, tx: Tx, task: Task) -> Task:
-        """A task with as much in it as the caller may know; of a foreign one, how it stands.
+        """Return a task as far as the caller may see it; of a foreign one only the status.
 
-        What a person's program created is worked on with the owner's trust, so what came of it may
-        hold anything that he knows: that takes `read`.
+        What a person's program created runs with the owner's trust, so its result may hold anything
+        the owner knows: that needs `read`.
         """
         if self.reads:
             return task
@@ -118,13 +118,13 @@ class CallerAccess(Struct, frozen=True):
 
 
 def access(caller: Caller, key: str) -> CallerAccess:
-    """What a caller may do, by the id of what it came in with."""
+    """Return what a caller may do, by the id of its token."""
     opened = frozenset(scope for scope in caller.scopes if caller.may(scope))
     return CallerAccess(caller.name, key, opened, caller.agent)
 
 
 def first_of(series_id: SeriesId) -> TaskId:
-    """A series is called as its first run is."""
+    """Return the first task of a series, which names the series."""
     return TaskId("task-" + series_id.removeprefix("ser-"))
 
 
@@ -141,7 +141,7 @@ def _without_outcome(task: Task) -> Task:
 
 
 def _bare(task: Task) -> Task:
-    """A receipt: which task it is and how it stands, without a word of what it is about."""
+    """Return a receipt: which task it is and its status, without its words."""
     return replace(
         _without_outcome(task),
         source=Source(task.source.kind, ""),

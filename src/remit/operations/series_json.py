@@ -1,4 +1,4 @@
-"""A series as it is told: its rhythm, its rules, what comes, and what became of its slots."""
+"""A series as JSON: its rule, its settings, the next slots, and the past ones."""
 
 from datetime import datetime, tzinfo
 from typing import Final
@@ -13,13 +13,13 @@ from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
 from remit.store.slots import SkippedSlots
 
-NEXT: Final = 5  # slots to come, if nobody says how many
+NEXT: Final = 5  # future slots by default
 _LATEST: Final = 50
 _PASSED: Final = 20
 
 
 def whole(tx: Tx, series_id: SeriesId, now: datetime, coming: int = NEXT) -> JsonMap:
-    """One series, with what was passed over and the ledger of its latest slots."""
+    """Return one series, with skipped slots and the ledger of the latest ones."""
     found = series.find(tx, series_id)
     skipped: list[Json] = [_skipped(each) for each in slots.skipped(tx, found.id, _PASSED)]
     became = ledger.latest(tx, found.id, now, _LATEST)
@@ -48,7 +48,7 @@ def listed(tx: Tx, found: Series, now: datetime, coming: int) -> JsonMap:
 
 
 def slot(each: Slot, repeats: Repeats) -> JsonMap:
-    """One slot; the flags say what the clocks do there."""
+    """Return one slot; the flags say what the clocks do there."""
     local = (each.planned or each.at).astimezone(zone_of(repeats.zone))
     return {
         "slot": stamp(each.at),
@@ -64,7 +64,7 @@ def slot(each: Slot, repeats: Repeats) -> JsonMap:
 
 
 def event(found: PlannedStart, zone: tzinfo) -> JsonMap:
-    """The next start of an event in a calendar; it is changed there."""
+    """Return the next start of a calendar event, which is changed in its calendar."""
     return {
         "uid": found.uid,
         "title": found.title,

@@ -1,4 +1,4 @@
-"""Conversations and turns as JSON, and the schemas of both."""
+"""Conversations and turns as JSON, and their schemas."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -25,7 +25,7 @@ def conversation(talk: Conversation) -> JsonMap:
 
 
 def turn(said: Turn) -> JsonMap:
-    """A turn in S3's transcript form; `taskRef` is the first of `taskRefs`."""
+    """Return a turn in S3's transcript form; `taskRef` is the first of `taskRefs`."""
     refs: list[Json] = [_ref(ref) for ref in said.task_refs]
     return {
         "conversationId": said.conversation_id,

@@ -1,1 +1,1 @@
-"""Other agents: what each may do here, whichever protocol it speaks."""
+"""Other agents: what each may do here, in every protocol."""

@@ -1,9 +1,9 @@
-"""What another agent may do here: entrust, look, stop. It never decides.
+"""What another agent may do: create, read and stop tasks. It never decides a review.
 
-Whoever comes this way is an agent, whatever it came in with: the owner's own token is worth no more
-here than an agent's with `read` and `write`. What it entrusts is in its own words, not the owner's;
-so whoever else is to be written to is asked about. With `write` alone it sees what it entrusted
-itself, and of everything else it is told that it is not there.
+Every caller here counts as an agent: even the owner's token gets only what an agent with `read` and
+`write` gets. An agent's words are not the owner's, so writing to other people needs the owner's
+approval. With `write` alone an agent sees only its own tasks; everything else is reported as not
+found.
 """
 
 import hashlib
@@ -40,15 +40,15 @@ MOST_COUNTED: Final = 10_000
 
 
 class AgentTaskView(Struct, frozen=True):
-    """A task as another agent may see it: how it stands and what came of it, not how."""
+    """A task as another agent may see it: status and result, not how it was done."""
 
     task: Task
     asked: Review | None
-    url: str  # where a person decides, or looks
+    url: str  # where a person decides or looks
 
     @property
     def deliverable(self) -> str | None:
-        """What passed the gate and was sent; None before that, whatever has been written."""
+        """The text that passed the gate and was sent; None before that."""
         if self.task.status is not Status.COMPLETED:
             return None
         sent = [each for each in self.task.delivery if each.status is DeliveryStatus.SENT]
@@ -57,14 +57,14 @@ class AgentTaskView(Struct, frozen=True):
 
     @property
     def waits(self) -> bool:
-        """Whether nothing goes on before the owner has decided."""
+        """Whether it waits for the owner's decision."""
         return self.task.status is Status.NEEDS_REVIEW or (
             self.asked is not None and not self.task.ended
         )
 
     @property
     def sentence(self) -> str:
-        """How it stands, for a reader."""
+        """Its state, for a reader."""
         if self.waits:
             return f"It waits for its owner, who decides here: {self.url}"
         if self.task.status is Status.FAILED:
@@ -73,7 +73,7 @@ class AgentTaskView(Struct, frozen=True):
 
 
 class AgentOperations:
-    """Where one agent is heard. `wide` says whether `read` opens what others entrusted, too."""
+    """The operations of one agent. `wide`: whether `read` shows tasks of others, too."""
 
     def __init__(self, request: OperationRequest, url: str, *, wide: bool) -> None:
         self._request = request
@@ -93,12 +93,12 @@ class AgentOperations:
         return await self.look(str(made.content["id"]))
 
     async def look(self, name: str) -> AgentTaskView:
-        """One task; what this agent may not see is not there."""
+        """Return one task; one that this agent may not see is not found."""
         task_id = ids.task_id(name)
         return self._seen(*await self._house.db.read(self._find, task_id))
 
     async def page(self, wanted: AgentTaskFilter) -> list[AgentTaskView]:
-        """Tasks, newest first: its own, or all of them if it may read."""
+        """Return tasks, newest first: its own, or all if it may read."""
         self._needs_any()
         if not 1 <= wanted.limit <= MOST_SHOWN + 1:
             raise BadInput(f"limit must lie between 1 and {MOST_SHOWN}.", field="limit")
@@ -109,13 +109,13 @@ class AgentOperations:
         return [self._seen(*each) for each in found]
 
     async def count(self, wanted: AgentTaskFilter) -> int:
-        """How many of its own there are, counted as far as `MOST_COUNTED`."""
+        """Return how many of its own there are, counted up to `MOST_COUNTED`."""
         self._needs_any()
         asked = replace(wanted, limit=MOST_COUNTED)
         return await self._house.db.read(agent_tasks.count, self._peer.prefix, asked)
 
     async def search(self, words: str, limit: int) -> list[AgentTaskView]:
-        """Tasks with these words in them, then those that are about the same in others."""
+        """Return tasks with these words, then similar ones."""
         self._peer.check(Scope.READ)
         if not words.strip():
             raise BadInput("Say at least one word to look for.", field="query")
@@ -131,7 +131,7 @@ class AgentOperations:
         return found[:limit]
 
     async def log(self, name: str, after: int, limit: int) -> list[Event]:
-        """What happened to a task, in order: for who may read."""
+        """Return a task's events in order; needs `read`."""
         self._peer.check(Scope.READ)
         seen = await self.look(name)
         return await self._house.db.read(events.of_task, seen.task.id, after, limit)
@@ -149,7 +149,7 @@ class AgentOperations:
         return AgentTaskView(task, asked, f"{self._url}/tasks/{task.id}")
 
     def _find(self, tx: Tx, task_id: TaskId) -> _Found:
-        """A task that it may know of; what it may not, and what is not there, are told alike."""
+        """Return a visible task; an invisible one is reported like a missing one."""
         task, asked = agent_tasks.looked_at(tx, task_id)
         if task.deleted_at is not None or not (self._wide or self._peer.owns(tx, task)):
             raise NotFound("task", task_id)
@@ -178,7 +178,7 @@ def _asked(tx: Tx, found: list[Task]) -> list[_Found]:
 
 
 def _digest(key: str) -> str:
-    """A key of any letters as a name that can be kept."""
+    """Return a key as a name that can be stored."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:40]
 
 

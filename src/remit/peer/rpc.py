@@ -1,4 +1,4 @@
-"""JSON-RPC 2.0, as far as both protocols need it: one message in, one answer out, or none."""
+"""JSON-RPC 2.0 as MCP and A2A need it: one message in, one answer out, or none."""
 
 import json
 import logging
@@ -19,7 +19,7 @@ _LOG: Final = logging.getLogger("remit.peer")
 
 
 class RpcError(RemitError):
-    """What a caller is answered instead of a result: a number, a sentence, and what goes along."""
+    """An error answer: a number, a sentence, and data."""
 
     def __init__(self, code: int, sentence: str, more: Json = None) -> None:
         super().__init__(sentence)
@@ -28,7 +28,7 @@ class RpcError(RemitError):
 
 
 class RpcMessage(Struct, frozen=True):
-    """A request, or a notification: that has no id and is never answered."""
+    """A request; or a notification, which has no id and is never answered."""
 
     method: str
     params: JsonMap
@@ -37,10 +37,10 @@ class RpcMessage(Struct, frozen=True):
 
 
 def read(raw: bytes) -> RpcMessage:
-    """One message; several at once, or something else, raise `RpcError`."""
+    """Parse one message; a batch or anything else raises `RpcError`."""
     try:
         said = json.loads(raw)
-        # Half of a letter can be written in JSON and in no answer, nor can it be kept.
+        # A lone surrogate can be written in JSON, but neither answered nor stored.
         if b"\\u" in raw:
             json.dumps(said, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
@@ -73,7 +73,7 @@ def error(ident: str | int | None, fault: RpcError) -> JsonMap:
 
 
 def fault_of(problem: Exception, codes: Mapping[type[RemitError], int]) -> RpcError:
-    """What to tell the caller. What we did not foresee is told to the log and to nobody else."""
+    """Return what to tell the caller. An unexpected error goes to the log only."""
     if isinstance(problem, RpcError):
         return problem
     for kind, code in codes.items():

@@ -1,1 +1,1 @@
-"""Task to Plan, priority and contract. Pure: it touches no world."""
+"""From task to plan, priority and contract. Pure."""

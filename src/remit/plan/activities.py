@@ -1,4 +1,4 @@
-"""The rules of what a change must prove, read from YAML: ours, and the project's on top of them."""
+"""The rules for what a change must prove, from YAML: built-in, and the project's on top."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ class UnitTests(IntEnum):
 
 
 class EndToEnd(IntEnum):
-    """When the whole is tried, end to end; the later the weaker."""
+    """When end-to-end tests run; later is weaker."""
 
     SKIP = 0
     DEFERRED = 1
@@ -34,7 +34,7 @@ class EndToEnd(IntEnum):
 
 
 class CheckDemand(Struct, frozen=True):
-    """What a rule asks of a change."""
+    """What a rule demands of a change."""
 
     unit: UnitTests = UnitTests.NONE
     e2e: EndToEnd = EndToEnd.SKIP
@@ -43,11 +43,11 @@ class CheckDemand(Struct, frozen=True):
     why: str = ""
 
     def __bool__(self) -> bool:
-        """Whether it asks for more than what always runs."""
+        """Whether it demands more than what always runs."""
         return bool(self.unit or self.e2e or self.critics or self.build)
 
     def covers(self, other: "CheckDemand") -> bool:
-        """Whether it asks for at least as much."""
+        """Whether it demands at least as much."""
         is_whole = self.unit >= other.unit and self.e2e >= other.e2e and self.build >= other.build
         return is_whole and set(other.critics) <= set(self.critics)
 
@@ -59,7 +59,7 @@ class FileRule(Struct, frozen=True):
 
 
 class DiffPhrase(Struct, frozen=True):
-    """Something that a diff may say."""
+    """A phrase that a diff may contain."""
 
     name: str
     says: tuple[str, ...]
@@ -67,7 +67,7 @@ class DiffPhrase(Struct, frozen=True):
 
 
 class CrossFileRule(Struct, frozen=True):
-    """What several files together, or one that others rest on, demand."""
+    """What several files together, or one that others depend on, demand."""
 
     directories: int
     spread: CheckDemand
@@ -101,7 +101,7 @@ class Activities:
         object.__setattr__(self, "_spares", tuple(map(frozenset, spared.values())))
 
     def groups(self, paths: Sequence[str]) -> list[tuple[tuple[FileRule, ...], list[str]]]:
-        """Files that the same rules know, together."""
+        """Return files grouped by the rules that match them."""
         made: dict[tuple[int, ...], list[str]] = {}
         spares = frozenset[int]().union(*self._spares)
         for path in paths:
@@ -114,7 +114,7 @@ class Activities:
 
     @property
     def critics(self) -> frozenset[str]:
-        """Everybody who may be asked to read a change."""
+        """Every critic that may review a change."""
         demands = (
             self.defaults,
             self.cross.spread,
@@ -125,12 +125,12 @@ class Activities:
         return frozenset(name for each in demands for name in each.critics)
 
     def shared(self, paths: Sequence[str]) -> list[str]:
-        """Those that others rest on."""
+        """Return the files that others depend on."""
         return [path for path in paths if self._shared.find(path)]
 
 
 class RulesFile(Struct, frozen=True):
-    """A file of rules, read by someone who may read files."""
+    """The name and text of a rules file; the caller reads it."""
 
     name: str
     text: str
@@ -138,13 +138,13 @@ class RulesFile(Struct, frozen=True):
 
 @cache
 def default() -> Activities:
-    """The rules that come with Remit."""
+    """Return the built-in rules."""
     text = packaged("remit.plan").joinpath(FILE).read_text(encoding="utf-8")
     return _merged(_NOTHING, RulesFile(FILE, text))
 
 
 def load(*papers: RulesFile) -> Activities:
-    """Our rules with each of these on top; what is wrong is said with file and line."""
+    """Return the built-in rules with each of these on top; errors name file and line."""
     rules = default()
     for paper in papers:
         rules = _merged(rules, paper)
@@ -252,7 +252,7 @@ def _cross(part: YamlPart, before: CrossFileRule) -> CrossFileRule:
 
 
 def _demand(part: YamlPart, told: Mapping[str, YamlPart], before: CheckDemand) -> CheckDemand:
-    """What is asked for now; less than before needs a reason."""
+    """Return the new demand; less than before needs a reason."""
     old = CheckDemand() if _replaces(told) else before
     critics = told["critics"].texts() if "critics" in told else ()
     new = replace(

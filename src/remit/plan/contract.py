@@ -1,7 +1,7 @@
-"""The contract of a task, drafted before the work begins and looked at again after it.
+"""Drafts the contract of a task before the work, and strengthens it after.
 
-Files decide over words, and words over nothing. Whatever a text says, nobody is let off: a contract
-only ever becomes stronger, and what an agent writes is no part of the reading.
+Changed files count more than words. A contract only ever becomes stronger, and text written by an
+agent is not considered.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ _SHOWN: Final = 200  # letters of a description
 
 
 class OwedChecks(Struct, frozen=True):
-    """What is asked besides, because the same files failed before, and why."""
+    """Extra criteria because the same files failed before, and why."""
 
     criteria: tuple[Criterion, ...] = ()
     why: tuple[str, ...] = ()
@@ -39,24 +39,24 @@ class ContractRequest(Struct, frozen=True):
     """What is known of a task before the work begins."""
 
     description: str
-    files: tuple[str, ...] = ()  # that are expected to change
+    files: tuple[str, ...] = ()  # expected to change
     diff: str = ""
     written: bool = False  # whether it is a text and not code
     prd: bool = False
     prompt_for_advisory: bool = False
-    proofs: tuple[Criterion, ...] = ()  # criteria of a text, made from the owner's words
-    owed: OwedChecks = _NOTHING  # what is asked because of what failed before
+    proofs: tuple[Criterion, ...] = ()  # criteria of a text, from the owner's words
+    owed: OwedChecks = _NOTHING  # extra checks because of earlier failures
 
 
 class DraftedContract(Struct, frozen=True):
     contract: Contract
     why: tuple[str, ...]
-    notice: str | None = None  # one line for the owner, who need not answer
+    notice: str | None = None  # one line for the owner that needs no answer
     unsure: str | None = None  # a question that the owner must answer first
 
 
 def draft(asked: ContractRequest, rules: Activities, now: datetime) -> DraftedContract:
-    """Say how one will tell that a task is done; if one cannot know, ask, and expect a change."""
+    """Draft the contract; if it is unclear, ask, and assume a change."""
     diff = parse(asked.diff)
     given = _together(asked.files, diff)
     if asked.written and not given:
@@ -81,7 +81,7 @@ def reclassify(
     now: datetime,
     owed: OwedChecks = _NOTHING,
 ) -> Contract:
-    """The contract that fits what was really changed: never weaker than before."""
+    """Return the contract for the actual changes: never weaker than before."""
     parsed = parse(diff)
     changed = _together(files, parsed)
     if not changed:
@@ -102,7 +102,7 @@ def _with_owed(contract: Contract, owed: OwedChecks) -> Contract:
 
 
 def together(before: Iterable[Criterion], more: Iterable[Criterion]) -> tuple[Criterion, ...]:
-    """Both lists in the order in which they are checked; what another covers stands once."""
+    """Return both lists in the order of checking; a covered criterion is dropped."""
     kept: list[Criterion] = []
     for each in (*before, *more):
         if not any(covers(other, each) for other in kept):
@@ -111,7 +111,7 @@ def together(before: Iterable[Criterion], more: Iterable[Criterion]) -> tuple[Cr
 
 
 def covers(one: Criterion, other: Criterion) -> bool:
-    """Whether who passes one need not be asked the other."""
+    """Whether passing one makes the other unnecessary."""
     same = (one.activity, one.pattern) == (other.activity, other.pattern)
     soon = one.timing is Timing.IMMEDIATE or one.timing is other.timing
     by_code = one.activity in ORDER and (one.activity != "critic" or one.pattern is not None)
@@ -135,7 +135,7 @@ def _by_files(proof: RequestedProof) -> ContractType:
 
 
 def _by_words(reading: RequestReading, proof: RequestedProof, named: Sequence[str]) -> ContractType:
-    """What the words ask for, but never less than the files that they name."""
+    """Return what the words ask for, but never less than the files they name."""
     if reading.asks is RequestedWork.ADVICE:
         return ContractType.ADVISORY
     if reading.asks is RequestedWork.TEXT or (named and not reading.firm):
@@ -151,7 +151,7 @@ def _criteria(
     always = tuple(_ALWAYS[each] for each in rules.always)
     if kind is ContractType.SKIP:
         return together(always, ())
-    # Where no file is known that has tests of its own, every test is asked.
+    # Without a file that has its own tests, every test is required.
     whole = () if proof.wanted or known else (_ALL_TESTS,)
     return together(always, (*whole, *proof.criteria))
 
@@ -222,7 +222,7 @@ def _title(asked: ContractRequest) -> str:
 
 
 def _written(asked: ContractRequest, now: datetime) -> DraftedContract:
-    """A text is proven by its own criteria; without any it is advice, however it was asked for."""
+    """Return a text's contract by its own criteria; without any it is advisory."""
     kind = ContractType.VERIFIABLE if asked.proofs else ContractType.ADVISORY
     contract = Contract(kind, together((), asked.proofs), _origin(asked), now)
     count = len(contract.criteria)

@@ -1,7 +1,7 @@
-"""How many things a request asks to list: by where the number stands, not by what it counts.
+"""How many things a request asks to list, by where the number stands.
 
-Behind "list", "name" or "a table of", a number counts entries, whatever they are. Behind "find" it
-may be what one of them must have: "find 4 seats". What is measured is not listed: "three days".
+After "list", "name" or "a table of" a number counts entries. After "find" it may describe one of
+them: "find 4 seats". A measured quantity is not listed: "three days".
 """
 
 import re
@@ -22,7 +22,7 @@ _MIN_ITEMS: Final = 2  # one thing is no list
 
 
 class CountedItems(Struct, frozen=True):
-    """`start` and `end` are of the number and the words that it counts."""
+    """`start` and `end` cover the number and the words it counts."""
 
     number: int
     start: int
@@ -62,7 +62,7 @@ def _vocabulary(code: str) -> _Vocabulary:
 
 
 def counted(asked: str) -> CountedItems | None:
-    """The first number of things to list; a sure one before one that may be."""
+    """Return the first number of things to list; a sure one before a possible one."""
     tokens = [
         _Token(each.start(), each.end(), fold(each.group())) for each in _WORD.finditer(asked)
     ]
@@ -89,7 +89,7 @@ def _number(key: str, known: _Vocabulary) -> int:
 
 
 def _words(tokens: Sequence[_Token], known: _Vocabulary) -> list[_Token]:
-    """The words that a number counts; none if it measures something."""
+    """Return the words a number counts; none if it measures something."""
     found: list[_Token] = []
     for each in tokens:
         if not each.key[0].isalpha() or (found and each.key in known.stop):
@@ -101,7 +101,7 @@ def _words(tokens: Sequence[_Token], known: _Vocabulary) -> list[_Token]:
 def _follows(
     before: Sequence[str], phrases: Sequence[tuple[str, ...]], between: frozenset[str]
 ) -> bool:
-    """Whether a phrase stands before the number, with nothing but small words between."""
+    """Whether a phrase precedes the number, with only small words in between."""
     for cut in range(len(before), 0, -1):
         if any(
             tuple(before[cut - len(each) : cut]) == each for each in phrases if len(each) <= cut

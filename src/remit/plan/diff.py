@@ -1,4 +1,4 @@
-"""A unified diff: which files it touches, and which lines it adds or takes away."""
+"""Parses a unified diff: which files it touches, which lines it adds or removes."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ _NOWHERE: Final = "dev/null"
 
 
 class Diff(Struct, frozen=True):
-    """Lines that changed, by file; what cannot be placed stands under the empty name."""
+    """Changed lines by file; lines without a file are under the empty name."""
 
     lines: Mapping[str, Sequence[str]]
     removed: frozenset[str] = frozenset()
@@ -29,9 +29,9 @@ class Diff(Struct, frozen=True):
 
 
 def parse(text: str) -> Diff:
-    """Read a diff. Nothing is dropped: a line that is neither head nor hunk counts as changed.
+    """Parse a diff. A line that is neither head nor hunk counts as changed, so nothing is dropped.
 
-    So what is not a diff at all is looked at whole.
+    A text that is no diff is therefore examined whole.
     """
     state = _State()
     lines = iter(text.replace("\r\n", "\n").removesuffix("\r").split("\n"))
@@ -46,12 +46,12 @@ class _State(Struct):
     lines: dict[str, list[str]] = field(default_factory=dict)
     removed: set[str] = field(default_factory=set)
     name: str = ""
-    raw: str = ""  # the same as it was written last: a diff says it four times
-    gone: int = 0  # lines of a hunk that are still to come, of the old file
-    come: int = 0  # and of the new one
+    raw: str = ""  # the raw name: a diff repeats it four times
+    gone: int = 0  # remaining lines of the hunk in the old file
+    come: int = 0  # and in the new one
 
     def begins(self, line: str) -> bool:
-        """Take a line outside of any hunk; whether one begins with it."""
+        """Take a line outside of a hunk; return whether a hunk begins."""
         hunk = _HUNK.match(line) if line.startswith("@@") else None
         if hunk is not None:
             old, new = hunk.groups()
@@ -62,9 +62,9 @@ class _State(Struct):
         return False
 
     def inside(self, lines: Iterator[str]) -> str | None:
-        """Take the lines of a hunk; the one that is none of them, if it ended early.
+        """Take the lines of a hunk; return the line that ended it early, if any.
 
-        A hunk says how long it is, so that no line of it passes for the head of a file.
+        A hunk says how long it is, so none of its lines passes for a file header.
         """
         gone, come, changed = self.gone, self.come, self.lines.get(self.name)
         for line in lines:
@@ -104,12 +104,12 @@ class _State(Struct):
             return
         path = normal(_unquoted(raw))
         if path not in (_NOWHERE, "."):
-            # After a tab stands a time: such a name is read anew each time.
+            # A time follows a tab: such a name is parsed each time.
             self.name, self.raw = path, raw if "\t" not in raw else ""
             self.lines.setdefault(path, [])
 
 
-_SILENT: Final = (  # heads that say nothing of what changed
+_SILENT: Final = (  # headers without information about the change
     "index ",
     "similarity index ",
     "dissimilarity index ",
@@ -132,13 +132,13 @@ def _names_in_head(line: str) -> tuple[str, str] | None:
 
 
 def _bare(path: str) -> str:
-    """Without the a/ or b/ that git puts before, and the time that diff puts behind."""
+    """Return the name without git's a/ or b/ and without diff's time."""
     name = path.partition("\t")[0].strip().strip('"')
     return name[2:] if name.startswith(("a/", "b/")) else name
 
 
 def _unquoted(path: str) -> str:
-    """Git writes letters that are not ASCII as octal numbers."""
+    """Decode git's octal escapes of non-ASCII letters."""
     return _OCTAL.sub(_letters, path.strip('"')) if "\\" in path else path.strip('"')
 
 
@@ -148,9 +148,9 @@ def _letters(found: re.Match[str]) -> str:
 
 
 def says(phrase: str, text: str) -> bool:
-    """Whether lines say a phrase: whole words at its ends, `*` for anything within a line.
+    """Whether lines contain a phrase: whole words at its ends, `*` for anything in a line.
 
-    Both are in small letters. Each piece is looked for once, so the time grows with the text alone.
+    Both are in lower case. Each piece is searched once, so the time grows with the text alone.
     """
     first, *rest = (piece.strip() for piece in phrase.split("*"))
     at = _find(first, text, 0, ends=not rest)
@@ -174,7 +174,7 @@ def _follow(pieces: Sequence[str], line: str) -> bool:
 
 
 def _find(piece: str, text: str, start: int, *, ends: bool) -> int:
-    """Where a piece stands as a word of its own, or as the beginning of one."""
+    """Return where a piece stands as a word, or as the beginning of one."""
     at = text.find(piece, start)
     while at >= 0:
         end = at + len(piece)

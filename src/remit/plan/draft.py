@@ -1,4 +1,4 @@
-"""What to work on, where to send it, how to tell it is done; and how urgent it is."""
+"""Drafts the plan of a task: work, deliveries and contract; and ranks its priority."""
 
 from collections.abc import Callable
 from datetime import UTC, tzinfo
@@ -26,7 +26,7 @@ class Scored(Protocol):
 
 
 class UrgencyScorer(Protocol):
-    """Finds out how urgent a task is; None if it cannot."""
+    """Scores how urgent a task is; None if it cannot."""
 
     async def score(self, task: Task) -> Scored | None: ...
 
@@ -37,7 +37,7 @@ class Ranking(Struct, frozen=True):
 
 
 class Planner:
-    """Drafts plans and ranks tasks; the rules are looked up anew each time, for they may change."""
+    """Drafts plans and ranks tasks; the rules are looked up each time, because they may change."""
 
     def __init__(
         self,
@@ -47,32 +47,32 @@ class Planner:
     ) -> None:
         self._scorer = scorer
         self._rules = rules
-        self._zone = zone  # of the owner's clock
+        self._zone = zone  # the owner's zone
 
     async def draft(self, task: Task) -> Plan:
-        """The plan as admitted; without work items the instructions are the one item."""
+        """Return the plan; without work items the instructions are the only item."""
         plan = task.plan
         if plan.work or plan.composed:
             return plan
         return replace(plan, work=(WorkItem(task.instructions),))
 
     def rank(self, task: Task) -> Ranking:
-        """Decide by the rules alone how urgent a task is, and keep why."""
+        """Rank a task by the rules alone, and say why."""
         if task.rule is not None:
             return Ranking(task.priority, task.rule)
         return ranked(task, self._rules(), self._zone)
 
     def is_unsure(self, task: Task) -> bool:
-        """Whether a score could tell more than the rules do: only then it is worth a wait.
+        """Whether a score could change the result: only then is it worth waiting.
 
-        A request that is still asked about is not scored; its words may change.
+        A request with open questions is not scored; its words may change.
         """
         if self._scorer is None or task.rule is not None or task.gaps:
             return False
         return self._rules().find(task, self._zone).unsure
 
     async def weigh(self, task: Task) -> Ranking:
-        """Decide with a score, too; if there is none, by the rules."""
+        """Rank with a score; without one, by the rules."""
         if self._scorer is None or not self.is_unsure(task):
             return self.rank(task)
         try:

@@ -15,7 +15,7 @@ ANY: Final = "**"
 
 
 def normal(path: str) -> str:
-    """A path as globs see it: relative, with slashes, without detours."""
+    """Return a path as globs see it: relative, with slashes, normalised."""
     if _is_tidy(path):
         return path
     tidy = normpath(path.strip().replace("\\", "/").lstrip("/"))
@@ -25,7 +25,7 @@ def normal(path: str) -> str:
 
 
 def _is_tidy(path: str) -> bool:
-    """Whether nothing is to be done, which is so for nearly all of many thousands."""
+    """Whether a path is already normalised, as nearly all are."""
     ends = path[:1] not in "/. \t\r\n" and path[-1:] not in "/ \t\r\n"
     return ends and "\\" not in path and "//" not in path and "/." not in path
 
@@ -57,7 +57,7 @@ class Globs:
 
 
 def compile_glob(text: str) -> Glob:
-    """Read a glob, or say what is wrong with it."""
+    """Parse a glob, or raise what is wrong with it."""
     wrong = next((each for each in "[]{}?!\\" if each in text), None)
     if wrong:
         raise BadInput(f"the glob {text!r:.60} has {wrong!r}; only * and ** are known")
@@ -102,7 +102,7 @@ _AROUND: Final = "`\"'“”„«»()[]{}<>,;:!?"
 
 
 def mentioned(text: str) -> tuple[str, ...]:
-    """The files that a text names: paths, and names with an ending that files have."""
+    """Return the files a text names: paths, and names with a file suffix."""
     found = (each.lstrip(_AROUND).rstrip(f"{_AROUND}.") for each in text[:20_000].split())
     return tuple(dict.fromkeys(normal(each) for each in found if _is_file(each)))
 
@@ -126,10 +126,10 @@ _UNFIT: Final = re.compile(r"\W+")
 
 
 def own_tests(path: str) -> str | None:
-    """What the tests of a file are called by, as its language does it; None if by nothing.
+    """Return the name of a file's tests, by its language's convention; None if there is none.
 
-    `src/DarkModeToggle.tsx` by DarkModeToggle, `shop/__init__.py` by shop, `hooks/retry.go` by
-    Retry, for Go names tests in capitals.
+    `src/DarkModeToggle.tsx` gives DarkModeToggle, `shop/__init__.py` shop, `hooks/retry.go` Retry,
+    because Go capitalises test names.
     """
     stem, _, ending = basename(path).rpartition(".")
     stem = _TEST.sub("", stem.removesuffix(".d")).strip("[](){}-.")

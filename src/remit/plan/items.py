@@ -1,4 +1,4 @@
-"""A request in the things that it asks for, as far as its words tell them apart."""
+"""Splits a request into the things it asks for."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ _FACT: Final = re.compile(
     r"|fecha|duración|nombre)\b",
     re.IGNORECASE,
 )
-# Who is asked to write something is asked for one thing, whatever it is about.
+# A request to write something asks for one thing, whatever it is about.
 _WRITES: Final = re.compile(
     r"\W*(?:please |bitte |por favor )?(?:(?:can|could) you )?(?:write|draft|compose|translate"
     r"|remind|schreib|entwirf|verfass|übersetz|escrib|redact|traduc|invent)",
@@ -44,20 +44,20 @@ _OWN: Final = re.compile(
 _THE: Final = re.compile(
     r"(?:the|der|die|das|den|el|la|los|las)\s+\w+(?:\s+\w+){0,3}\s*$", re.IGNORECASE
 )
-# "… about pets, notice and deposit": one word each, and all of them are asked for.
+# "… about pets, notice and deposit": one word each, and all are asked for.
 _ABOUT: Final = re.compile(
     r"\b(?:about|on|regarding|zu|zum|zur|über|nach|sobre|por)\s+(?P<what>\w+)\s*$", re.IGNORECASE
 )
-_SHORT: Final = 5  # words that one thing of an enumeration has at most
+_SHORT: Final = 5  # words of one thing in an enumeration, at most
 _MANY: Final = 3
 _ORDER: Final = 2  # words of an order without an object
 
 
 def items(asked: str, clauses: Sequence[Clause]) -> tuple[str, ...]:
-    """What is asked for, one by one: the lines of a list, the questions, or the clauses.
+    """Return what is asked for, one by one: list lines, questions, or clauses.
 
-    A clause is taken apart where it asks several questions, or names several facts; "salt and
-    pepper" stays one thing.
+    A clause is split where it asks several questions or names several facts; "salt and pepper"
+    stays one thing.
     """
     for found in (_listed(asked), _numbered(asked), _questions(asked)):
         if len(found) > 1:
@@ -81,7 +81,7 @@ def _questions(asked: str) -> tuple[str, ...]:
 
 
 def _parts(clause: str) -> Iterator[str]:
-    """The things that one clause names."""
+    """Yield the things that one clause names."""
     clause = " ".join(clause.split())
     if _WRITES.match(clause):
         yield clause
@@ -94,7 +94,7 @@ def _parts(clause: str) -> Iterator[str]:
     start = 0
     for at in range(1, len(pieces)):
         if _begins(pieces[at].strip(), enumeration):
-            # "Find out, when …": the order alone is no thing that could be answered.
+            # "Find out, when …": the order alone is nothing to answer.
             if start or len(pieces[0].split()) > _ORDER or _FACT.search(pieces[0]):
                 yield (
                     clause[start : stops[at - 1]]
@@ -106,14 +106,14 @@ def _parts(clause: str) -> Iterator[str]:
 
 
 def _first(pieces: Sequence[str], stop: int, clause: str) -> str:
-    """The first thing; of "what it says about pets, notice and deposit" it is the pets."""
+    """Return the first thing; of "what it says about pets, notice and deposit" it is the pets."""
     about = _ABOUT.search(pieces[0])
     alone = about and not _FACT.search(clause) and not _ASKS.match(pieces[1].strip())
     return about["what"] if about and alone else clause[:stop]
 
 
 class _Enumeration(Struct, frozen=True):
-    """What the pieces of a clause have in common; found once, for there may be thousands."""
+    """What the pieces of a clause have in common; computed once, because there may be thousands."""
 
     listed: bool  # several things, none of them the owner's own
     facts: bool

@@ -1,4 +1,4 @@
-"""Priority rules: read from YAML, the first that holds decides."""
+"""Priority rules from YAML; the first rule that matches decides."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,14 +30,14 @@ _FIELD: Final = "priority"
 
 class PriorityRule(Struct, frozen=True):
     name: str
-    line: int  # where it begins in its file
+    line: int  # its first line in the file
     when: PriorityCondition
     priority: Priority
     because: str
 
 
 class RuleMatch(Struct, frozen=True):
-    """Which rule decides, if one does; and whether a score could still change that."""
+    """Which rule decides, if any; and whether a score could change that."""
 
     rule: PriorityRule | None
     unsure: bool = False
@@ -45,7 +45,7 @@ class RuleMatch(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class PriorityRules:
-    file: str  # what a person calls it; empty for the rules that come with Remit
+    file: str  # its name for people; empty for the built-in rules
     rules: tuple[PriorityRule, ...]
     lists: Mapping[str, tuple[str, ...]]
     default: Priority
@@ -56,7 +56,7 @@ class PriorityRules:
         object.__setattr__(self, "_index", ConditionIndex([rule.when for rule in self.rules]))
 
     def find(self, task: Task, zone: tzinfo, score: float | None = None) -> RuleMatch:
-        """The first rule that holds; one that needs a score that nobody has said does not."""
+        """Return the first rule that matches; one that needs an unknown score does not."""
         facts = gather(task, zone, self.fields, score)
         unsure = False
         for place in self._index.find(facts):
@@ -73,18 +73,18 @@ class PriorityRules:
 
 @cache
 def packaged_text() -> str:
-    """The file that every house begins with."""
+    """Return the file that every installation begins with."""
     return packaged("remit.plan").joinpath(FILE).read_text(encoding="utf-8")
 
 
 @cache
 def default() -> PriorityRules:
-    """The rules that come with Remit."""
+    """Return the built-in rules."""
     return load(packaged_text(), "")
 
 
 def load(text: str, file: str) -> PriorityRules:
-    """Rules from the text of a file; what is wrong is said with file and line."""
+    """Parse rules from a file's text; errors name file and line."""
     try:
         part = load_yaml(text, file or FILE, field=_FIELD, max_chars=MAX_CHARS, quote_booleans=True)
         return _read(part, file)

@@ -1,4 +1,4 @@
-"""What a priority rule may look at in a task: a few named fields, each with its values."""
+"""The fields of a task that a priority rule may test."""
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import tzinfo
@@ -12,7 +12,7 @@ from remit.model.codec import Json
 from remit.model.task import SourceKind, Task
 from remit.plan.priority_pattern import Patterns
 
-# A field and one of its values, or a field and the number of a pattern that was found in it.
+# A field and a value, or a field and the number of a pattern found in it.
 Key: TypeAlias = "tuple[str, str | int]"
 WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 CONTEXT: Final = "context."
@@ -23,17 +23,17 @@ _MAX_DEPTH: Final = 4
 
 
 class PriorityFacts(Struct, frozen=True):
-    """What of a task counts for some rules; `score` is None while nobody has said one."""
+    """The facts of a task for some rules; `score` is None if unknown."""
 
     keys: frozenset[Key]
-    minute: int  # of the owner's day in which it came
+    minute: int  # minute of the owner's day in which it came
     score: float | None = None
 
 
 def gather(
     task: Task, zone: tzinfo, fields: Mapping[str, Patterns], score: float | None = None
 ) -> PriorityFacts:
-    """Look at the fields that some rules ask about, each with the patterns they try on it."""
+    """Collect the fields that some rules test, each with its patterns."""
     local = task.created_at.astimezone(zone)
     keys: set[Key] = {("weekday", WEEKDAYS[local.weekday()])}
     for field, patterns in fields.items():
@@ -44,13 +44,13 @@ def gather(
 
 
 def plain(text: str) -> str:
-    """A text as it is compared: capitals and blanks do not count."""
+    """Return a text for comparison: case and blanks do not count."""
     return " ".join(text.split()).casefold()
 
 
 @lru_cache(4096)
 def domain(name: str) -> str | None:
-    """A domain as it is compared, in the letters that the mail goes by; None if it is none."""
+    """Return a domain for comparison, in ASCII form; None if it is none."""
     try:
         found = idna.encode(name.lower(), uts46=True, std3_rules=True).decode("ascii")
     except (idna.IDNAError, UnicodeError):
@@ -66,7 +66,7 @@ def _texts(task: Task, field: str) -> Iterator[str]:
 
 
 def _inside(value: Json, path: list[str]) -> list[str]:
-    """The texts at a place in the context; of a list each one counts."""
+    """Return the texts at a place in the context; each item of a list counts."""
     for step in path:
         value = value.get(step) if isinstance(value, dict) else None
     return list(_flat(value, _MAX_DEPTH))[:_MAX_TEXTS]
@@ -85,14 +85,14 @@ def _flat(value: Json, deepest: int) -> Iterator[str]:
 
 
 def _sender_domain(task: Task) -> Iterator[str]:
-    """The domain of who wrote, and all above it; nothing unless our own server vouched for it.
+    """Yield the sender's domain and its parents, if our server authenticated the sender.
 
-    Anybody can write any name into a letter: only mail counts, and only with the door's word.
+    Anybody can write any name into a letter: only authenticated mail counts.
     """
     sender, context = task.context.get("sender"), task.context
     if task.source.kind is not SourceKind.EMAIL or context.get("sender_verified") is not True:
         return
-    # What stands after the first @ must be a domain: an address with two of them is none.
+    # The text after the first @ must be a domain: an address with two @ is invalid.
     found = domain(sender.partition("@")[2]) if isinstance(sender, str) else None
     if found is None:
         return

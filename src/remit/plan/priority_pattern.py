@@ -1,6 +1,6 @@
-r"""Patterns of priority rules: `/…/i`, in RE2, so that no pattern is slow on any text.
+"""Patterns of priority rules: `/…/i`, in RE2, so that no pattern is slow on any text.
 
-All patterns that look at one text are tried in one pass.
+All patterns for one text are tried in one pass.
 """
 
 from collections.abc import Iterator, Sequence
@@ -38,7 +38,7 @@ class _Set(Protocol):
 
 
 class Pattern(Struct, frozen=True):
-    """What stands between the strokes, and whether capitals count."""
+    """The text between the slashes, and whether case counts."""
 
     source: str
     any_case: bool
@@ -49,7 +49,7 @@ class Pattern(Struct, frozen=True):
 
 
 def read(said: str) -> Pattern:
-    """A pattern as it is written in a rule; one that RE2 does not know is refused."""
+    """Parse a pattern of a rule; one that RE2 does not support is refused."""
     body, stroke, flags = said[1:].rpartition("/")
     if not said.startswith("/") or not stroke:
         raise BadInput(
@@ -68,7 +68,7 @@ def read(said: str) -> Pattern:
 
 
 def _compiled(pattern: Pattern) -> _Regex:
-    """By itself: within a group a stray bracket could close what it did not open."""
+    """Compile it alone: within a group a stray bracket could close another's."""
     options = _options(_MEMORY)
     options.case_sensitive = not pattern.any_case
     try:
@@ -98,20 +98,20 @@ def _options(memory: int) -> _Options:
 
 
 class Patterns:
-    """Many patterns over one text: which of them are found there."""
+    """Many patterns over one text: which of them match."""
 
     def __init__(self, patterns: Sequence[Pattern]) -> None:
         self._groups = tuple(_groups(list(enumerate(patterns))))
 
     def found(self, text: str) -> Iterator[int]:
-        """The places of those that are found in a text."""
+        """Yield the numbers of those that match a text."""
         raw = text.encode("utf-8", "replace")
         for group in self._groups:
             yield from group.found(raw)
 
 
 class _Group:
-    """Patterns that are tried at once; if that fails, one by one."""
+    """Patterns tried at once; if that fails, one by one."""
 
     def __init__(self, places: Sequence[tuple[int, Pattern]], joined: _Set | None) -> None:
         self._places = [place for place, _ in places]
@@ -122,7 +122,7 @@ class _Group:
     def found(self, raw: bytes) -> Iterator[int]:
         hits = self._joined.Match(raw) if self._joined is not None else None
         if hits is None:
-            # The first of a set matches everything: without it there was no answer, not none.
+            # The first of a set matches everything: without it there was an error, not no match.
             yield from self._one_by_one(raw)
             return
         for hit in hits:
@@ -138,7 +138,7 @@ class _Group:
 
 
 def _groups(places: Sequence[tuple[int, Pattern]]) -> Iterator[_Group]:
-    """As few groups as the memory allows."""
+    """Yield as few groups as the memory allows."""
     if not places:
         return
     joined = _joined([pattern for _, pattern in places])

@@ -1,4 +1,4 @@
-"""Conditions as they are written: `objective matches /invoice/i`, `source in [email, webhook]`."""
+"""Parses rule conditions: `objective matches /invoice/i`, `source in [email, webhook]`."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -32,7 +32,7 @@ _EXAMPLE: Final = "objective matches /invoice/i"
 
 
 class ConditionParser:
-    """Reads conditions and keeps what they will look at."""
+    """Parses conditions and collects the fields they test."""
 
     def __init__(self, lists: Mapping[str, tuple[str, ...]]) -> None:
         self._lists = lists
@@ -40,11 +40,11 @@ class ConditionParser:
 
     @property
     def fields(self) -> dict[str, Patterns]:
-        """Every field that a condition asks about, with the patterns that are tried on it."""
+        """Return every field that a condition tests, with its patterns."""
         return {field: Patterns(list(known)) for field, known in self._patterns.items()}
 
     def condition(self, part: YamlPart) -> PriorityCondition:
-        """One line, or a table with all, any or not; what is wrong is said with its line."""
+        """Parse one line, or a table with all, any or not; errors name their line."""
         if isinstance(part.value, dict):
             return self._joined(part)
         if isinstance(part.value, list):

@@ -1,4 +1,4 @@
-"""What other rules would make of tasks that were ranked before."""
+"""What other rules would make of tasks that were already ranked."""
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import tzinfo
@@ -16,7 +16,7 @@ class PriorityTrial(Struct, frozen=True):
 
     @property
     def changes(self) -> bool:
-        """Whether its priority would be another; the same by another rule is no change."""
+        """Whether its priority would differ; the same by another rule is no change."""
         return self.now.priority is not self.task.priority
 
 
@@ -26,9 +26,9 @@ def trials(
     zone: tzinfo,
     scored: Callable[[Task], Scored | None],
 ) -> Iterator[PriorityTrial]:
-    """Each task that rules have ranked, as these would rank it, with the score that is known.
+    """Yield each task ranked by rules, as these rules would rank it with the known score.
 
-    What somebody said himself, and what nobody has ranked yet, is left out: no rule changes it.
+    Priorities set by a person, and unranked tasks, are left out: no rule changes them.
     """
     for task in tasks:
         if task.rule is not None and task.rule.name not in SPOKEN:

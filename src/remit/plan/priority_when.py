@@ -1,4 +1,4 @@
-"""Conditions of priority rules: what holds, what does not, and what only a score could tell."""
+"""Conditions of priority rules: true, false, or undecided until a score is known."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from remit.plan.priority_facts import Key, PriorityFacts
 
-# How many tasks share a value, roughly: where there is a choice, the rarer one is looked up.
+# How many tasks share a value, roughly: the rarer field is looked up.
 _COMMON: Final[Mapping[str, int]] = {
     "source": 100,
     "taint": 100,
@@ -21,21 +21,21 @@ _COMMON: Final[Mapping[str, int]] = {
 class PriorityCondition(Protocol):
     @property
     def said(self) -> str:
-        """As a person would write it, on one line."""
+        """The condition as a person would write it, on one line."""
 
     @property
     def keys(self) -> frozenset[Key] | None:
-        """Unless one of these is among the facts it cannot hold; None if nothing rules it out."""
+        """Unless one of these is among the facts it cannot hold; None if it always may."""
 
     @property
     def asks_score(self) -> bool: ...
 
     def holds(self, facts: PriorityFacts) -> bool | None:
-        """Whether it holds; None if only a score could tell."""
+        """Return whether it holds; None if only a score can tell."""
 
 
 class FieldCondition(Struct, frozen=True):
-    """A field has one of some values, or a pattern is found in it."""
+    """A field has one of some values, or a pattern matches it."""
 
     keys: frozenset[Key]
     said: str
@@ -61,7 +61,7 @@ class HoursCondition(Struct, frozen=True):
 
 
 class ScoreCondition(Struct, frozen=True):
-    """A model finds it at least so urgent."""
+    """A model scores it at least this urgent."""
 
     least: float
     said: str
@@ -144,7 +144,7 @@ class NotCondition(Struct, frozen=True):
 
 
 class ConditionIndex:
-    """Which conditions could hold at all, so that of a thousand a handful is looked at."""
+    """Which conditions could hold at all, so that of a thousand a handful is tested."""
 
     def __init__(self, conditions: Sequence[PriorityCondition]) -> None:
         self._open: list[int] = []
@@ -157,7 +157,7 @@ class ConditionIndex:
                 self._by.setdefault(key, []).append(place)
 
     def find(self, facts: PriorityFacts) -> list[int]:
-        """Their places, in order."""
+        """Return their places, in order."""
         found = set(self._open)
         for key in facts.keys:
             found.update(self._by.get(key, ()))

@@ -1,4 +1,4 @@
-"""What a set of files and their diff must bring as proof, by the rules."""
+"""What proof the rules ask for a set of files and their diff."""
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
@@ -20,14 +20,14 @@ class RequestedProof(Struct, frozen=True):
 
     @property
     def wanted(self) -> bool:
-        """Whether the files ask for more than what always runs."""
+        """Whether the files demand more than what always runs."""
         return bool(self.criteria)
 
 
 class _Tally(Struct):
-    """All that is demanded so far, and by which files."""
+    """Everything demanded so far, and by which files."""
 
-    own: dict[str, str] = field(default_factory=dict)  # the name of tests, and a file of theirs
+    own: dict[str, str] = field(default_factory=dict)  # the name of tests, and one of their files
     all: bool = False
     build: bool = False
     critics: dict[str, None] = field(default_factory=dict)
@@ -43,7 +43,7 @@ class _Tally(Struct):
         self.all = self.all or demand.unit is UnitTests.ALL or (bool(demand.unit) and not paths)
 
     def ask_own(self, paths: Iterable[str], removed: Collection[str]) -> None:
-        """Ask for the tests of each; one that is gone or has no name has others', if any."""
+        """Demand the tests of each file; for one that is gone or unnamed, those of others."""
         for path in paths:
             if len(self.own) > MAX_OWN_TEST_FILES:  # every test runs
                 return
@@ -55,7 +55,7 @@ class _Tally(Struct):
 
 
 def prove(files: Sequence[str], diff: Diff, rules: Activities) -> RequestedProof:
-    """What these files ask for: each by its rules, then what the diff says, then all together."""
+    """Return what these files demand: each by its rules, then the diff's phrases, then together."""
     tally = _Tally()
     code = [
         path
@@ -71,7 +71,7 @@ def prove(files: Sequence[str], diff: Diff, rules: Activities) -> RequestedProof
 def _ask(
     known: Sequence[FileRule], paths: Sequence[str], diff: Diff, rules: Activities, tally: _Tally
 ) -> bool:
-    """Ask the rules about files; whether any of them wants more than what always runs."""
+    """Apply rules to files; return whether any demands more than what always runs."""
     asked = [(rule.glob.text, rule.demand) for rule in known]
     asked = asked or [("other files", rules.defaults)]
     for title, demand in asked:
@@ -82,7 +82,7 @@ def _ask(
 
 
 def _listen(code: Sequence[str], diff: Diff, rules: Activities, tally: _Tally) -> None:
-    """Look in what changed, but not in documents: they may speak of anything."""
+    """Search phrases in what changed, except in documents: they may mention anything."""
     lines = [line for path in ("", *code) for line in diff.lines.get(path, ())]
     text = "\n".join(lines)[:_LETTERS].casefold()
     for phrase in rules.diff.values() if text else ():
@@ -114,7 +114,7 @@ def _criteria(tally: _Tally) -> Iterator[Criterion]:
 
 
 def _e2e(asked: Sequence[tuple[EndToEnd, Sequence[str]]]) -> Iterator[Criterion]:
-    """One run of the whole for all of them, as early as the most urgent needs it."""
+    """Yield one end-to-end run for all, as early as the most urgent needs it."""
     if asked:
         soon = any(when is EndToEnd.IMMEDIATE for when, _ in asked)
         named = [basename(path) for _, paths in asked for path in paths]

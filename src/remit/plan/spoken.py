@@ -1,4 +1,4 @@
-"""Small numbers and names of languages, as people say them in English, German and Spanish."""
+"""Small numbers and language names as words in English, German and Spanish."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 from remit.language.languages import languages
 from remit.language.numbers import CARDINALS
 
-# What a language is called, in small letters: its code, and its name.
+# Names of languages in lower case: code and name.
 LANGUAGES: Final[Mapping[str, tuple[str, str]]] = {
     word: (code, each.name) for code, each in languages().items() for word in each.called.split()
 }
@@ -16,5 +16,5 @@ NUMBER: Final = r"\d{1,5}|" + "|".join(sorted(_SAID, key=len, reverse=True))
 
 
 def number(said: str) -> int:
-    """The number that NUMBER matched."""
+    """Return the number that NUMBER matched."""
     return int(said) if said.isdecimal() else _SAID[said.casefold()]

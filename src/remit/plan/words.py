@@ -1,7 +1,7 @@
-"""What the words of a task ask for: a change, advice, or mere text; and when one cannot tell.
+"""Reads what a task asks for: a change, advice, or plain text; or that it is unclear.
 
-The verb that gives the order decides, and of several orders the strongest. What stands in quotes or
-in code spans is a name and orders nothing; what is denied is not asked for.
+The imperative verb decides; of several the strongest. Text in quotes or code spans is a name, and
+negated verbs do not count.
 """
 
 import re
@@ -15,7 +15,7 @@ from remit.plan.lexicon import LEXICON as LEX
 
 
 class RequestedWork(IntEnum):
-    """What is asked for, the weakest first."""
+    """What is asked for, weakest first."""
 
     ADVICE = 1
     TEXT = 2
@@ -26,7 +26,7 @@ class RequestedWork(IntEnum):
 class RequestReading(Struct, frozen=True):
     asks: RequestedWork
     why: str
-    firm: bool = True  # whether the words say it, and not only their silence
+    firm: bool = True  # whether the words say it, not only their absence
 
 
 class _Order(Struct, frozen=True):
@@ -36,7 +36,7 @@ class _Order(Struct, frozen=True):
     rest: Sequence[str]
 
 
-_NAME: Final = "\N{SYMBOL FOR SUBSTITUTE}"  # stands for what was quoted
+_NAME: Final = "\N{SYMBOL FOR SUBSTITUTE}"  # replaces what was quoted
 _QUOTED: Final = re.compile(
     r"```.{0,4000}?```|`[^`\n]{1,400}`|\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|„[^“”\n]{1,400}[“”]"
     r"|«[^»\n]{1,400}»|(?<![\w'])'[^'\n]{1,400}'(?!\w)",
@@ -71,7 +71,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def _masked(found: re.Match[str]) -> str:
-    """A name in place of a quotation; that of a document stays, for it says where."""
+    """Replace a quotation by a name; a document's name stays."""
     inside = found.group().strip("`\"'“”„«»").casefold()
     return inside if inside in LEX["pages"] else _NAME
 
@@ -94,7 +94,7 @@ def _question(tokens: Sequence[str]) -> RequestReading | None:
 
 
 def _label(tokens: Sequence[str]) -> list[RequestReading]:
-    """`docs: explain the cache` is a text, whatever is done to it."""
+    """Read `docs: explain the cache` as a text, whatever its verb."""
     return [_nouns(tokens)] if len(tokens) == 1 and tokens[0] in ("docs", "doc") else []
 
 
@@ -102,7 +102,7 @@ def _label(tokens: Sequence[str]) -> list[RequestReading]:
 
 
 def _orders(tokens: Sequence[str]) -> list[_Order]:
-    """The orders of a sentence: none if it tells something or only names it."""
+    """Return the orders of a sentence; none if it only states or names something."""
     heads = list(_heads(tokens))
     if not heads:
         return _at_the_end(tokens)
@@ -115,7 +115,7 @@ def _orders(tokens: Sequence[str]) -> list[_Order]:
 
 
 def _heads(tokens: Sequence[str]) -> Iterator[tuple[int, bool]]:
-    """Where the orders of a sentence begin, and whether each is denied."""
+    """Yield where the orders of a sentence begin, and whether each is negated."""
     ready, denied, inner, last = True, False, False, -2
     for at, word in enumerate(tokens):
         if word in LEX["joins"]:
@@ -176,7 +176,7 @@ def _is_inflected(word: str) -> bool:
 
 
 def _is_statement(tokens: Sequence[str]) -> bool:
-    """Whether what looks like a verb is the name of something: review page shows nothing."""
+    """Whether an apparent verb is a name: review page shows nothing."""
     for word in tokens[1:6]:
         if word in LEX["says"]:
             return True
@@ -187,7 +187,7 @@ def _is_statement(tokens: Sequence[str]) -> bool:
 
 
 def _at_the_end(tokens: Sequence[str]) -> list[_Order]:
-    """German puts infinitives last: `Tippfehler in der Anleitung korrigieren`."""
+    """Return orders with the infinitive last, as in German: `Tippfehler … korrigieren`."""
     verbs = [
         at
         for at, word in enumerate(tokens)
@@ -260,15 +260,15 @@ def _edit(said: str, phrases: Sequence["_Phrase"]) -> RequestReading:
 class _Kind(IntEnum):
     PAGE = 1  # a document
     REMARK = 2  # a comment in code
-    SLIP = 3  # a typo, which may stand anywhere
+    SLIP = 3  # a typo, anywhere
     PASSAGE = 4  # part of some text
     CODE = 5
-    MIXED = 6  # the search of the docs
+    MIXED = 6  # "the search of the docs"
     OTHER = 7
 
 
 class _Phrase(Struct, frozen=True):
-    """A thing and what stands before it: `in`, `the SQL query`."""
+    """A thing and its preposition: `in`, `the SQL query`."""
 
     before: str
     words: tuple[str, ...]
@@ -312,7 +312,7 @@ def _is_foreign(word: str) -> bool:
 
 
 def _phrases(tokens: Sequence[str]) -> list[_Phrase]:
-    """The object and then each thing with its preposition, up to a clause of its own."""
+    """Return the object and then each thing with its preposition, up to the next clause."""
     found: list[tuple[str, list[str]]] = [("", [])]
     for word in tokens:
         if word in LEX["without"] or word in LEX["opens"] or word in LEX["joins"]:

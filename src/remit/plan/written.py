@@ -1,10 +1,9 @@
-"""How one can tell that a text is what was asked for, from the owner's words alone.
+"""Drafts criteria for a written text from the owner's words alone.
 
-A criterion that fails honest work costs the owner more than one that is missing, so each is made
-only where the words leave no doubt. Three are always made: a text with holes in it, one that says
-everything twice, and one in a form its reader cannot read are never right. That every figure
-stands in what was read is asked only where the work can read and the words ask for facts: a poem
-may count to seven as it likes.
+A criterion that fails honest work costs the owner more than a missing one, so each is made only
+where the words are clear. Three are always made: no placeholders, no repetition, and a form the
+reader can read. That every figure has a source is required only where the work can read sources and
+the words ask for facts.
 """
 
 import re
@@ -51,10 +50,10 @@ _ABOUT: Final = 0.3  # how far "about 200 words" may lie from 200
 def criteria(
     asked: str, clauses: Sequence[Clause], channels: Sequence[str], *, can_read: bool
 ) -> tuple[Criterion, ...]:
-    """All that can be checked of a text that was asked for with these words.
+    """Return all criteria for a text requested with these words.
 
-    `channels` are the kinds of those that it goes out on; `can_read` is whether the work has tools
-    to read with.
+    `channels` are the kinds of channels it is sent on; `can_read`: whether the work has tools to
+    read with.
     """
     return (
         *_answers(asked, clauses),
@@ -115,7 +114,7 @@ def _length(asked: str) -> Iterator[Criterion]:
 
 
 def _entries(asked: str) -> Iterator[Criterion]:
-    """How many things are to be listed."""
+    """Yield how many things to list."""
     found = counted(asked)
     if found is None or _PATTERNS["each"].search(asked[max(0, found.start - 12) : found.end + 14]):
         return

@@ -1,1 +1,1 @@
-"""After hours: what ended is written down, looked at, and becomes a proposal to the owner."""
+"""Reflection: records ended tasks, looks for patterns, and makes proposals to the owner."""

@@ -1,4 +1,4 @@
-"""What a change of the rules would have done to past tasks, before it does anything to new ones."""
+"""What a rule change would have done to past tasks, before it affects new ones."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -11,7 +11,7 @@ _OWNER: Final = "owner"
 
 
 class BacktestResult(Struct, frozen=True):
-    """How many past tasks were tried, and how many would be ranked otherwise."""
+    """How many past tasks were tested, and how many would be ranked differently."""
 
     seen: int
     changed: int
@@ -30,7 +30,7 @@ def run(
     before: Callable[[Task], Priority],
     after: Callable[[Task], Priority],
 ) -> BacktestResult:
-    """Rank every task by the rules as they are and as they would be."""
+    """Rank every task by the current and by the new rules."""
     seen = changed = as_said = 0
     for task in tasks:
         seen += 1

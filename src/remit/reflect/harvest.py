@@ -1,7 +1,7 @@
-"""Writes `reflections/DATE.jsonl` from the journal: one line for each task, where it ended.
+"""Writes `reflections/DATE.jsonl` from the journal: one line for each ended task.
 
-The journal is the truth. Each line carries its place there, and a mark says how far it was read; so
-a line that was cut by a crash is written again, and none is written twice.
+The journal is authoritative. Each line has its place there and a mark says how far it was read, so
+a line cut by a crash is written again, and none is written twice.
 """
 
 import asyncio
@@ -27,11 +27,11 @@ from remit.system.files import append_text, write_atomic
 
 FOLDER: Final = "reflections"
 _MARK: Final = ".written"
-_SPAN: Final = 5_000  # events of the journal that are looked at in one go
+_SPAN: Final = 5_000  # journal events read at once
 
 
 class ReflectionCollector:
-    """`keep` is for how many days the files are kept; days are those of the owner's clock."""
+    """`keep` is for how many days the files are kept, by the owner's clock."""
 
     def __init__(self, db: Database, clock: Clock, folder: Path, zone: tzinfo, keep: int) -> None:
         self._db = db
@@ -43,7 +43,7 @@ class ReflectionCollector:
         self._one = asyncio.Lock()
 
     async def catch_up(self) -> int:
-        """Write down every task that has ended since the last time; return how many there were."""
+        """Write a line for every task that ended since the last time; return how many."""
         async with self._one:
             since, written = await asyncio.to_thread(self._begin), 0
             while True:
@@ -55,7 +55,7 @@ class ReflectionCollector:
                 since = until
 
     async def recent(self, days: int) -> list[ReflectionLine]:
-        """What was written in the last days, the oldest first; a line that says nothing is left."""
+        """Return the lines of the last days, oldest first; unreadable ones are skipped."""
         first = self._day(self._clock.now() - timedelta(days=days))
         return await asyncio.to_thread(self._read, first)
 
@@ -69,7 +69,7 @@ class ReflectionCollector:
         return at.astimezone(self._zone).date()
 
     def _begin(self) -> int:
-        """Throw away what is too old, and say up to where the journal was read."""
+        """Delete old files, and return up to where the journal was read."""
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         oldest = self._day(self._clock.now() - self._keep).isoformat()
         for path in self._files():
@@ -91,7 +91,7 @@ class ReflectionCollector:
                 append_text(path, lines.write(each))
                 self._seen[path].add(each.seq)
                 written += 1
-        # The mark may lag behind the lines, never run ahead of them.
+        # The mark may lag behind the lines but not run ahead.
         write_atomic(self._folder / _MARK, str(until), durable=False)
         return written
 
@@ -108,7 +108,7 @@ class ReflectionCollector:
 
 
 def reflection(event: Event, task: Task, asked: Sequence[Review]) -> ReflectionLine:
-    """What a task came to, with its questions and its answers."""
+    """Return a task's result, with its questions and answers."""
     decided = [each.decision.answer for each in asked if each.decision]
     verdict = task.verdict.overall if task.verdict else None
     return ReflectionLine(
@@ -153,7 +153,7 @@ def _shown_message(review: Review) -> ShownMessage:
 
 
 def _late(task: Task) -> int | None:
-    """Seconds that it waited for its turn; what was caught up waited for Remit, not for a turn."""
+    """Return the seconds it waited for its turn; catching up does not count."""
     if task.started_at is None:
         return None
     if task.slot is not None and task.created_at - task.slot > ON_TIME:
@@ -173,7 +173,7 @@ def _next_ended(tx: Tx, since: int) -> tuple[list[tuple[Event, Task, list[Review
 
 
 def _mend(path: Path) -> set[int]:
-    """Cut off a torn last line; return the places of the whole ones."""
+    """Cut off a broken last line; return the places of the complete ones."""
     if not path.exists():
         return set()
     whole = path.read_bytes()

@@ -1,7 +1,7 @@
-"""One finished task as one line of `reflections/DATE.jsonl`: what was asked, done, held, changed.
+"""One finished task as a line of `reflections/DATE.jsonl`.
 
-The lines are for counting. What a proposal says in words never comes from them, but from the tasks
-in the store, and of those only from what the owner wrote himself.
+The lines are for counting. The words of a proposal come from the tasks in the store, and only from
+what the owner wrote.
 """
 
 import json
@@ -23,12 +23,12 @@ class ShownMessage(Struct, frozen=True):
     had: tuple[str, ...]  # what stood in it, by its kind: a greeting, bullets
     kept: tuple[str, ...]  # what of that the owner left in
     words: int
-    left: int  # words, as it went out
+    left: int  # words, as sent
     edited: bool
 
 
 class ReflectionLine(Struct, frozen=True, kw_only=True):
-    seq: int  # the place in the journal where the task ended: no task has two lines for one end
+    seq: int  # the journal place of the task's end: one line per end
     task: str
     at: datetime
     status: str
@@ -46,7 +46,7 @@ class ReflectionLine(Struct, frozen=True, kw_only=True):
     verified: str | None  # pass, fail, pending; None if nothing was checked
     tokens: int
     cents: int
-    late: int | None  # seconds between when it was due and when it began; None if it never began
+    late: int | None  # seconds between due and start; None if it never began
 
 
 def write(reflection: ReflectionLine) -> str:

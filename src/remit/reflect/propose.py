@@ -1,4 +1,4 @@
-"""A lesson worked into the text of its file, so that all else in there stays letter for letter."""
+"""Inserts a lesson into its file, leaving all other lines unchanged."""
 
 import difflib
 import hashlib
@@ -19,14 +19,14 @@ def digest(text: str) -> str:
 
 
 def worked_in(lesson: Lesson, text: str) -> str:
-    """The whole new text of the file; if it cannot take the lesson, a sentence says why."""
+    """Return the whole new text of the file; raise if it cannot take the lesson."""
     if lesson.file is LessonFile.GUIDELINES:
         return _with_line(lesson, text)
     return _with_rule(lesson, text)
 
 
 def diff(before: str, after: str, file: str) -> str:
-    """The change as people and programs read it."""
+    """Return the change as a unified diff."""
     lines = difflib.unified_diff(
         before.splitlines(keepends=True),
         after.splitlines(keepends=True),
@@ -38,13 +38,13 @@ def diff(before: str, after: str, file: str) -> str:
 
 
 def added(shown: str) -> str:
-    """The words that a diff adds."""
+    """Return the words that a diff adds."""
     new = [line[1:] for line in shown.splitlines() if line[:1] == "+" and line[:3] != "+++"]
     return " ".join(" ".join(new).split())
 
 
 def alike(one: str, other: str) -> bool:
-    """Whether two texts say nearly the same: most of their words are."""
+    """Whether two texts say nearly the same: most words are equal."""
     ours, theirs = set(_plain(one)), set(_plain(other))
     together = ours | theirs
     return bool(together) and len(ours & theirs) / len(together) >= _ALIKE
@@ -66,7 +66,7 @@ def _with_line(lesson: Lesson, text: str) -> str:
 
 
 def _with_rule(lesson: Lesson, text: str) -> str:
-    """The rule as the first one: it is the newest word, and the first that holds decides."""
+    """Insert the rule first: the first match decides, and it is the newest."""
     if re.search(
         rf"(?m)^[^#\n]*\bwhen:\s*[\"']?{re.escape(lesson.when)}[\"']?\s*(?:[,}}]|$)", text
     ):

@@ -32,20 +32,20 @@ PAST: Final = timedelta(days=90)  # tasks that a change is tried on
 _MAX_PAST_TASKS: Final = 5_000
 
 Rank: TypeAlias = Callable[[Task], Priority]
-# What some text of rules makes of tasks; text that is wrong is refused with a sentence.
+# Ranks tasks by a rules text; an invalid text is refused with a sentence.
 Ranker: TypeAlias = Callable[[str], Rank]
-# A model's answer; None if there is none, or the budget does not allow it.
+# A model's answer; None if there is none or the budget is used up.
 Asks: TypeAlias = Callable[[Task, str, str], Awaitable[str | None]]
 
 
 class ReflectionContext(Struct, frozen=True):
-    """What the room must be told of the house around it."""
+    """What reflection needs from the rest of the app."""
 
     ranker: Ranker
-    names: Callable[[], Collection[str]]  # people, channels and tools: no lesson names any
-    domain: Callable[[Task], str | None]  # of a mail's proven sender whom the owner knows
+    names: Callable[[], Collection[str]]  # people, channels and tools: no lesson may name any
+    domain: Callable[[Task], str | None]  # domain of an authenticated sender whom the owner knows
     asks: Asks | None = None
-    day: Callable[[], str] = str  # today, as the owner writes it
+    day: Callable[[], str] = str  # today's date on the owner's clock
 
 
 class Reflector:
@@ -83,7 +83,7 @@ class Reflector:
         )
 
     async def draft(self, lesson: Lesson) -> DraftedLesson | UnfitLesson:
-        """The lesson in its file as that is now, and what it would have done to past tasks."""
+        """Return the lesson inserted into the current file, and its effect on past tasks."""
         objection = screen.objection(lesson, self._around.names())
         if objection is not None:
             return UnfitLesson(objection)
@@ -97,7 +97,7 @@ class Reflector:
         return DraftedLesson(propose.digest(after), shown, tried)
 
     async def accept(self, task: Task, lesson: Lesson, digest: str) -> LessonResult:
-        """Write exactly what was approved; if the file has changed since, nothing is written."""
+        """Write exactly what was approved; if the file changed since, nothing is written."""
         before = self._versions.text(lesson.file)
         after = propose.worked_in(lesson, before)
         if propose.digest(after) != digest:
@@ -115,15 +115,15 @@ class Reflector:
         return LessonResult(taken=True)
 
     async def leave(self, task: Task, lesson: Lesson, why: str) -> LessonResult:
-        """The lesson was not wanted, or does not fit any more.
+        """Record that the lesson was declined or no longer fits.
 
-        If this very task has put it in, and died before that was on record, it is taken.
+        If this task already wrote it before a crash, it counts as accepted.
         """
         taken = await self._db.read(reflections.is_made, _key(task, lesson))
         return LessonResult(taken, "" if taken else why)
 
     def _ranks(self) -> tuple[Rank, list[str]]:
-        """What the rules in force make of a task; wrong ones are told, and teach nothing."""
+        """Return the current rules' ranking; invalid rules are reported and give no lessons."""
         try:
             return self._around.ranker(self._versions.text(LessonFile.RULES)), []
         except BadInput as bad:
@@ -132,7 +132,7 @@ class Reflector:
     async def _recent_tasks(self) -> list[ReflectedTask]:
         """The recent lines with their tasks.
 
-        Lines are counted. What a task is about, and who had a word in it, is what the store says.
+        Lines are only counted; content and authors come from the store.
         """
         lines = {each.task: each for each in await self._harvest.recent(DAYS)}
         tasks = await self._db.read(reflections.named, list(lines))
@@ -177,7 +177,7 @@ class Reflector:
 
 
 def _key(task: Task, lesson: Lesson) -> str:
-    """What a change is written down under: one task puts a lesson in once."""
+    """Return the key of a change: one task adds a lesson once."""
     return f"{task.id}:{lesson.key}"
 
 
@@ -185,22 +185,22 @@ def _is_known(lesson: Lesson, drafted: DraftedLesson, unwanted: Mapping[str, str
     if lesson.key in unwanted:
         return True
     if lesson.file is LessonFile.RULES:
-        # The same tasks have more than one word in common: who said no to one said it to all.
+        # The same tasks share more than one word: a no to one rule covers the others.
         return any(_is_of(lesson, shown) for shown in unwanted.values())
     said = propose.added(drafted.diff)
     return any(propose.alike(said, propose.added(shown)) for shown in unwanted.values())
 
 
 def _is_of(lesson: Lesson, shown: str) -> bool:
-    """Whether the tasks that speak for a rule are mostly those of a rule that was shown."""
+    """Whether a rule's evidence is mostly that of a rule shown before."""
     rule = f"+++ b/{LessonFile.RULES.value}" in shown
     return rule and 2 * sum(task in shown for task in lesson.tasks) >= len(lesson.tasks)
 
 
 def sender_domain(task: Task, known: Collection[str]) -> str | None:
-    """The domain of a mail's sender, if our own server vouches for it and the owner knows it.
+    """Return a mail sender's domain, if authenticated and known to the owner.
 
-    What the task has read since says nothing about who wrote it, so its taint does not matter here.
+    What the task has read since does not matter, so its taint is ignored.
     """
     sender = task.context.get("sender")
     if task.source.kind is not SourceKind.EMAIL or not isinstance(sender, str):

@@ -1,7 +1,7 @@
 """What no lesson may say: nothing about recipients, permissions, or tools.
 
-It may only become stricter. A good lesson that is refused costs nothing; the owner can always write
-it into the file himself. A bad one that passes is still only a question to him.
+The screen may only become stricter. A good lesson that is refused costs nothing, because the owner
+can edit the file; a bad one that passes is still only a proposal.
 """
 
 import re
@@ -13,7 +13,7 @@ from remit.model.lesson import Lesson, LessonFile
 
 MAX_CHARACTERS: Final = 200  # characters of a guideline
 _FIELDS: Final = ("objective", "series", "sender_domain", "source", "weekday", "time")
-# One word or several of a person, in the form that a rule of ours has.
+# One or more words of a person, in the form of our rules.
 _WHEN: Final = re.compile(
     r"objective matches /\\b[\w -]{3,60}\\b/i"
     r"|series is ser-[0-9A-Za-z]{26}"
@@ -57,9 +57,9 @@ _SHORT: Final = 3
 
 
 def objection(lesson: Lesson, names: Collection[str] = ()) -> str | None:
-    """Why a lesson must not even be proposed; None if it may.
+    """Return why a lesson may not be proposed; None if it may.
 
-    `names` are those that it may not mention: people, channels and tools of this house.
+    `names` may not be mentioned: people, channels and tools.
     """
     if lesson.file is LessonFile.RULES:
         return _of_rule(lesson)
@@ -100,7 +100,7 @@ def _about(word: str) -> str | None:
 
 
 def _begins(word: str, stem: str) -> bool:
-    # A short stem must be the whole word: `api` refuses no `rapid`, `run` no `trunk`.
+    # A short stem must be the whole word: `api` does not refuse `rapid`, `run` not `trunk`.
     return word in (stem, f"{stem}s") if len(stem) <= _SHORT else word.startswith(stem)
 
 

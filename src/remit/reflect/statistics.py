@@ -1,8 +1,8 @@
-"""The obvious lessons, found by counting: no model is asked.
+"""Finds the obvious lessons by counting, without a model.
 
-What holds in at least four of five cases, and in at least five of them within thirty days, is worth
-a question: always edited the same way, always ranked otherwise by the owner, always late, always
-declined. What is said in words is either ours, word for word, or a word of the owner's own titles.
+A pattern that holds in at least four of five cases, and in at least five cases within thirty days,
+becomes a proposal: always edited the same way, always ranked differently, always late, always
+declined. Its words are ours or come from the owner's titles.
 """
 
 import re
@@ -28,7 +28,7 @@ _OWNER: Final = "owner"  # the rule under which a priority stands that he said h
 _LEVELS: Final = tuple(Priority)
 _WORDS: Final = re.compile(r"[^\W\d_]{4,30}")
 _TELLS: Final = (SourceKind.EMAIL, SourceKind.WEBHOOK, SourceKind.WHATSAPP, SourceKind.CALDAV)
-# Words that stand in every second title and tell nothing of what it is about.
+# Words in every second title that say nothing about its subject.
 _COMMON: Final = """
 about after also and before check could does done each every find from give have into just last list
 look make more most must need next only other over part please read send should some show soon than
@@ -50,21 +50,21 @@ _SAYS: Final = {
 
 
 class ReflectedTask(Struct, frozen=True):
-    """A line of the reflections, and the task as the store has it: what it says, and its taint."""
+    """A reflection line, and its task from the store."""
 
     line: ReflectionLine
     task: Task
 
 
 class CountedLessons(Struct, frozen=True):
-    """What counting found: lessons, and what is worth a word but changes no file."""
+    """The result of counting: lessons, and remarks that change no file."""
 
     lessons: tuple[Lesson, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
 class _Sort(Struct, frozen=True):
-    """Tasks of one sort: as a rule would say it, and as a person would."""
+    """Tasks of one kind: as a rule and as a person would say it."""
 
     when: str
     said: str
@@ -76,9 +76,10 @@ def count(
     rank: Callable[[Task], Priority],
     domains: Callable[[Task], str | None],
 ) -> CountedLessons:
-    """All that is obvious. `rank` is what the rules in force make of a task.
+    """Return all obvious lessons.
 
-    `domains` says whose mail it was, if its sender is proven and known to the owner; else None.
+    `rank` ranks a task by the current rules. `domains` returns the domain of an authenticated,
+    known mail sender, or None.
     """
     sorts = list(_sorts(seen, domains))
     remarks: list[str] = []
@@ -162,7 +163,7 @@ def _above(level: Priority) -> Priority | None:
 
 
 def _apart(found: Iterable[Lesson]) -> Iterator[Lesson]:
-    """Of lessons that the same tasks speak for, only the first: the narrowest."""
+    """Yield only the first, narrowest lesson of the same evidence."""
     spoken: set[str] = set()
     for lesson in found:
         if not spoken.issuperset(lesson.tasks):
@@ -174,7 +175,7 @@ def _apart(found: Iterable[Lesson]) -> Iterator[Lesson]:
 
 
 def _sorts(seen: Sequence[ReflectedTask], domains: Callable[[Task], str | None]) -> Iterator[_Sort]:
-    """The tasks by series, by proven sender, by a word of the owner's titles, by source."""
+    """Yield tasks grouped by series, authenticated sender, title word, or source."""
     for keyed in (_series, lambda task: _domain(task, domains), _words, _source):
         those, called = defaultdict[str, list[ReflectedTask]](list), dict[str, str]()
         for each in seen:
@@ -199,7 +200,7 @@ def _domain(task: Task, domains: Callable[[Task], str | None]) -> Iterator[tuple
 
 
 def _words(task: Task) -> Iterator[tuple[str, str]]:
-    """Words of a title that the owner wrote; of any other title none."""
+    """Yield words of a title that the owner wrote; none of other titles."""
     if task.taint is not Taint.OWNER:
         return
     for word in dict.fromkeys(word.casefold() for word in _WORDS.findall(task.title)):

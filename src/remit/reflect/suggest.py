@@ -1,8 +1,7 @@
-"""What a model would learn from finished tasks: asked in words, read strictly, and never trusted.
+"""Asks a model for lessons from finished tasks; its answer is parsed strictly and not trusted.
 
-It is told only of tasks in which nobody but the owner had a word. Of all others it is told how many
-there were. Whatever it answers is at most a question to the owner, and first it is screened as
-every lesson is.
+It sees only tasks in which nobody but the owner wrote anything; of the others it gets the number.
+Its answer becomes at most a proposal, after the same screening as every lesson.
 """
 
 import json
@@ -70,7 +69,7 @@ def is_mine(task: Task) -> bool:
 
 
 def read(answer: str, seen: Sequence[ReflectedTask]) -> tuple[list[Lesson], int]:
-    """The lessons in an answer, and how many suggestions were none."""
+    """Return the lessons in an answer, and how many suggestions were invalid."""
     mine = {each.line.task: each.task for each in seen if is_mine(each.task)}
     suggested = list(_suggestions(answer))
     found = [each for said in suggested[:MAX_SUGGESTIONS] if (each := _lesson(said, mine))]
@@ -125,7 +124,7 @@ def _lesson(said: SuggestedLesson | None, mine: Mapping[str, Task]) -> Lesson | 
 
 
 def _rule(said: SuggestedLesson, why: str, tasks: Collection[Task]) -> Lesson | None:
-    """A rule about a word that stands in the titles of the tasks that are named."""
+    """Return a rule about a word in the titles of the named tasks."""
     word = " ".join(said.word.split())
     if not _WORD.fullmatch(word):
         return None

@@ -1,7 +1,7 @@
-"""The taught files and every text they had: changed in one stroke, kept, and taken back.
+"""Versions of the files that lessons change: written atomically, kept, and reverted.
 
-A change is written into the journal before its file is touched, as a send is claimed before its
-first byte. So after a crash it is done again, and there is no change that nobody can ask about.
+A change is journalled before its file is touched, as a send is claimed before its first byte. So it
+is repeated after a crash, and every change is on record.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _NAMES: Final = {LessonFile.GUIDELINES: "guidelines.txt", LessonFile.RULES: "pri
 
 
 class LessonVersions:
-    """`default` is what a file says that is not there."""
+    """`default` returns the content of a missing file."""
 
     def __init__(
         self, home: Path, db: Database, clock: Clock, default: Callable[[LessonFile], str]
@@ -34,9 +34,9 @@ class LessonVersions:
         self._default = default
 
     def text(self, file: LessonFile) -> str:
-        """What a file says now."""
+        """Return what a file says now."""
         try:
-            # Not as lines: a file that ends its lines in another way is given back as it is.
+            # As bytes: a file with other line ends is returned unchanged.
             said = (self._home / file.value).read_bytes().decode("utf-8")
         except FileNotFoundError:
             return self._default(file)
@@ -49,20 +49,20 @@ class LessonVersions:
         return said
 
     async def change(self, said: LessonChange, text: str) -> None:
-        """Keep both texts, write the change down, and put the new text in place."""
+        """Store both texts, record the change, and write the new text."""
         self._keep(said.file, self.text(said.file))
         self._keep(said.file, text)
         await self._db.write(reflections.change, said, self._clock.now())
         _replace(self._home / said.file.value, text)
 
     async def history(self) -> tuple[FileVersion, ...]:
-        """Every change, the oldest first."""
+        """Return every change, oldest first."""
         return await self._db.read(reflections.versions)
 
     async def revert(self, key: str, no: int | None = None, *, force: bool = False) -> FileVersion:
-        """Take a change back: the latest that holds, or one that is named.
+        """Revert a change: the latest in force, or a named one.
 
-        What was written by hand since would be lost from the file; so that needs to be said.
+        Later manual edits would be lost, so that needs `force`.
         """
         known = await self.history()
         wanted = _wanted(known, no)
@@ -85,7 +85,7 @@ class LessonVersions:
         return (await self.history())[-1]
 
     def kept(self, file: LessonFile, wanted: str) -> str:
-        """A text that a file once had; one that was tampered with is refused."""
+        """Return an earlier text of a file; a modified one is refused."""
         path = self._place(file, wanted)
         try:
             said = path.read_bytes().decode("utf-8")
@@ -120,13 +120,13 @@ def _wanted(known: tuple[FileVersion, ...], no: int | None) -> FileVersion:
 
 
 def _is_last(known: tuple[FileVersion, ...], wanted: FileVersion) -> bool:
-    """Whether no later change of the same file holds."""
+    """Whether no later change of the same file is in force."""
     mine = [each for each in standing(known) if each.file is wanted.file]
     return mine[-1].no == wanted.no
 
 
 def _replace(path: Path, text: str) -> None:
-    """Put a text in place, whole or not at all; where a link leads, it goes there."""
+    """Write a text atomically; a link is followed."""
     path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     write_atomic(path, text)

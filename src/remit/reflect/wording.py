@@ -1,6 +1,6 @@
-"""How a message is worded, by kind: what the owner takes out again and again is seen here.
+"""Classifies how a message is worded, to notice what the owner removes again and again.
 
-Only kinds come out of a text, never a word of it, so it does not matter who wrote the text.
+Only kinds are returned, never words of the text, so it does not matter who wrote it.
 """
 
 import re
@@ -56,7 +56,7 @@ def _greets(text: str) -> bool:
 
 def _closes(text: str) -> bool:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    last = lines[1:][-_LAST:]  # one line alone is what matters, and no closing
+    last = lines[1:][-_LAST:]  # a single line is the message itself, no closing
     return any(_CLOSES.match(line) and count(line) <= _SHORT for line in last)
 
 

@@ -1,1 +1,1 @@
-"""A question to the owner, and the decision."""
+"""Reviews: questions to the owner, and their decisions."""

@@ -1,4 +1,4 @@
-"""The questions a run may put, each with a key that names its place, so that it is put once."""
+"""The questions a run may ask, each with a key that makes it asked once."""
 
 import hashlib
 import json
@@ -18,7 +18,7 @@ from remit.model.task import Taint, Task
 
 
 def question(task: Task, place: str, ask: Ask) -> Review:
-    """The brain cannot go on without the owner."""
+    """Ask the owner what the brain needs to continue."""
     return Review(
         task_id=task.id,
         key=f"{task.round}:ask:{place}",
@@ -30,13 +30,13 @@ def question(task: Task, place: str, ask: Ask) -> Review:
 
 
 def endless(task: Task, turns: int, before: str = "") -> Review:
-    """The brain calls tools and comes to no end."""
+    """Ask whether a brain that keeps calling tools shall continue."""
     words = f"It has used tools in {turns} turns and has come to no end. Say go on, or decline."
     return question(task, f"{before}turns:{turns}", Ask(Reason.INPUT, words))
 
 
 def condition(task: Task, place: int, words: str) -> Review:
-    """Whether something holds that a message depends on, if no brain can look it up."""
+    """Ask whether a message's condition is true, if no brain can look it up."""
     return Review(
         task_id=task.id,
         key=f"{task.round}:condition:{place}",
@@ -59,7 +59,7 @@ def _planned(delivery: Delivery, say: dict[str, str]) -> str:
 
 
 def call(task: Task, place: str, wanted: ToolCall, problem: str = "") -> Review:
-    """The brain wants something done that the owner must allow. It is bound by a hash."""
+    """Ask the owner to allow a tool call, bound by its digest."""
     return Review(
         task_id=task.id,
         key=f"{task.round}:call:{place}:{wanted.digest}",
@@ -73,7 +73,7 @@ def call(task: Task, place: str, wanted: ToolCall, problem: str = "") -> Review:
 
 
 def begun(task: Task, place: str, wanted: ToolCall, why: str) -> Review:
-    """A call was begun and its end is not on record."""
+    """Ask about a call that was begun and has no recorded end."""
     return Review(
         task_id=task.id,
         key=f"{task.round}:begun:{place}",
@@ -96,7 +96,7 @@ def held(
     delivery: Delivery | None = None,
     reach: Reach | None = None,
 ) -> Review:
-    """The gate let nothing through. What is written instead goes to this person, or is asked."""
+    """Ask about a text that the gate held. The owner's text goes to this person, or is asked."""
     key = held_key(task, tries, delivery)
     if delivery is not None and reach is not None and not reach.owner:
         key = f"{key}:{seal(task, delivery, reach, '')}"
@@ -111,12 +111,12 @@ def held(
 
 
 def held_key(task: Task, tries: int = 0, delivery: Delivery | None = None) -> str:
-    """Where the owner's own words stand, if the gate held what the brain wrote in this round."""
+    """Return the key under which the owner's own text is stored if the gate held the reply."""
     return f"{task.round}:held:{delivery.id if delivery else 'reply'}:{tries}"
 
 
 def whom(task: Task, delivery: Delivery, tries: int, sentence: str) -> Review:
-    """The book does not say whom some words mean, or where that person is written to."""
+    """Ask whom some words mean, or which address that person has."""
     return Review(
         task_id=task.id,
         key=whom_key(task, delivery, tries),
@@ -129,12 +129,12 @@ def whom(task: Task, delivery: Delivery, tries: int, sentence: str) -> Review:
 
 
 def whom_key(task: Task, delivery: Delivery, tries: int) -> str:
-    """Where the owner's word stands about whom a delivery is for."""
+    """Return the key of the owner's answer about a recipient."""
     return f"{task.round}:whom:{delivery.id}:{tries}"
 
 
 def permission(task: Task, delivery: Delivery, reach: Reach, body: str, why: str = "") -> Review:
-    """Someone other than the owner is to be written to. What is approved is bound by a hash."""
+    """Ask to write to someone other than the owner. The approval is bound by a digest."""
     digest = seal(task, delivery, reach, body)
     to = Permission(reach.name, delivery.channel, reach.address or "")
     name = _say(task)["you"] if reach.owner else reach.shown
@@ -162,9 +162,9 @@ def _why(task: Task, reach: Reach) -> str:
 
 
 def unproven(task: Task, why: str, evidence: str) -> Review:
-    """The work does not meet its contract and the fixes are used up, or it cannot be checked.
+    """Ask about work that does not meet its contract after all fixes, or cannot be checked.
 
-    Code that is accepted is kept and merged before anything is sent.
+    Accepted code is kept and merged before anything is sent.
     """
     code = (task.assigned_agent or "").startswith(PROJECT)
     return Review(
@@ -178,12 +178,12 @@ def unproven(task: Task, why: str, evidence: str) -> Review:
 
 
 def unproven_key(task: Task) -> str:
-    """Where the owner's word stands that this round's work is good as it is."""
+    """Return the key of the owner's decision that this round's work is good as it is."""
     return f"{task.round}:unproven"
 
 
 def exhausted(task: Task, place: str, why: str, told: Sequence[str]) -> Review:
-    """Everybody who could do it has tried: what was tried is shown, and what can be done now."""
+    """Ask after every specialist has tried: shows the attempts, and what can be done."""
     return Review(
         task_id=task.id,
         key=f"{task.round}:work:{place}",
@@ -199,7 +199,7 @@ def exhausted(task: Task, place: str, why: str, told: Sequence[str]) -> Review:
 
 
 def merge(task: Task, branch: str, commit: str, tries: int, stands: str, diff: str) -> Review:
-    """The work is ready. What is approved is bound to one commit."""
+    """Ask to merge finished work. The approval is bound to one commit."""
     return Review(
         task_id=task.id,
         key=f"{task.round}:merge:{commit}:{tries}",
@@ -213,7 +213,10 @@ def merge(task: Task, branch: str, commit: str, tries: int, stands: str, diff: s
 
 
 def intended(task: Task, changed: Sequence[ChangedTest], why: str, diff: str) -> Review:
-    """The work passes tests only as it left them. What is approved is bound to what they hold."""
+    """Ask about changed tests without which the work fails.
+
+    The approval is bound to their content.
+    """
     digest = hashlib.sha256(text_of([to_json(each) for each in changed]).encode()).hexdigest()
     named = ", ".join(each.path for each in changed)
     return Review(
@@ -232,7 +235,7 @@ def intended(task: Task, changed: Sequence[ChangedTest], why: str, diff: str) ->
 
 
 def fix(task: Task, what: str, evidence: str) -> Review:
-    """Work that was taken over failed when its group was checked; this task would mend it."""
+    """Ask whether to fix merged work that failed its deferred checks."""
     return Review(
         task_id=task.id,
         key=f"{task.round}:fix",
@@ -245,7 +248,7 @@ def fix(task: Task, what: str, evidence: str) -> Review:
 
 
 def lesson(task: Task, place: int, learned: Lesson, drafted: DraftedLesson) -> Review:
-    """Finished tasks teach something. What is approved is bound to the whole new text of a file."""
+    """Ask about a lesson. The approval is bound to the whole new text of the file."""
     named = ", ".join(learned.tasks)
     return Review(
         task_id=task.id,
@@ -262,7 +265,7 @@ def lesson(task: Task, place: int, learned: Lesson, drafted: DraftedLesson) -> R
 
 
 def locked(task: Task, delivery: Delivery, why: str) -> Review:
-    """A channel's account must be put right before anything goes out on it."""
+    """Ask the owner to fix a channel's account before anything is sent on it."""
     return Review(
         task_id=task.id,
         key=f"locked:{delivery.id}:{task.lease}",
@@ -292,12 +295,12 @@ def doubtful(task: Task, delivery: Delivery) -> Review:
 
 
 def doubt_key(delivery: Delivery) -> str:
-    """With what the key of each question begins whether this delivery arrived."""
+    """Return the key prefix of questions whether this delivery arrived."""
     return f"doubt:{delivery.id}:"
 
 
 def seal(task: Task, delivery: Delivery, reach: Reach, body: str) -> str:
-    """What exactly is approved: these bytes, on this channel, to this person there, this time."""
+    """Return the digest of what is approved: these bytes, channel, person, address and time."""
     slot = stamp(task.slot) if task.slot else ""
     place = (str(delivery.id), delivery.channel, slot)
     parts = (*place, "" if reach.owner else reach.name, reach.address or "", body)

@@ -20,9 +20,9 @@ MAX_LATER: Final = timedelta(days=90)
 
 
 class Inbox:
-    """`settling` gives what works an answer about a request into its task, as things stand now.
+    """`settling` returns the function that applies an answer about a request to its task.
 
-    `undo` is how long a message that was approved can be called back.
+    `undo` is how long an approval can be undone.
     """
 
     def __init__(
@@ -44,9 +44,9 @@ class Inbox:
         return await self._db.read(reviews.of_task, task_id)
 
     async def grant(self, reason: Reason, what: str, about: str | None = None) -> int:
-        """Settle every question that waited for something which is there now.
+        """Settle every question that waited for something that exists now.
 
-        To give it was the owner's decision, like any other; the journal says so.
+        It is recorded as the owner's decision.
         """
         open_ = await self._db.read(reviews.waiting_for, reason, about)
         for each in open_:
@@ -55,7 +55,7 @@ class Inbox:
         return len(open_)
 
     async def later(self, review_id: ReviewId, until: datetime) -> Review:
-        """Put a question off till a time; it stays open, and comes back by itself."""
+        """Postpone a question; it stays open and comes back by itself."""
         now = self._clock.now()
         if not now < until <= now + MAX_LATER:
             sentence = f"Say a time to come within {MAX_LATER.days} days, not {stamp(until)}."
@@ -63,7 +63,7 @@ class Inbox:
         return await self._db.write(inbox.put_off, review_id, until, now)
 
     async def decide(self, review_id: ReviewId, decision: Decision) -> Task:
-        """Settle a question, once; the task goes on from there."""
+        """Settle a question, once; the task continues from there."""
         settle = self._settling() if self._settling else None
         now = self._clock.now()
         return await self._db.write(reviews.decide, review_id, decision, now, settle, self._undo)

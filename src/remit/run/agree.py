@@ -1,4 +1,4 @@
-"""Before any work: how one will tell that it is done. Written down once, and held to."""
+"""Agrees on the contract before any work; it is stored once."""
 
 import re
 from typing import Final
@@ -17,10 +17,10 @@ _ADVICE: Final = re.compile(r"\b(?:advisory|advice|no checks?|unchecked)\b", re.
 
 
 async def agree(plan: Plan, steps: Steps) -> Plan | Review:
-    """The plan with its contract; where nobody can know which, the question to the owner.
+    """Return the plan with its contract, or the question to the owner if the contract is unclear.
 
-    The plan is on record before the work begins, so neither a file nor a word that came later can
-    change what was agreed.
+    The plan is recorded before the work begins, so later files or words cannot change what was
+    agreed.
     """
     contract = plan.contract
     if contract is None:
@@ -38,7 +38,7 @@ async def agree(plan: Plan, steps: Steps) -> Plan | Review:
 
 
 def _as_said(strict: Contract, said: str) -> Contract:
-    """Only a plain word lets work go unchecked; whatever else is said, the strict reading holds."""
+    """Return the contract after the owner's answer; only a clear word makes it advisory."""
     if _ADVICE.search(said):
         return replace(
             strict, type=ContractType.ADVISORY, criteria=(), generated_from=GeneratedFrom.USER

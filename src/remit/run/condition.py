@@ -1,7 +1,7 @@
-"""What a message depends on is looked up before anything is sent; anything but a yes sends nothing.
+"""Checks the condition of a message before sending; anything but a yes sends nothing.
 
-The brain answers yes, no or unknown and says where it knows that from. Without a brain the owner is
-asked at each run.
+The brain answers yes, no or unknown, with its source. Without a brain the owner is asked at each
+run.
 """
 
 import re
@@ -47,7 +47,7 @@ class ObservedCondition(Struct, frozen=True):
 
 
 async def unmet_condition(rooms: RunPorts, steps: Steps) -> Outcome | None:
-    """How the run ends because something does not hold; None if it may go on."""
+    """Return how the run ends because a condition is not met; None if it may continue."""
     for place, condition in enumerate(steps.task.only_if):
         found = await _observed(place, condition, rooms, steps)
         if isinstance(found, Review):
@@ -69,7 +69,7 @@ async def _observed(
 
 
 def _errand(condition: Condition, task: Task) -> Task:
-    """The task as the brain is told it: only what is to be found out."""
+    """Return the task as the brain sees it: only the condition to find out."""
     said = task.request.text if task.request else task.instructions
     words = _ORDER.format(condition.words, said)
     title = f"Does it hold: {condition.words}"[:120]
@@ -77,7 +77,7 @@ def _errand(condition: Condition, task: Task) -> Task:
 
 
 async def _asked(place: int, condition: Condition, steps: Steps) -> ObservedCondition | Review:
-    """The owner's own word, if nobody else can know."""
+    """Return the owner's answer to the condition, or the question."""
     question = ask.condition(steps.task, place, condition.words)
     decision = await steps.decided(question.key)
     if decision is None:
@@ -87,7 +87,7 @@ async def _asked(place: int, condition: Condition, steps: Steps) -> ObservedCond
 
 
 def read_answer(reply: str) -> ObservedCondition:
-    """What a reply says: one line with a source, or nobody knows."""
+    """Parse a reply: exactly one line with a source, else UNKNOWN."""
     found = _ANSWER.findall(reply)
     if len(found) != 1:
         return ObservedCondition(ConditionResult.UNKNOWN, "the assistant gave no clear answer")
@@ -101,6 +101,6 @@ def read_answer(reply: str) -> ObservedCondition:
 
 
 def _sentence(condition: Condition, found: ObservedCondition) -> str:
-    """Why nothing was sent, in one line."""
+    """Return why nothing was sent, in one line."""
     how = "does not hold" if found.holds is ConditionResult.NO else "could not be confirmed"
     return f"Nothing was sent: “{condition.words}” {how} ({found.source})."

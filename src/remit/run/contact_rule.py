@@ -1,4 +1,4 @@
-"""A rule that the owner wished for is put into the contact book, once the owner has accepted it."""
+"""Writes an accepted contact rule into the contact book."""
 
 from remit.model.contact_rule import ContactRule, rule_review
 from remit.model.outcome import Done, Fail, Outcome, Wait
@@ -8,7 +8,7 @@ from remit.run.rooms import RunPorts
 
 
 async def put_rule(rule: ContactRule, rooms: RunPorts, steps: Steps) -> Outcome:
-    """Write exactly what was accepted; without a yes nothing is written."""
+    """Write exactly the accepted rule; without a yes nothing is written."""
     question = rule_review(steps.task, rule)
     decision = await steps.decided(question.key)
     if decision is None or decision.answer is not ReviewAnswer.APPROVE:

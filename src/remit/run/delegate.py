@@ -1,7 +1,7 @@
-"""Code work: a specialist does it, checks prove it, and while they fail it is handed on.
+"""Code work: a specialist does it, checks verify it, and it is handed on while they fail.
 
-Each try is on record with what it left and what the checks found; so a leg that comes back after a
-crash or after the owner's word walks through all of that in an instant and goes on where it was.
+Each attempt is recorded with its changes and findings, so a leg that resumes after a crash or a
+decision replays them at once and continues.
 """
 
 import re
@@ -34,12 +34,12 @@ from remit.specialist.chain import Exhausted, RetryAgent
 from remit.specialist.specialist_pool import MergeResult, SpecialistTurn, WorkHistory, WorkResult
 from remit.specialist.tree import Worktree
 
-_MOST_SHOWN = 200_000  # characters of a diff that the owner is shown
+_MOST_SHOWN = 200_000  # characters of a diff shown to the owner
 _MOST_NAMED = 5  # files
 
 
 class ProvenWork(Struct, frozen=True):
-    """Work that may be kept, and what is said of it."""
+    """Work that may be kept, and its result text."""
 
     left: WorkResult
     said: str
@@ -47,7 +47,7 @@ class ProvenWork(Struct, frozen=True):
 
 
 class CodeWork(Struct, frozen=True):
-    """A piece of work: what is agreed, in which folder, and with whom."""
+    """A piece of code work: the plan, the folder and the ports."""
 
     plan: Plan
     tree: Worktree
@@ -56,14 +56,14 @@ class CodeWork(Struct, frozen=True):
 
 
 class AgreedContract(Struct, frozen=True):
-    """What was agreed on before the work began. `text` stands in the journal, chained with all."""
+    """The contract agreed before the work began. `text` is in the journal."""
 
     text: str
     digest: str
 
 
 async def delegate(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
-    """Have it done, prove it, keep it, and bring it where the owner says."""
+    """Have the work done, verify it, keep it, and merge it if the owner agrees."""
     piece = await _begun(plan, rooms, steps)
     if isinstance(piece, Fail):
         return piece
@@ -77,14 +77,14 @@ async def delegate(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
         return told
     if not plan.delivery:
         return Done(first_line(told))
-    # A branch is called by its task, and no name of ours goes out: the gate would hold it.
+    # A branch is named after its task, and the gate would hold a task id.
     told = told.replace(piece.tree.branch, "a branch of its own")
     judged = await judge.judge_unmarked_text(told, rooms, steps)
     return Wait(judged) if isinstance(judged, Review) else await deliver(judged, rooms, steps)
 
 
 async def _begun(plan: Plan, rooms: RunPorts, steps: Steps) -> CodeWork | Fail:
-    """The folder to work in; what is agreed on is frozen before anybody enters it."""
+    """Return the folder to work in; the contract is recorded before anybody enters it."""
     agreed = await steps.look("agreed", _frozen, plan.contract)
     if rooms.bench is None:
         return Fail("There is no project; name the folder in [projects.NAME] of the settings.")
@@ -92,7 +92,7 @@ async def _begun(plan: Plan, rooms: RunPorts, steps: Steps) -> CodeWork | Fail:
         return Fail("The contract is not the one that was agreed on; nothing was taken over.")
     try:
         tree = await steps.do("workspace", rooms.bench.desk.open, steps.task)
-    except (BadInput, NotFound) as wrong:  # another try would find the same
+    except (BadInput, NotFound) as wrong:  # a retry would fail the same way
         return Fail(str(wrong))
     return CodeWork(plan, tree, rooms.bench, steps)
 
@@ -105,7 +105,7 @@ async def _frozen(contract: Contract | None) -> AgreedContract:
 
 
 async def _proven(piece: CodeWork) -> ProvenWork | Outcome:
-    """One try after the other, until one is proven or nobody is left who could try."""
+    """Try until the work is verified or no specialist is left."""
     plan, tree, desk, steps = piece.plan, piece.tree, piece.bench.desk, piece.steps
     course, last = WorkHistory(), Verdict()
     for n in count():
@@ -133,7 +133,7 @@ async def _proven(piece: CodeWork) -> ProvenWork | Outcome:
 
 
 async def _rest(n: int, choice: RetryAgent, piece: CodeWork) -> Later | None:
-    """Leave one alone who has reached a limit; since when is kept over restarts."""
+    """Wait for a specialist that hit a rate limit; the start of the wait survives restarts."""
     bench, steps = piece.bench, piece.steps
     if not choice.delay or steps.has(f"execute_tool:{n}"):
         return None
@@ -145,7 +145,7 @@ async def _rest(n: int, choice: RetryAgent, piece: CodeWork) -> Later | None:
 async def _permitted(
     n: int, tried: SpecialistTurn, course: WorkHistory, steps: Steps
 ) -> WorkHistory | Review:
-    """What the owner says to a call that only he may allow, or to a question."""
+    """Return the history after the owner's answer to a call or question; else the question."""
     claim, place = tried.claim, f"work:{n}"
     if claim.needs is None:
         words = claim.error or f"{tried.agent} needs a word from you."
@@ -162,7 +162,7 @@ async def _permitted(
 async def _checked(
     place: str, last: Verdict, left: WorkResult, piece: CodeWork
 ) -> Verdict | Review | None:
-    """What the checks say of what was really changed; None is work that no check decides about."""
+    """Return what the checks say about the actual changes; None if no check applies."""
     plan, tree, bench, steps = piece.plan, piece.tree, piece.bench, piece.steps
     if left.refused:
         return Verdict(tuple(Finding("workspace", Result.FAIL, why) for why in left.refused))
@@ -191,7 +191,7 @@ async def _verdict(
     held: CodeWork,
     intended: tuple[ChangedTest, ...] = (),
 ) -> Verdict | None:
-    """Run the checks, once for each place; `intended` has tests that the owner agreed to."""
+    """Run the checks, once per place; `intended` are changed tests that the owner confirmed."""
     tree, bench, steps = held.tree, held.bench, held.steps
     verifier = await bench.verifier(steps.task, tree, intended)
     if not verifier.applies(held.plan):
@@ -215,7 +215,7 @@ async def _verdict(
 
 
 def _not_intended(verdict: Verdict) -> Verdict:
-    """What whoever did the work is told after the owner's no."""
+    """Return the verdict with the owner's no added, for the next specialist."""
     said = "The owner says that the change of these tests is not intended; keep them as they were."
     return replace(
         verdict,
@@ -227,7 +227,7 @@ def _not_intended(verdict: Verdict) -> Verdict:
 
 
 def _only(diff: str, paths: Collection[str]) -> str:
-    """The part of a diff that is about some files."""
+    """Return the part of a diff that concerns these files."""
     pieces = re.split(r"^(?=diff --git )", diff, flags=re.MULTILINE)
     return "".join(piece for piece in pieces if _about(piece, paths))
 
@@ -237,14 +237,14 @@ def _about(piece: str, paths: Collection[str]) -> bool:
     return any(head.endswith(f" b/{path}") for path in paths)
 
 
-# What is kept is what was looked at; a program that still writes must not pass for another.
+# The kept files must be the checked ones; a program may still be writing.
 _MOVED = Finding("workspace", Result.FAIL, "files were changed while they were checked")
 
 
 async def _judged(
     place: str, last: Verdict, left: WorkResult, said: str, piece: CodeWork
 ) -> ProvenWork | Wait | Verdict:
-    """Work that may be kept, a question to the owner, or what the checks found wrong with it."""
+    """Return work that may be kept, a question to the owner, or the failed verdict."""
     if accepted := await _accepted(place, left, piece):
         return accepted
     found = await _checked(place, last, left, piece)
@@ -254,7 +254,7 @@ async def _judged(
 
 
 async def _accepted(place: str, left: WorkResult, piece: CodeWork) -> ProvenWork | None:
-    """Work whose check broke and that the owner accepted as it is; it is not checked again."""
+    """Return work that the owner accepted because its check broke; it is not checked again."""
     steps = piece.steps
     if left.refused or steps.has(f"verify:{place}"):
         return None
@@ -263,7 +263,7 @@ async def _accepted(place: str, left: WorkResult, piece: CodeWork) -> ProvenWork
 
 
 async def _taken(place: str, left: WorkResult, word: str, piece: CodeWork) -> ProvenWork:
-    """The owner takes it unproven: what was not checked is owed, with the reason."""
+    """Record that the owner accepts the work unproven: the files get debt, with the reason."""
     owed = (piece.steps.task, left.paths, DebtCause.SKIP, word)
     await piece.steps.do(f"owe:{place}", piece.bench.owe, *owed)
     return ProvenWork(left, f"{TAKEN}{word}", None)
@@ -272,7 +272,7 @@ async def _taken(place: str, left: WorkResult, word: str, piece: CodeWork) -> Pr
 async def _by_hand(
     n: int, choice: Exhausted, last: Verdict, piece: CodeWork
 ) -> ProvenWork | Outcome:
-    """Nobody is left: the owner has it tried anew, does it himself, or takes it unproven."""
+    """Ask the owner when no specialist is left: retry, do it by hand, or accept it unproven."""
     tree, desk, steps = piece.tree, piece.bench.desk, piece.steps
     for again in count():
         place = f"{n}.{again}"
@@ -292,7 +292,7 @@ async def _by_hand(
 
 
 async def _kept(proven: ProvenWork, piece: CodeWork) -> str | Wait:
-    """Put the work on its branch, and into the owner's folder if he says so; what came of it."""
+    """Commit the work to its branch, merge it if the owner agrees, and return the result."""
     tree, bench, steps = piece.tree, piece.bench, piece.steps
     left, desk, title = proven.left, bench.desk, steps.task.title
     if not left.paths:
@@ -323,14 +323,14 @@ async def _kept(proven: ProvenWork, piece: CodeWork) -> str | Wait:
 
 
 async def _unchanged(proven: ProvenWork, piece: CodeWork) -> str:
-    """There is nothing to bring anywhere: what was said is what came of it."""
+    """Return what was said, because there are no changes to merge."""
     _never_checked(piece.steps, UNCHANGED)
     await piece.steps.do("tidy", piece.bench.desk.close, piece.tree)
     return proven.said.strip() or "Nothing was changed."
 
 
 async def _put_off(merged: MergeResult, left: WorkResult, piece: CodeWork) -> None:
-    """What is checked when its group ends is checked on the branch that the work is on now."""
+    """Store the deferred criteria for the branch that the work is on now."""
     steps, verdict = piece.steps, piece.steps.task.verdict
     late = verdict is not None and any(is_late(each) for each in verdict.findings)
     if late and not merged.why:
@@ -339,7 +339,7 @@ async def _put_off(merged: MergeResult, left: WorkResult, piece: CodeWork) -> No
 
 
 def _never_checked(steps: Steps, why: str) -> None:
-    """What was put off is checked on merged work, or not at all."""
+    """Drop the deferred criteria: they are checked on merged work or not at all."""
     if steps.task.verdict is not None:
         steps.keep(verdict=dropped(steps.task.verdict, why))
 
@@ -349,7 +349,7 @@ def _joined(merged: MergeResult) -> str:
 
 
 def _tests(left: WorkResult) -> str:
-    """What the owner must not overlook in a long diff."""
+    """Name the changed tests that the owner must not overlook in a long diff."""
     if not left.tests:
         return ""
     named = first_few(left.tests, _MOST_NAMED)

@@ -1,4 +1,4 @@
-"""What the gate lets out of the work, or what the owner wrote instead."""
+"""Passes the work, or the owner's own text, through the gate."""
 
 from remit import gate
 from remit.gate import Author
@@ -10,14 +10,14 @@ from remit.run.rooms import GatedText, RunPorts
 
 
 async def written(reply: Reply, rooms: RunPorts, steps: Steps) -> GatedText | Review:
-    """What a brain marked, if it may go out; else the question to the owner."""
+    """Return the deliverable if the gate lets it pass; else the question to the owner."""
     most = rooms.courier.most(steps.task.delivery)
     found = Hold(reply.flaw) if reply.flaw else gate.judge(reply, most=most, known=rooms.known)
     return await _judged(found, reply, rooms, steps)
 
 
 async def judge_unmarked_text(text: str, rooms: RunPorts, steps: Steps) -> GatedText | Review:
-    """The whole of a text that no brain marked, if it may go out; else the question."""
+    """Return a text without tags if the gate lets it pass; else the question to the owner."""
     most = rooms.courier.most(steps.task.delivery)
     found = gate.judge_text(text, most=most, known=rooms.known)
     return await _judged(found, Reply(text), rooms, steps)
@@ -33,7 +33,7 @@ async def _judged(
         decision = await steps.decided(question.key)
         if decision is None:
             return question
-        # Who sends the same text again after he was told what is in it insists on it.
+        # An owner who sends the same text again after the warning insists on it.
         before, text = text, decision.text or text
         author = Author.WARNED if tries and text == before else Author.OWNER
         judged = gate.judge_text(text, most=most, author=author, known=known)

@@ -1,4 +1,4 @@
-"""Look back on what ended, and ask the owner about each thing it teaches. Nothing is sent."""
+"""Runs a reflection task: asks the owner about each lesson. Nothing is sent."""
 
 from remit.model.lesson import Lesson, LessonResult, UnfitLesson
 from remit.model.outcome import Done, Fail, Outcome, Wait
@@ -10,7 +10,7 @@ from remit.run.rooms import RunPorts
 
 
 async def reflect(rooms: RunPorts, steps: Steps) -> Outcome:
-    """One question for each lesson, one after the other; each file is changed by a yes alone."""
+    """Ask one question for each lesson, in order; only a yes changes a file."""
     mirror = rooms.mirror
     if mirror is None:
         return Fail("There is nothing to look back with here.")
@@ -30,14 +30,14 @@ async def reflect(rooms: RunPorts, steps: Steps) -> Outcome:
 async def _settled(
     place: int, lesson: Lesson, mirror: Reflector, steps: Steps
 ) -> LessonResult | Review:
-    """What became of a lesson, or the question about it as its file stands now.
+    """Return what became of a lesson, or the question about it.
 
-    The question is bound to the text that the file would have. If the file was changed since, that
-    text is another one, and it is asked anew.
+    The question is bound to the new text of the file. If the file changed since, the text differs
+    and the question is asked again.
     """
     name = f"lesson:{place}"
     if steps.has(name):
-        # What is on record is given back, whatever it was.
+        # A recorded step returns its stored result, whatever the arguments are.
         return await steps.do(name, mirror.leave, steps.task, lesson, "")
     drafted = await mirror.draft(lesson)
     if isinstance(drafted, UnfitLesson):

@@ -1,4 +1,4 @@
-"""The rooms a task walks through, and what they pass on."""
+"""The ports that a run uses, and the values passed between them."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -26,28 +26,28 @@ from remit.verify.verdict import Verifier
 
 
 class GatedText(Struct, frozen=True):
-    """A text that passed the gate, and whose it is."""
+    """A text that passed the gate, and its author."""
 
     text: str
     author: Author
-    asks_first: bool = False  # whether even the owner is asked before he gets it
+    asks_first: bool = False  # whether approval is needed even for the owner
 
 
 Agree: TypeAlias = Callable[[Task], Awaitable[DraftedContract]]
-# The contract that fits what was really changed: never weaker than the one before.
+# The contract for the actual changes: never weaker than the one before.
 Real: TypeAlias = Callable[[Task, Plan, Worktree, WorkResult], Awaitable[Contract]]
 
-# Remember what of merged work is checked when its group ends: the branch, and the files.
+# Stores what is checked on merged work when its group ends: the branch and the files.
 PutOff: TypeAlias = Callable[[Task, str, tuple[str, ...]], Awaitable[int]]
-# Remember files whose tests failed, or that were taken unproven for a reason.
+# Records debt for files whose tests failed, or that were accepted unproven with a reason.
 Owe: TypeAlias = Callable[[Task, tuple[str, ...], DebtCause, str], Awaitable[int]]
 
-# Put a rule about a contact into the book; say what holds now.
+# Writes a contact rule into the contact book; returns what applies now.
 PutRule: TypeAlias = Callable[[ContactRule], Awaitable[str]]
 
 
 class CodeWorkPorts(Struct, frozen=True):
-    """Where code work is done, and how it is checked from its base commit on."""
+    """Where code work is done, and how it is checked against its base commit."""
 
     desk: SpecialistPool
     verifier: Callable[[Task, Worktree, tuple[ChangedTest, ...]], Awaitable[Verifier]]
@@ -65,14 +65,14 @@ class RunPorts(Struct, frozen=True):
     courier: Courier
     known: GateSecrets = field(default_factory=GateSecrets)
     tools: Toolbox = field(default_factory=Toolbox)
-    bench: CodeWorkPorts | None = None  # for work on the owner's projects
+    bench: CodeWorkPorts | None = None  # for code work on projects
     agree: Agree | None = None  # drafts a contract for work that came without one
-    mirror: Reflector | None = None  # looks back on what ended
+    mirror: Reflector | None = None  # runs reflection
     read: Callable[[Task], Awaitable[None]] | None = None  # reads the words of a stored message
-    put_rule: PutRule | None = None  # writes a rule about a contact down
+    put_rule: PutRule | None = None  # writes a contact rule
 
     async def plan(self, task: Task) -> Plan:
-        """What to work on, and how one will tell that it is done. What the owner gave stands."""
+        """Return what to work on and the contract. A contract given by the owner stays."""
         plan = await self.planner.draft(task)
         if self.agree is None or plan.contract is not None or plan.composed:
             return plan

@@ -1,4 +1,4 @@
-"""Send what may go out: to whom, which text, in which order, and what came of it."""
+"""Sends approved texts: to whom, which text, in which order, and with what result."""
 
 from collections.abc import Collection, Sequence
 from itertools import count
@@ -22,7 +22,7 @@ from remit.run.rooms import GatedText, RunPorts
 
 
 async def deliver(written: GatedText, rooms: RunPorts, steps: Steps) -> Outcome:
-    """Send every delivery that is not settled; complete only if each was accepted."""
+    """Send every delivery that is not settled; the task completes only if each was accepted."""
     by = Actor.VERIFIER if steps.task.status is Status.VERIFYING else Actor.EXECUTOR
     await steps.move(Status.DELIVERING, by)
     later: list[answers.SendRetry] = []
@@ -32,7 +32,7 @@ async def deliver(written: GatedText, rooms: RunPorts, steps: Steps) -> Outcome:
         if isinstance(came, Review):
             return await _doubt(rooms, steps) or Wait(came)
         if came is None:
-            continue  # it is in parts now
+            continue  # it was split into parts
         looked.add(str(delivery.id))
         if isinstance(came, answers.SendRetry):
             later.append(came)
@@ -40,13 +40,13 @@ async def deliver(written: GatedText, rooms: RunPorts, steps: Steps) -> Outcome:
 
 
 def approval_card(rooms: RunPorts, task: Task, delivery: Delivery) -> Review | None:
-    """The question that approves a text of the owner to somebody before the task has begun.
+    """Return the question that approves the owner's text before the task has begun.
 
-    It has the key of the question that the send would ask, so its answer counts there. None if
-    what would be sent is not known yet, or the gate holds it.
+    It has the key of the question that the send would ask, so its answer counts there. None if the
+    text is not known yet, or the gate holds it.
     """
     reach = rooms.courier.reach(delivery, delivery.recipient)
-    # What depends on something is approved when that is known, and not before.
+    # A text with a condition is approved after the condition is known.
     if delivery.content is None or task.repeats or task.only_if or not isinstance(reach, Reach):
         return None
     body, author, _ = _whose(delivery, reach, GatedText("", Author.BRAIN), task)
@@ -60,11 +60,11 @@ def approval_card(rooms: RunPorts, task: Task, delivery: Delivery) -> Review | N
 
 
 async def settle_doubts(rooms: RunPorts, steps: Steps) -> Outcome | None:
-    """Settle what an earlier leg left in doubt, before all else; None says that it may go on.
+    """Resolve the sends an earlier leg left unknown, before all else; None: continue.
 
-    Every message that may be out is looked for. What stays in doubt is asked about, one after
-    another, before any other question; but what may go out to others does not wait for an answer.
-    For a task that was cancelled no channel is asked: that may send the message again.
+    Every message that may be out is looked up. The owner is asked about those still unknown, one by
+    one, before any other question; sends to other people do not wait for the answer. For a
+    cancelled task no channel is asked, because a lookup may send the message again.
     """
     cancelled = steps.task.cancel_requested
     for delivery in (each for each in steps.task.delivery if each.in_doubt):
@@ -75,9 +75,9 @@ async def settle_doubts(rooms: RunPorts, steps: Steps) -> Outcome | None:
 
 
 async def _doubt(rooms: RunPorts, steps: Steps, *, at_once: bool = False) -> Wait | Later | None:
-    """The question about the first message in doubt, or how long news about it are waited for.
+    """Return the question about the first unknown send, or how long to wait for news.
 
-    What the owner would not say when asked stays in doubt, and is not asked again.
+    What the owner declined to answer stays unknown and is not asked again.
     """
     waits: list[float] = []
     for each in steps.task.delivery:
@@ -93,7 +93,7 @@ async def _doubt(rooms: RunPorts, steps: Steps, *, at_once: bool = False) -> Wai
 async def _send(
     delivery: Delivery, written: GatedText, rooms: RunPorts, steps: Steps
 ) -> answers.Answer | Review | None:
-    """Send one delivery if it may go out now; None says that it is in parts instead."""
+    """Send one delivery if it may go now; None: it was split into parts instead."""
     ready = await _ready(delivery, written, rooms, steps)
     if isinstance(ready, answers.Refused):
         await steps.ledger.clear(delivery, ready)
@@ -116,9 +116,9 @@ async def _send(
 
 
 def _next(task: Task, looked: Collection[str]) -> Delivery | None:
-    """The first delivery that is to be sent and was not looked at in this leg.
+    """Return the first pending delivery not handled in this leg.
 
-    A part goes out behind the one before it, or not at all.
+    A part is sent only after the part before it was sent.
     """
     before = DeliveryStatus.SENT
     for each in task.delivery:
@@ -132,12 +132,12 @@ def _next(task: Task, looked: Collection[str]) -> Delivery | None:
 async def _ready(
     delivery: Delivery, written: GatedText, rooms: RunPorts, steps: Steps
 ) -> ReadyDelivery | answers.Refused | answers.SendRetry | Review:
-    """What is to be sent and where, if it may go out now; else why not, or the question."""
+    """Return what to send and where, if it may go now; else why not, or the question."""
     if delivery.reported is not None:
         nobody = Reach("", delivery.address)
         return ReadyDelivery(
             delivery, nobody, delivery.body or ""
-        )  # it went out; it is only looked for
+        )  # it was sent; it is only looked up
     reach = await _reach(delivery, rooms, steps)
     if isinstance(reach, Review):
         return reach
@@ -147,7 +147,7 @@ async def _ready(
 
 
 async def _reach(delivery: Delivery, rooms: RunPorts, steps: Steps) -> Reach | Review:
-    """Whom it goes to and where: what the owner said last, by the book as it is now."""
+    """Return the recipient and address: the owner's last words, by the current contact book."""
     words, tries = delivery.recipient, 0
     while (said := await steps.decided(ask.whom_key(steps.task, delivery, tries))) is not None:
         words, tries = said.text or "", tries + 1
@@ -166,7 +166,7 @@ async def _body(
     if leave.policy is Policy.DENY:
         return answers.Refused(leave.why)
     if delivery.is_cut and not asks_first:
-        return ReadyDelivery(delivery, reach, body)  # gated, and let go, as a whole
+        return ReadyDelivery(delivery, reach, body)  # gated and approved as a whole
     to, seen, at = replace(delivery, address=reach.address), False, None
     most = rooms.courier.most((delivery,))
     body = rooms.courier.shape(delivery, body)
@@ -183,8 +183,8 @@ async def _body(
             if isinstance(judged, Hold) or leave.policy is Policy.ASK:
                 return question
             return ReadyDelivery(to, reach, judged.text, reach.owner)
-        # What the owner approved or wrote may go to whom it was meant for; the gate still looks,
-        # and nobody rewrites a letter of it.
+        # A text the owner approved or wrote may go to its recipient; the gate still checks it, and
+        # it is not rewritten.
         seen, at = True, decision.decided_at
         edited = (decision.text or "") if decision.answer is ReviewAnswer.EDIT else body
         same = isinstance(judged, Hold) and edited == body
@@ -196,12 +196,12 @@ async def _body(
 def _whose(
     delivery: Delivery, reach: Reach, written: GatedText, task: Task
 ) -> tuple[str, Author, bool]:
-    """The text as it stands, whose it is, and whether even an allowed one is asked about."""
+    """Return the text, its author, and whether even an allowed send needs approval."""
     if delivery.is_cut:
-        # A part was let go to one address; if that is another by now, it is a new question.
+        # A part was approved for one address; a different address needs a new approval.
         return delivery.body or "", Author.BRAIN, delivery.address != reach.address
     if delivery.content is not None:
-        # Only what came from the owner is his; what a mail wrote for him is judged as a reply is.
+        # Only text from the owner counts as the owner's; text from a mail is judged like a reply.
         return delivery.content, Author.OWNER if task.taint is Taint.OWNER else Author.BRAIN, False
     return written.text, written.author, written.asks_first
 
@@ -209,7 +209,7 @@ def _whose(
 def _delivered(put_off: Sequence[answers.SendRetry], steps: Steps) -> Outcome:
     deliveries = steps.task.delivery
     if put_off:
-        # What failed is tried again at its own pace, whatever else waits for the morning.
+        # A failed send is retried at its own pace, even if others wait for quiet hours to end.
         soon = min(put_off, key=lambda each: (not each.spends, each.after or 0))
         return Retry(soon.why, soon.after) if soon.spends else Later(soon.why, soon.after or 1.0)
     refused = [d for d in deliveries if d.status is DeliveryStatus.REFUSED]

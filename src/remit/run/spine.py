@@ -1,8 +1,8 @@
 """THE SPINE, read first: one task from plan to receipts.
 
-A run is a leg: it ends as Done, Wait, Retry or Fail. Waiting for a human is not a sleeping run;
-the leg ends, the decision starts the next one, and every step that is on record is passed in an
-instant. So the order below is also the order after a crash, a restart or three days of waiting.
+A run is a leg: it ends as Done, Wait, Retry or Fail. Waiting for a person is not a sleeping run:
+the leg ends, the decision starts the next one, and recorded steps are skipped at once. So the order
+below also holds after a crash, a restart or three days of waiting.
 """
 
 from remit.gate import Author
@@ -37,7 +37,7 @@ async def run(rooms: RunPorts, steps: Steps) -> Outcome:
 
 
 async def _plan(rooms: RunPorts, steps: Steps) -> Outcome:
-    """Plan, and look up what the task depends on: if that does not hold, nothing more is done."""
+    """Plan, and check the conditions: if one does not hold, nothing more is done."""
     rule = rule_of(steps.task)
     if rule is not None:
         return await put_rule(rule, rooms, steps)
@@ -46,7 +46,7 @@ async def _plan(rooms: RunPorts, steps: Steps) -> Outcome:
 
 
 async def _choose(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
-    """Choose the way that the task goes."""
+    """Choose the path of the task: send, reflect, code work, or brain."""
     if plan.composed:
         return await deliver(GatedText("", Author.OWNER), rooms, steps)
     if looks_back(steps.task):
@@ -60,7 +60,7 @@ async def _choose(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
 
 
 async def _think(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
-    """The brain does the work; what it marked goes through the gate, is proven, and is sent."""
+    """Let the brain work; gate its deliverable, verify it, and send it."""
     memory = await steps.look("retrieve_context", rooms.recall.like, steps.task)
     steps.keep(taint=memory.taint)
 
@@ -82,7 +82,7 @@ async def _think(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
 async def _prove(
     text: str, worked: WorkedReply, plan: Plan, rooms: RunPorts, steps: Steps
 ) -> Outcome | None:
-    """Check the work against its contract; None means that it may go on."""
+    """Check the work against its contract; None: it passed and may continue."""
     if not rooms.verifier.applies(plan) or await steps.decided(ask.unproven_key(steps.task)):
         return None
     if steps.task.status is Status.RUNNING:
@@ -95,7 +95,7 @@ async def _prove(
     await steps.save()
     if verdict.passed:
         return None
-    # What the owner wrote with his own hand is not the brain's to fix.
+    # The brain does not fix what the owner wrote.
     his_own = await steps.decided(ask.held_key(steps.task)) is not None
     if steps.task.round < MOST_FIXES and not his_own:
         return Retry(verdict.complaint, anew=True)
@@ -103,7 +103,7 @@ async def _prove(
 
 
 def _ticked(plan: Plan, reply: Reply, task: Task) -> tuple[WorkItem, ...]:
-    """The work items as the brain left them: what it ticked is done; without ticks, all is."""
+    """Return the work items: the ticked ones are done; without any ticks, all are."""
     live = [n for n, item in enumerate(task.work, 1) if item.status is ItemStatus.COMPLETED]
     done = {*reply.done, *live} or range(1, len(plan.work) + 1)
     return tuple(

@@ -1,4 +1,4 @@
-"""Think, do what the brain asks for, and think on, until there is an answer."""
+"""Asks the brain, runs the tools it calls, and repeats until there is an answer."""
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import count
@@ -15,22 +15,22 @@ from remit.ports import Steps
 from remit.review import ask
 from remit.run.rooms import RunPorts
 
-MOST_TURNS = 50  # that call tools, before the owner is asked whether it shall go on
+MOST_TURNS = 50  # turns with tool calls before the owner is asked whether to continue
 MOST_CALLS = 20  # in one turn
-_SILENT = frozenset({"write_file", "list_files", "tick_item", "create_task"})  # nothing to read
+_SILENT = frozenset({"write_file", "list_files", "tick_item", "create_task"})  # not sources
 
 
 class WorkedReply(Struct, frozen=True):
-    """The brain's answer, and all that was read for it."""
+    """The brain's answer, and everything that was read for it."""
 
     reply: Reply
     read: tuple[ReadSource, ...] = ()
 
 
 class WorkRequest(Struct, frozen=True):
-    """What is worked on. `step` names the record of its turns, `place` begins its questions' keys.
+    """What is worked on. `step` names the record of its turns, `place` starts its question keys.
 
-    The default is the task itself; something that is found out for it has names of its own.
+    The default is the task itself; looking up a condition uses other names.
     """
 
     step: str = "execute_tool"
@@ -44,7 +44,7 @@ _TASK = WorkRequest()
 async def work(
     plan: Plan, memory: Memory, rooms: RunPorts, steps: Steps, errand: WorkRequest = _TASK
 ) -> WorkedReply | Review:
-    """Think, do what the brain asks for, and think on, until there is an answer."""
+    """Ask the brain, run the tools it calls, and repeat until there is an answer."""
     past: tuple[Exchange, ...] = ()
     while True:
         turn, said = len(past), errand.of(steps.task)
@@ -69,7 +69,7 @@ async def work(
 
 
 def _read(past: Sequence[Exchange], memory: Memory, task: Task) -> tuple[ReadSource, ...]:
-    """What the tools told, and what was recalled; a call that failed told nothing."""
+    """Return the sources: results of tools and recalled texts; failed calls give none."""
     done = [
         (call, result)
         for exchange in past
@@ -83,18 +83,18 @@ def _read(past: Sequence[Exchange], memory: Memory, task: Task) -> tuple[ReadSou
 
 
 def _tells(call: ToolCall, wrote: Collection[str], task: Task) -> bool:
-    """Whether a call brought something to read that the brain had not said itself."""
+    """Whether a call returned something to read that the brain had not written itself."""
     if call.tool == "read_file":
         return str(call.args.get("path")) not in wrote
-    if call.tool == "read_task_log":  # without a name it is this very task's
+    if call.tool == "read_task_log":  # without an id it is this task's log
         return str(call.args.get("task_id") or task.id) != task.id
     return call.tool not in _SILENT
 
 
 def _place(call: ToolCall) -> str:
-    """Where it was read: the address or the file that was asked for, else the tool.
+    """Return where it was read: the address or file argument, else the tool.
 
-    What else was asked for are the brain's own words, and prove nothing.
+    Other arguments are the brain's own words and prove nothing.
     """
     for name in ("url", "uri", "path", "file"):
         if isinstance(found := call.args.get(name), str):
@@ -103,7 +103,7 @@ def _place(call: ToolCall) -> str:
 
 
 def _asked(reply: Reply, plan: Plan) -> Ask | None:
-    """What the owner must say before the work can go on."""
+    """Return what the owner must answer before the work can continue."""
     if reply.ask is None and reply.flaw is not None and not plan.delivery:
         return Ask(Reason.INPUT, f"{reply.flaw} Say how to go on, or decline.")
     return reply.ask
@@ -112,7 +112,7 @@ def _asked(reply: Reply, plan: Plan) -> Ask | None:
 async def _use_all(
     turn: int, calls: Sequence[ToolCall], rooms: RunPorts, steps: Steps, before: str = ""
 ) -> tuple[ToolResult, ...] | Review:
-    """Do what the brain asked for, one after the other; what is done is not done again."""
+    """Run the brain's calls one after the other; a finished call is never repeated."""
     if turn and turn % MOST_TURNS == 0:
         endless = ask.endless(steps.task, turn, before)
         if await steps.decided(endless.key) is None:
@@ -137,13 +137,13 @@ async def _use_all(
 async def _allowed(
     place: str, call: ToolCall, rooms: RunPorts, steps: Steps
 ) -> ToolCall | ToolResult | Review:
-    """The call as it may be done, or what the brain is told instead, or the question."""
+    """Return the call to run, or a result for the brain instead, or the question."""
     asked = rooms.tools.asks_owner(call)
     if asked is not None:
         question = ask.question(steps.task, place, Ask(Reason.INPUT, asked))
         decision = await steps.decided(question.key)
         return question if decision is None else ToolResult(call.id, decision.text or "")
-    # Written down with what is done: a task that read more since is not judged by that again.
+    # The ruling is recorded: a task that has read more since is not judged again.
     ruling = await steps.look(f"may:{place}", rooms.tools.rule, steps.task, call)
     if ruling.wrong:
         return ToolResult(call.id, ruling.wrong, failed=True)
@@ -159,7 +159,7 @@ async def _allowed(
 async def _permitted(
     place: str, call: ToolCall, problem: str, rooms: RunPorts, steps: Steps
 ) -> ToolCall | ToolResult | Review:
-    """The call as the owner allows it: as it is, with other arguments, or not at all."""
+    """Return the call as the owner allows it: unchanged, with other arguments, or not at all."""
     for tries in count():
         question = ask.call(steps.task, f"{place}:{tries}", call, problem)
         decision = await steps.decided(question.key)
@@ -177,7 +177,7 @@ async def _permitted(
 
 
 async def _use(place: str, call: ToolCall, rooms: RunPorts, steps: Steps) -> ToolResult | Review:
-    """Do a call. One that may not be done twice is begun on record, as a send is claimed."""
+    """Run a call. One that must not run twice is recorded as begun, as a send is claimed."""
     name = f"use:{place}"
     ruling = await steps.look(f"may:{place}", rooms.tools.rule, steps.task, call)
     if ruling.may_repeat:

@@ -1,4 +1,4 @@
-"""The HTTP door: every route, guarded, on loopback alone.
+"""The HTTP server: every route, guarded, on loopback only.
 
 Nothing outside this package imports Starlette, Uvicorn or pydantic; `files` imports none of them.
 """

@@ -1,4 +1,4 @@
-"""The application: the table of routes behind the guard, and one place that answers them all."""
+"""The ASGI application: the route table behind the guard."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,7 @@ _JSON: Final = ("application/json", "application/json;charset=utf-8")
 
 
 def build(house: App, token: str, *, debug: bool, port: int) -> Starlette:
-    """Everything a server needs; `port` is the one that callers will name."""
+    """Build the application; `port` is the one that callers use."""
     routes = table(port, debug=debug)
     keys = IdempotencyKeys(house.db, house.clock)
     pages_url = files.pages_url(house.settings, port)
@@ -92,14 +92,14 @@ def build(house: App, token: str, *, debug: bool, port: int) -> Starlette:
 
 
 def _nowhere(request: Request, error: Exception) -> Response:
-    """What leads nowhere: a page for a browser, a problem for a program."""
+    """Answer an unknown path: a page for a browser, a problem for a program."""
     told = problem.of_router(request, error)
     wants_page = "text/html" in request.headers.get("accept", "")
     return pages.trouble(told) if wants_page else problem.response(told)
 
 
 def table(port: int, *, debug: bool) -> tuple[Route, ...]:
-    """Every route there is."""
+    """Return every route."""
 
     async def describe(_: Call) -> CallResult:
         return CallResult(openapi.document(routes, port))
@@ -145,7 +145,7 @@ def _is_shared(operation: Operation) -> bool:
 
 
 def _paths(house: App, keys: IdempotencyKeys, routes: Sequence[Route]) -> list[routing.Route]:
-    """One path, all its methods: so that a wrong method is told the right ones."""
+    """Return one path with all its methods, so that a wrong method is told the right ones."""
     by_path: dict[str, dict[str, Route]] = {}
     for route in routes:
         by_path.setdefault(route.path, {})[route.method] = route
@@ -173,20 +173,20 @@ async def _answer(
 
 
 def _is_click(route: Route, request: Request) -> bool:
-    """Whether a person did something on a page; what a page fetches by itself is nobody's deed."""
-    chosen = request.headers.get("sec-fetch-user") == "?1"  # by a browser, of what was clicked
+    """Whether a person did something on a page; background requests do not count."""
+    chosen = request.headers.get("sec-fetch-user") == "?1"  # set by a browser after a click
     return route.page and not route.public and (route.method in UNSAFE or chosen)
 
 
 async def _note_act(house: App) -> None:
-    """So that he is told here what happens next, and not elsewhere."""
+    """Record that the owner is active here, so that notices come here."""
     now = house.clock.now()
     if await house.db.read(owner_activity.is_news, now):
         await house.db.write(owner_activity.note, now)
 
 
 def _unchanged(request: Request, answer: CallResult) -> Response | None:
-    """Who holds what we would send is told so; a tag is a list of them, or any."""
+    """Return 304 if the client has the current version; If-None-Match is a list or `*`."""
     tag, held = answer.headers.get("ETag"), request.headers.get("if-none-match")
     if tag is None or held is None or request.method not in ("GET", "HEAD"):
         return None
@@ -196,7 +196,7 @@ def _unchanged(request: Request, answer: CallResult) -> Response | None:
 
 
 def _allow(route: Route, request: Request) -> None:
-    """Who may not do this is told so before anything of his is read."""
+    """Refuse a caller without permission before anything is read."""
     caller: Caller = request.scope["caller"]
     if route.page and not route.public and request.scope["key"].startswith(PROGRAM):
         sentence = f"{caller.name} is a program's token, and pages are for people; use the API."
@@ -207,19 +207,19 @@ def _allow(route: Route, request: Request) -> None:
 
 async def _done(keys: IdempotencyKeys, route: Route, request: Request, call: Call) -> CallResult:
     given = request.headers.getlist("idempotency-key")
-    # Whoever has no token may not have anything kept under a name of his own.
+    # Without a token nothing may be stored under a caller's own key.
     name = name_of(given) if route.method in UNSAFE and not route.public else None
-    # A secret that is shown once is kept nowhere, so not here either.
+    # A secret that is shown once is stored nowhere, so not here either.
     if name is None or not route.kept:
         return await route.does(call)
-    # By the token and not by its name: another may be called so one day, and may know less.
+    # By the token's id, not its name: another token may get that name later.
     key = RequestKey(f"{call.key} {route.method} {route.path}", name)
     digest = digest_of(f"{request.url.path}?{request.url.query}", call.body)
     return await keys.once(key, digest, call.ref, lambda ref: route.does(replace(call, ref=ref)))
 
 
 async def _call(house: App, route: Route, request: Request) -> Call:
-    # What comes along with a GET means nothing, so it is not even read.
+    # The body of a GET means nothing, so it is not read.
     body = await _body(request) if route.method in UNSAFE else b""
     kind = request.headers.get("content-type", "").lower().replace(" ", "")
     form = route.page and kind in _FORM
@@ -247,18 +247,18 @@ async def _call(house: App, route: Route, request: Request) -> Call:
         seq=await house.journal.last() if whole else None,
         if_match=", ".join(request.headers.getlist("if-match")) or None,
     )
-    # Read now: a wrong word must be refused before anything is done, not when it is to be shown.
+    # Parsed now: a wrong value must be refused before anything is done.
     return replace(call, view=call.word("view", JsonView) or JsonView.S3)
 
 
 def _ref(house: App, key: str) -> str:
-    """What a request is called; a program's own is named after its token."""
+    """Return the ref of a request; a program's is named after its token."""
     ref = f"api:{house.ids.ulid()}"
     return f"{key}/{ref}" if key.startswith(PROGRAM) else ref
 
 
 def _headers(request: Request) -> dict[str, str]:
-    """Every header; one that stands twice is as good as wrong."""
+    """Return every header; a repeated one becomes invalid."""
     found: dict[str, str] = {}
     for name, value in request.headers.items():
         found[name] = f"{found[name]}\n{value}" if name in found else value
@@ -266,7 +266,7 @@ def _headers(request: Request) -> dict[str, str]:
 
 
 async def _body(request: Request) -> bytes:
-    """The body, if it is not too large; what is too large is not read to its end."""
+    """Return the body, if it is not too large; a larger one is not read to its end."""
     found = bytearray()
     if int(request.headers.get("content-length", "0")) > MOST_BYTES:
         raise _too_large()
@@ -301,7 +301,7 @@ def _query(route: Route, request: Request) -> dict[str, list[str]]:
 def _response(answer: CallResult) -> Response:
     headers = {**answer.headers}
     if answer.location:
-        # As browsers would write it themselves: a header holds nothing but ASCII.
+        # As browsers encode it: a header is ASCII only.
         headers["Location"] = quote(answer.location, safe=_AS_IT_IS)
     if answer.replayed:
         headers["Idempotency-Replayed"] = "true"

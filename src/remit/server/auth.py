@@ -1,11 +1,10 @@
-"""Who may come in: this machine, this site, whoever holds a token or is signed in.
+"""The request guard: this machine, this site, and a known caller.
 
-Loopback is no boundary. Programs call 127.0.0.1 with a token; browsers see the pages under a name
-of their own and send a cookie, which counts under that name only. Any page the owner visits can
-send requests here, and a name that resolves to 127.0.0.1 makes them look like our own. So the Host
-must be ours (against DNS rebinding), what may change something must not come from another site
-(against forged forms and sockets), and the caller must be known. A browser sends its cookie whoever
-asks for it: with one, what may change something must also say our own Origin.
+Loopback is no boundary. Programs call 127.0.0.1 with a token; browsers load the pages under their
+own host name with a cookie that counts only there. Any page the owner visits can send requests
+here, and a name that resolves to 127.0.0.1 makes them look like ours. So the Host must be ours (DNS
+rebinding), a write must not come from another site (CSRF, forged sockets), and the caller must be
+known. A browser sends its cookie for any page, so a write with a cookie must also carry our Origin.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,9 +23,9 @@ from remit.server.call import Route
 from remit.server.problem import Problem
 
 SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
-FEED: Final = "/feed/"  # what phones subscribe to: by any name, by the secret in its address
-HOOKS: Final = "/hooks/"  # what providers call: by any name, without a token, with a signature
-STATIC: Final = "/static/"  # what every page needs, the one for signing in too
+FEED: Final = "/feed/"  # what phones subscribe to: any host name, with the secret in its address
+HOOKS: Final = "/hooks/"  # what providers call: any host name, without a token, with a signature
+STATIC: Final = "/static/"  # needed by every page, including sign-in
 _NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 _HTTP_PORT: Final = 80
 _STARTS: Final = ("http.response.start", "websocket.http.response.start")
@@ -45,13 +44,13 @@ _PAGE_HEADERS: Final = _HEADERS | {
         b" img-src 'self' data:; connect-src 'self'; manifest-src 'self'; form-action 'self';"
         b" base-uri 'none'; frame-ancestors 'none'"
     ),
-    # With `no-referrer` a browser hides the origin of a form, from us too.
+    # With `no-referrer` a browser would hide the origin of a form from us, too.
     b"referrer-policy": b"same-origin",
 }
 
 
 class RequestGuard:
-    """Stands before every route, those that are not there included."""
+    """Guards every route, including unknown ones."""
 
     def __init__(
         self, app: ASGIApp, *, callers: CallerRegistry, port: int, routes: Iterable[Route]
@@ -87,8 +86,8 @@ class RequestGuard:
         scope["callers"], scope["caller"], scope["key"] = self._callers, NOBODY, ""
         scope["at_pages"] = _only(scope, b"host").lower() in self._page_hosts
         path: str = scope["path"]
-        # A signature over every byte proves more than a name or a site does, and each call there
-        # is held against one. Under any other name nothing but these answers.
+        # A signature over every byte proves more than a host name, and each call there is checked
+        # for one. Under other host names only these answer.
         if path.startswith((HOOKS, FEED)):
             return None
         if elsewhere := self._elsewhere(scope):
@@ -101,7 +100,7 @@ class RequestGuard:
         return None if path in self._public or path.startswith(STATIC) else self._stranger(scope)
 
     def _elsewhere(self, scope: Scope) -> Problem | None:
-        """Asked under another name, or by another site."""
+        """Return a problem if the host name or the site is not ours."""
         host = _only(scope, b"host").lower()
         names = next((each for each in self._hosts if host in each), None)
         if names is None:
@@ -110,7 +109,7 @@ class RequestGuard:
         return _cross_site() if _is_unsafe(scope) and not _same_site(scope, names) else None
 
     async def _known(self, scope: Scope) -> KnownCaller | None:
-        """Whoever shows a token is asked for nothing else, and is nobody if it is wrong."""
+        """Return the caller; a given token alone decides, and a wrong one is refused."""
         if given := _all(scope, b"authorization"):
             scheme, _, token = given[0].partition(" ")
             fits = len(given) == 1 and scheme.lower() == "bearer"
@@ -119,7 +118,7 @@ class RequestGuard:
         return await self._callers.by_cookie(cookie.encode("latin-1")) if cookie else None
 
     def _stranger(self, scope: Scope) -> Response:
-        """People are shown where to sign in; programs are told what is missing."""
+        """Send people to sign in; tell programs what is missing."""
         path: str = scope["path"]
         wants = f"/sign-in?next={quote(_target(scope), safe='/')}"
         is_page = scope.get("method") in ("GET", "HEAD") and _matches(self._pages, path)
@@ -127,29 +126,29 @@ class RequestGuard:
         if is_page and not _all(scope, b"hx-request"):
             return RedirectResponse(wants, 303)
         if is_page:
-            headers["HX-Redirect"] = "/sign-in"  # a part of a page has no place for another page
+            headers["HX-Redirect"] = "/sign-in"  # a part of a page cannot show another page
         sentence = "Give the token that lies in Remit's directory: `Authorization: Bearer …`."
         return problem.response(Problem("unauthorized", sentence, headers=headers))
 
 
 def _with_port(names: Iterable[str], port: int) -> frozenset[str]:
-    """The names as a Host header may give them."""
+    """Return the names as a Host header may give them."""
     named = {f"{name}:{port}" for name in names}
     return frozenset(named | set(names) if port == _HTTP_PORT else named)
 
 
 def _same_site(scope: Scope, names: Iterable[str]) -> bool:
-    """Programs send neither header; browsers send what no page can forge."""
+    """Whether it comes from our site: programs send neither header, browsers cannot forge them."""
     origin_fits = all(
         origin in {f"http://{name}" for name in names} for origin in _all(scope, b"origin")
     )
-    # `same-site` would let in every other port of this machine.
+    # `same-site` would allow every other port of this machine.
     sites = _all(scope, b"sec-fetch-site")
     return origin_fits and all(site in ("same-origin", "none") for site in sites)
 
 
 def _is_unsafe(scope: Scope) -> bool:
-    """A socket has no method; it can do whatever its messages say."""
+    """Whether it may change something; a socket has no method and may do anything."""
     return scope.get("method") not in SAFE
 
 
@@ -158,7 +157,7 @@ def _cross_site() -> Problem:
 
 
 def _kept_safe(headers: list[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
-    """Add what keeps browsers honest; what an answer says of itself stands."""
+    """Add security headers; an answer's own headers stay."""
     said = {name.lower(): value for name, value in headers}
     is_page = said.get(b"content-type", b"").startswith(b"text/html")
     wanted = _PAGE_HEADERS if is_page else _HEADERS
@@ -175,7 +174,7 @@ def _matches(patterns: Iterable[Pattern[str]], path: str) -> bool:
 
 
 def _cookie(scope: Scope, ours: str) -> str:
-    """Our cookie, if it came once; read by hand, for other programs of this machine set others."""
+    """Return our cookie, if it came once; parsed by hand, as other programs set cookies too."""
     pairs = [part.partition("=") for line in _all(scope, b"cookie") for part in line.split(";")]
     found = [value.strip() for name, _, value in pairs if name.strip() == ours]
     return found[0] if len(found) == 1 else ""
@@ -186,6 +185,6 @@ def _all(scope: Scope, name: bytes) -> Sequence[str]:
 
 
 def _only(scope: Scope, name: bytes) -> str:
-    """The header if it came once; twice is as good as not at all."""
+    """Return the header if it came once; otherwise empty."""
     found = _all(scope, name)
     return found[0] if len(found) == 1 else ""

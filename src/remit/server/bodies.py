@@ -1,4 +1,4 @@
-"""What may be sent to us: read strictly, or refused with the name of what is wrong."""
+"""Request bodies: parsed strictly, or refused with the name of the wrong field."""
 
 import json
 import math
@@ -39,7 +39,7 @@ from remit.server.problem import Problem, RequestRefused
 MOST_BYTES: Final = 1024 * 1024
 _MOST_DEPTH: Final = 32
 _MOST_ERRORS: Final = 10
-# Control characters (but tab and line ends), and halves of characters that no encoding knows.
+# Control characters (except tab and line ends), and lone surrogates.
 _UNPRINTABLE: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
 
 M = TypeVar("M", bound=BaseModel)
@@ -133,7 +133,7 @@ def _item(value: object) -> object:
 
 
 def read(kind: type[M], raw: bytes) -> M:
-    """Read a body as what it must be; every mistake is named, the first one in a sentence."""
+    """Parse a body; every error is named, the first one in a sentence."""
     if not raw and not kind.model_fields:
         return kind()
     data = _json(raw)
@@ -145,7 +145,7 @@ def read(kind: type[M], raw: bytes) -> M:
 
 
 def read_form(kind: type[M], raw: bytes) -> M:
-    """Read what a form sent. A field that stands several times is a list; an empty one is none."""
+    """Parse a form. A repeated field is a list; an empty one is omitted."""
     try:
         pairs = parse_qsl(raw.decode("ascii"), strict_parsing=True, errors="strict") if raw else []
     except ValueError:
@@ -157,7 +157,7 @@ def read_form(kind: type[M], raw: bytes) -> M:
         found[name] = text if before is None else [*_listed(before), text]
     _look_through(found)
     try:
-        # Loosely: whatever a form sends is text, and only what stands twice is a list.
+        # Loosely: a form sends only text, and only a repeated field is a list.
         return kind.model_validate(found, strict=False)
     except ValidationError as error:
         raise _refusal(kind, error) from None
@@ -189,7 +189,7 @@ def _json(raw: bytes) -> Json:
         raise _malformed(f"The body is not JSON: {error.msg} ({where}).") from None
     except RecursionError:
         raise _too_deep() from None
-    except ValueError:  # Python reads no whole number of more than some thousand digits
+    except ValueError:  # Python refuses integers with thousands of digits
         raise _malformed("The body holds a number that is too long.") from None
 
 
@@ -214,7 +214,7 @@ def _no_constant(text: str) -> NoReturn:
 
 
 def _look_through(data: Json) -> None:
-    """Refuse what is nested without end, and characters that nobody can read."""
+    """Refuse deep nesting, and unreadable characters."""
     for depth, text in _texts(data):
         if depth > _MOST_DEPTH:
             raise _too_deep()

@@ -1,4 +1,4 @@
-"""Uvicorn's WebSocket, which lets go of a peer that takes nothing any more."""
+"""Uvicorn's WebSocket, which drops a peer that no longer reads."""
 
 import asyncio
 import socket
@@ -8,20 +8,20 @@ from typing import Final
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 PING_EVERY: Final = 20.0  # seconds, and as many for the answer
-LARGEST: Final = 1 << 16  # bytes of what a client may say at all
+LARGEST: Final = 1 << 16  # bytes of a client's message
 _SEND_BUFFER: Final = 1 << 16
-_GRACE: Final = 10.0  # seconds to take what is left after the end
+_GRACE: Final = 10.0  # seconds to read the rest after the end
 _GRACE_AT_STOP: Final = 1.0
 
 
 class BoundedWebSocket(WebSocketsSansIOProtocol):
-    """A transport closes when all is sent; with a peer that stalls, never. Here it is cut off."""
+    """Cuts off a stalled peer: a transport closes only after everything was sent."""
 
     def connection_made(self, transport: BaseTransport) -> None:
         super().connection_made(transport)
         found = transport.get_extra_info("socket")
         if found is not None:
-            # What the system keeps for a slow reader is kept by us.
+            # Data the system would buffer for a slow reader is kept by us.
             found.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _SEND_BUFFER)
 
     async def run_asgi(self) -> None:

@@ -1,4 +1,4 @@
-"""What a request brings, what it is answered, and a row of the table of routes."""
+"""A request and its result, and a row of the route table."""
 
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -56,7 +56,7 @@ class Call(OperationRequest, frozen=True, kw_only=True):
         return _known(ids.series_id, self.path["id"])
 
     def read(self, kind: type[M]) -> M:
-        """The body, as what it must be."""
+        """Return the parsed body."""
         return bodies.read_form(kind, self.body) if self.form else bodies.read(kind, self.body)
 
     def arguments(self, kind: type[A], *, bodiless: bool = False) -> A:
@@ -85,7 +85,7 @@ class Call(OperationRequest, frozen=True, kw_only=True):
             raise _not_a_word(name, said, kind) from None
 
     def words(self, name: str, known: Mapping[str, Sequence[W]]) -> tuple[W, ...]:
-        """Each word may stand for several of ours."""
+        """Return values of a parameter; each word may stand for several."""
         for said in self.query.get(name, ()):
             if said not in known:
                 raise _not_a_word(name, said, known)
@@ -105,7 +105,7 @@ class Call(OperationRequest, frozen=True, kw_only=True):
 
 
 class CallResult(Struct, frozen=True):
-    content: Json  # plain text, if it is a text
+    content: Json  # plain text, if it is a string
     status: int = 200
     location: str | None = None
     replayed: bool = False
@@ -123,7 +123,7 @@ Does: TypeAlias = Callable[[Call], Awaitable[CallResult]]
 
 
 class QueryParameter(Struct, frozen=True):
-    """A parameter of a query, as it is documented."""
+    """A query parameter, as documented."""
 
     name: str
     says: str
@@ -132,7 +132,7 @@ class QueryParameter(Struct, frozen=True):
 
 
 class Route(Struct, frozen=True, kw_only=True):
-    """One row of the table: what it does, and all that the documentation must say about it."""
+    """One row of the route table: what it does, and what the documentation says."""
 
     method: str
     path: str
@@ -140,7 +140,7 @@ class Route(Struct, frozen=True, kw_only=True):
     says: str
     gives: str  # the schema of its answer
     status: int = 200
-    also: int | None = None  # another way to succeed, with the same answer
+    also: int | None = None  # another success status, with the same answer
     query: tuple[QueryParameter, ...] = ()
     body: type[BaseModel] | None = None
     public: bool = False  # needs no token
@@ -148,8 +148,8 @@ class Route(Struct, frozen=True, kw_only=True):
     scope: Scope | None = None  # what a caller must be allowed; else the operation's, or by method
     kept: bool = True  # its answer may be kept, and told again to who comes with the same key
     raw: bool = False  # takes any body as it comes, with its headers
-    page: bool = False  # for people: HTML, forms, and a way to sign in instead of a problem
-    tagged: bool = False  # gives an ETag; what changes something heeds If-Match
+    page: bool = False  # for people: HTML, forms, and sign-in instead of a problem
+    tagged: bool = False  # returns an ETag; a write checks If-Match
 
     @property
     def needs(self) -> Scope:
@@ -164,7 +164,7 @@ class Route(Struct, frozen=True, kw_only=True):
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """All that a caller must be allowed: for what it does, and for what its answer tells."""
+        """All scopes a caller needs: for the action, and for what the answer reveals."""
         return (self.needs, Scope.READ) if self.reveals else (self.needs,)
 
 
@@ -268,7 +268,7 @@ class _Flag(StrEnum):
 
 
 def _known(read: Callable[[str], Id], text: str) -> Id:
-    """An address with an id that cannot be one leads nowhere."""
+    """Parse an id of a path; an impossible one is not found."""
     try:
         return read(text)
     except BadInput as bad:

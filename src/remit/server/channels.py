@@ -23,12 +23,12 @@ GUARANTEES: Final[Mapping[SendGuarantee, str]] = {
 
 
 async def list_channels(call: Call) -> CallResult:
-    """All ways out: whether each has what it needs, and what went wrong last."""
+    """Return all channels: whether each has what it needs, and its last error."""
     return CallResult({"channels": await listed(call.house)})
 
 
 async def listed(house: App) -> list[Json]:
-    """The same for a page."""
+    """Return the same for a page."""
     names = [DASHBOARD, *(way.name for way in house.outfit.ways)]
     off, wrong = await house.db.read(_troubles, names)
     kinds = {way.name: (way.kind, way.aliases) for way in house.outfit.ways}

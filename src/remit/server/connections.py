@@ -1,6 +1,6 @@
-"""Bounds what connections may cost: how many there are, and how long each may take.
+"""Limits connections: how many there are, and how long each may take.
 
-Without these bounds anybody on this machine could open connections, say nothing, and so use up the
+Without these limits any program on this machine could open idle connections and use up the file
 descriptors that the store, the engine and the channels need.
 """
 
@@ -11,18 +11,18 @@ from typing import ClassVar, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-HEAD_SECONDS: Final = 10.0  # for the head of a request, from the first byte or from the connect
+HEAD_SECONDS: Final = 10.0  # for the header of a request
 BODY_SECONDS: Final = 60.0  # for its body
-STALLED_SECONDS: Final = 60.0  # for a client to take what was sent
+STALLED_SECONDS: Final = 60.0  # for a client to read what was sent
 KEEP_ALIVE_SECONDS: Final = 5  # between two requests
-BACKLOG: Final = 32  # connections that are accepted at once, before any limit is looked at
+BACKLOG: Final = 32  # connections accepted at once, before any limit applies
 MAX_CONNECTIONS: Final = 1_000
 _WANTED_DESCRIPTORS: Final = 8_192
-_LEAST_RESERVE: Final = 100  # descriptors that no connection may use
+_LEAST_RESERVE: Final = 100  # descriptors reserved for other uses
 
 
 def connection_limit() -> int:
-    """How many connections this process may have; raises its limit of descriptors if it can."""
+    """Return how many connections this process may have; raises the descriptor limit if it can."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = (
         _WANTED_DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, _WANTED_DESCRIPTORS)
@@ -38,9 +38,9 @@ def connection_limit() -> int:
 
 
 class Connection(H11Protocol):
-    """An HTTP connection that is cut off if its client takes too long.
+    """An HTTP connection that is closed if its client takes too long.
 
-    One too many takes the place of the one that has been silent the longest.
+    One too many replaces the one that has been silent the longest.
     """
 
     limit: ClassVar[int] = MAX_CONNECTIONS
@@ -86,12 +86,12 @@ class Connection(H11Protocol):
 
     @property
     def is_silent(self) -> bool:
-        """Whether no request is under way."""
+        """Whether no request is in progress."""
         cycle: RequestResponseCycle | None = self.cycle  # None before the first request
         return cycle is None or cycle.response_complete
 
     def _watch(self) -> None:
-        """Set the time for what the client is about to send, when that is something else."""
+        """Set the timer for what the client sends next, when that changes."""
         if self._stage == "upgraded":
             return
         stage = "head" if self.is_silent else "body" if self.cycle.more_body else "answer"
@@ -116,5 +116,5 @@ class Connection(H11Protocol):
 
 
 def limited(limit: int) -> type[Connection]:
-    """Connections of which there may be so many."""
+    """Return a connection class with this limit."""
     return type("LimitedConnection", (Connection,), {"limit": limit})

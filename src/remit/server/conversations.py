@@ -19,7 +19,7 @@ _TURN: Final = numbers("before", "Only turns before this one; 0 is from the end.
 
 
 async def recent(call: Call) -> CallResult:
-    """Those that went on last, first."""
+    """Return the most recent conversations first."""
     limit = call.number("limit", 50, least=1, most=_MOST)
     before = call.text("before")
     last = ConversationId(before) if before else None
@@ -34,7 +34,7 @@ async def recent(call: Call) -> CallResult:
 
 
 async def show(call: Call) -> CallResult:
-    """A conversation with its newest turns, or those before a place."""
+    """Return a conversation with its newest turns, or those before a place."""
     limit = call.number("limit", 50, least=1, most=_MOST)
     before = call.number("before", 0, most=10**9)
     talk, said = await call.house.db.read(_look, ident(call), before, limit)

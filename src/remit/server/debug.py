@@ -1,4 +1,4 @@
-"""S3's debug routes: the same verbs under S3's addresses, and a look beneath the lid."""
+"""S3's debug routes: the same operations under S3's paths, and a look at internals."""
 
 from typing import Final
 
@@ -20,7 +20,7 @@ _MIRRORED: Final = {
 
 
 async def look(call: Call) -> CallResult:
-    """A task in every detail, with what the engine keeps for itself."""
+    """Return a task in every detail, with internals."""
     task = await call.house.db.read(stored.get, call.task_id)
     version, told = await tasks.detail(call)
     return CallResult(told | {"internal": to_json(task)}, headers={"ETag": f'"{version}"'})

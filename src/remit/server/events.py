@@ -1,4 +1,4 @@
-"""The journal, a page at a time."""
+"""The journal as pages of events."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ from remit.store.database import Tx
 
 
 async def follow(call: Call) -> CallResult:
-    """Everything that happened after a place, in order, without a gap."""
+    """Return everything after a place, in order, without a gap."""
     since, limit = call.number("since", 0), call.number("limit", 100, least=1, most=1000)
     found, last = await call.house.db.read(_page, since, limit + 1)
     told: list[Json] = [shapes.event(event) for event in found[:limit]]

@@ -1,4 +1,4 @@
-"""What is planned, as a calendar that a phone subscribes to: who has the address may read it."""
+"""The calendar feed of planned tasks; anybody with its address may read it."""
 
 import hmac
 from collections import deque
@@ -18,11 +18,11 @@ PREFIX: Final = "/feed/"
 AHEAD: Final = timedelta(days=60)
 MOST: Final = 1_000
 _SHORTEST: Final = 32  # characters of the secret
-_A_MINUTE: Final = 30  # so often it is answered, to all callers together
+_A_MINUTE: Final = 30  # answers per minute, to all callers together
 
 
 class FeedRate:
-    """Lets so many through in a minute."""
+    """Allows this many requests per minute."""
 
     def __init__(self, most: int = _A_MINUTE) -> None:
         self._most = most
@@ -41,9 +41,9 @@ _PACE: Final = FeedRate()
 
 
 async def feed(call: Call) -> CallResult:
-    """Everything planned for the next 60 days, for who knows the secret."""
+    """Return everything planned for the next 60 days, to callers with the secret."""
     now = call.house.clock.now()
-    if not _fits(call):  # first: who does not know the secret must not use up the owner's share
+    if not _fits(call):  # first: callers without the secret must not use up the rate
         return CallResult("There is nothing here.", 404)
     if not _PACE.allows(now):
         return CallResult("Too many requests; ask again in a minute.", 429, headers=_WAIT)
@@ -54,9 +54,9 @@ async def feed(call: Call) -> CallResult:
 
 
 def coming(tx: Tx, now: datetime) -> list[ics.Event]:
-    """Tasks with a time to come, then series as their rules go on.
+    """Return planned tasks, then future slots of series.
 
-    What came out of a calendar is left out: there it stands already.
+    What came from a calendar is left out, because it is in that calendar.
     """
     until = now + AHEAD
     planned = tasks.planned_between(tx, now, until, MOST)
@@ -94,7 +94,7 @@ def _of_series(tx: Tx, now: datetime, until: datetime, known: set[object]) -> It
 
 
 def _fits(call: Call) -> bool:
-    """Whether the address ends in the secret; an empty one opens nothing."""
+    """Whether the address ends in the secret; an empty one is never valid."""
     said = call.path["name"].removesuffix(".ics")
     try:
         secret = kept_in(call.house.settings).get(FEED)
@@ -105,7 +105,7 @@ def _fits(call: Call) -> bool:
 
 
 _WAIT: Final = {"Retry-After": "60"}
-# For people's phones, not for programs: so it is a page, and no part of the API.
+# For phones, not for programs: so it counts as a page and is no part of the API.
 ROUTES: Final = (
     Route(
         method="GET",

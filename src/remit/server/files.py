@@ -1,4 +1,4 @@
-"""Three small files: where Remit listens, the token that opens it, the name of its pages."""
+"""Three small files: where Remit listens, the owner's token, the host name of the pages."""
 
 import json
 import os
@@ -19,7 +19,7 @@ _PAGES_HOST: Final = re.compile(r"[a-z0-9]([a-z0-9-]{8,60})[a-z0-9]\.localhost")
 
 
 def token_of(home: Path) -> str:
-    """The token of this directory, made on the first call; for the owner's eyes alone."""
+    """Return the owner's token of this directory, made at first use."""
     path = home / "token"
     if not path.exists():
         home.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -33,12 +33,12 @@ def token_of(home: Path) -> str:
 
 
 def pages_host(home: Path) -> str:
-    """Return the name under which browsers see the pages; it is made on the first call.
+    """Return the host name of the pages, made at first use.
 
-    A browser sends a cookie to every port of the host that set it. With a random name of its own
-    under .localhost, which browsers resolve to this machine, the cookie of the owner's browser goes
-    to no other program here. Programs without the token must not learn the name, so it is never
-    told to a caller who is not signed in.
+    A browser sends a cookie to every port of the host that set it. With a random name under
+    .localhost, which browsers resolve to this machine, the owner's cookie goes to no other program
+    here. Programs without the token must not learn the name, so it is never told to a caller who is
+    not signed in.
     """
     path = home / "pages-host"
     if not path.exists():
@@ -59,13 +59,13 @@ def pages_url(settings: Settings, port: int) -> str:
 
 
 def announce(home: Path, url: str) -> None:
-    """Say where Remit listens, and which process does."""
+    """Write where Remit listens, and its process id."""
     told = json.dumps({"url": url, "pid": os.getpid()})
     write_atomic(home / "server.json", told, mode=PRIVATE)
 
 
 def listens(home: Path) -> str | None:
-    """Where Remit listens, if one said so."""
+    """Return where Remit listens, if known."""
     try:
         told = json.loads((home / "server.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Whether Remit is there, and whether all of it works."""
+"""Health: whether Remit answers, and whether every part works."""
 
 from typing import Final
 
@@ -9,7 +9,7 @@ from remit.system.background import LoopState
 
 
 async def health(call: Call) -> CallResult:
-    """Everybody may ask, so nothing is said but what kind of loop fails, and how often it did."""
+    """Return failing loops by kind and count only, because anybody may ask."""
     failing: dict[str, Json] = {}
     for loop in call.house.background.failing:
         kind = loop.name.partition(":")[0]

@@ -1,4 +1,4 @@
-"""Calls from providers. They hold no token of ours: what they say is believed by its signature."""
+"""Webhook calls from providers, authenticated by their signature."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ _ASKED: Final = (
 
 
 async def challenge(call: Call) -> CallResult:
-    """Say that this hook is ours, to who knows the word for it."""
+    """Confirm this webhook to a provider that knows the verify token."""
     said = {name: values[0] for name, values in call.query.items()}
     answer = callbacks.challenge(said, _hook(call).verify_token())
     if answer is None:
@@ -29,9 +29,9 @@ async def challenge(call: Call) -> CallResult:
 
 
 async def take(call: Call) -> CallResult:
-    """Keep all that a call brings, in one transaction, and let go on what waited for it."""
+    """Store everything in a call in one transaction, and continue what waited for it."""
     hook = _hook(call)
-    # While a secret is replaced both are kept, parted by a space.
+    # While a secret is replaced, both are stored, separated by a space.
     if not callbacks.is_signed(call.body, call.signature, hook.app_secret().split()):
         sentence = "The signature is missing or made with another secret; nothing was read."
         raise RequestRefused(Problem("unsigned", sentence))
@@ -43,7 +43,7 @@ async def take(call: Call) -> CallResult:
     if woken:
         call.house.engine.nudge()
     for each in came:
-        # What the owner writes is a turn, once; what others write may be work, by his rules.
+        # The owner's message is a turn; others' messages may start work, by the owner's rules.
         if await call.house.talk.came(each) is None and each.sender:
             await call.house.doors.wrote(each)
     return CallResult({"noted": len(came)})

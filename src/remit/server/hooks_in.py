@@ -1,7 +1,7 @@
 """Calls from programs that may start work, each by a hook of its own.
 
-A call holds no token of ours: it is believed by its secret. It is answered once it is kept, so that
-whoever gets no answer may call again, and again is the same task.
+A call is authenticated by its secret. It is answered after it is stored, so a caller without an
+answer may call again; the repeat is the same task.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ RETRY_AFTER: Final = 600  # seconds
 
 
 async def take(call: Call) -> CallResult:
-    """Keep what a program tells, once, and start what its owner wants done with it."""
+    """Store a program's call once, and start what the owner's settings say."""
     from remit.channels.webhook import receiving  # noqa: PLC0415 - who has no hook need not wait for it
     from remit.wiring.inbound_registry import CallTooLarge, CallUnsigned  # noqa: PLC0415 - as above
 

@@ -1,8 +1,8 @@
-"""The same request twice is done once (Idempotency-Key, after the expired draft-07 of the IETF).
+"""Idempotency-Key: the same request twice is done once (after the expired IETF draft-07).
 
-What succeeded is kept for a day and told again. What was refused changed nothing, so its key is
-free again. A process that dies in between leaves a reservation with a ref: what is done again under
-the same ref is found in the store, not done twice.
+A successful answer is kept for a day and returned again. A refused request changed nothing, so its
+key is free again. A process that dies in between leaves a reservation with a ref: a repeat under
+the same ref finds the stored result.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ _SWEEP_EVERY: Final = timedelta(hours=1)
 
 
 class IdempotencyKeys:
-    """Which keys are at work now, and what is kept under the others."""
+    """Which keys are in use now, and what is stored under the others."""
 
     def __init__(self, db: Database, clock: Clock) -> None:
         self._db = db
@@ -35,7 +35,7 @@ class IdempotencyKeys:
     async def once(
         self, key: RequestKey, digest: str, ref: str, work: Callable[[str], Awaitable[CallResult]]
     ) -> CallResult:
-        """Do the work under a ref, or give the answer that it got before."""
+        """Do the work under a ref, or return the stored answer."""
         if key in self._at_work:
             raise self._in_flight(key, digest)
         self._at_work[key] = digest
@@ -54,7 +54,7 @@ class IdempotencyKeys:
         try:
             answer = await work(ref)
         except StoreTrouble:
-            raise  # nobody knows how far it came: the ref stays reserved for the next try
+            raise  # unknown how far it came: the ref stays reserved for the retry
         except RemitError:
             await self._db.write(idempotency.release, key)
             raise
@@ -77,7 +77,7 @@ class IdempotencyKeys:
 
 
 def name_of(given: list[str]) -> str | None:
-    """The key as the caller wrote it; None if he gave none."""
+    """Return the key the caller sent; None if none."""
     if not given:
         return None
     name = given[0]
@@ -93,5 +93,5 @@ def digest_of(target: str, body: bytes) -> str:
 
 def _again(kept: StoredReply) -> CallResult:
     told = json.loads(kept.body)
-    media = told.get("media")  # what was kept before an upgrade does not say
+    media = told.get("media")  # answers stored before an upgrade lack it
     return CallResult(told["content"], kept.status, told["location"], replayed=True, media=media)

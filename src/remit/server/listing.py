@@ -1,4 +1,4 @@
-"""Which tasks a list is asked for: parameters, the filter line, and where the page begins."""
+"""Which tasks a list asks for: parameters, the filter line, and the page cursor."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -21,7 +21,7 @@ from remit.store.search import SortOrder, TaskCount, TaskFilter, TaskPage
 
 
 async def find(call: Call) -> CallResult:
-    """The tasks that match, a page at a time."""
+    """Return the matching tasks, page by page."""
     asked = wanted(call)
     page = await pages(call, asked)
     shown: list[Json] = [show(task, call.view) for task in page.tasks]
@@ -32,7 +32,7 @@ async def find(call: Call) -> CallResult:
 
 
 async def pages(call: Call, asked: TaskFilter) -> TaskPage:
-    """One page; a cursor that was never ours is refused by that name."""
+    """Return one page; an invalid cursor is refused by name."""
     try:
         return await call.house.db.read(search.page, asked)
     except NotFound:
@@ -87,7 +87,7 @@ def _said(call: Call, asked: TaskFilter, here: FilterContext) -> TaskFilter:
 
 
 def _as_typed(call: Call, name: str, asked: TaskFilter, here: FilterContext) -> TaskFilter:
-    """A parameter that means what the same word means in the filter line."""
+    """Apply a parameter that means the same as in the filter line."""
     text = call.text(name)
     try:
         return asked if text is None else filters.read(name, text, asked, here)
@@ -104,7 +104,7 @@ def _time(call: Call, name: str) -> datetime | None:
 
 
 def _statuses(*, deleted: bool) -> Mapping[str, tuple[Status, ...]]:
-    # Of what was deleted, S3 calls everything so, whatever it was before.
+    # S3 calls every deleted task so, whatever its status was.
     return {**STATUS_WORDS, "deleted": tuple(TERMINAL)} if deleted else STATUS_WORDS
 
 

@@ -1,4 +1,4 @@
-"""The live line: one follower of the journal tells every socket, and waits for none for long."""
+"""Live updates: one journal follower feeds every socket and waits for none for long."""
 
 import asyncio
 from typing import Final
@@ -19,13 +19,13 @@ PATH: Final = "/ws"
 NEWS_LOOP: Final = "live updates"
 COUNTS_LOOP: Final = "live counts"
 MOST_SEATS: Final = 300
-_CHUNK: Final = 64  # messages that are handed out before everybody may send
+_CHUNK: Final = 64  # messages handed out before the sockets may send
 _BREATH: Final = 0.005  # seconds
 _COUNT_EVERY: Final = 0.5
 
 
 class LiveConnections:
-    """Who listens now. The follower lives as long as somebody does."""
+    """The live sockets. The journal follower runs while there is at least one."""
 
     def __init__(self, house: App, callers: CallerRegistry) -> None:
         self.seq = 0
@@ -44,7 +44,7 @@ class LiveConnections:
         return frozenset(self._seats)
 
     async def answer(self, socket: WebSocket) -> None:
-        """A socket that the guard let in."""
+        """Serve a socket that passed the guard."""
         caller: Caller = socket.scope["caller"]
         if not caller.may(Scope.READ):
             sentence = f"{caller.name} may not listen: it needs the scope `read`."
@@ -89,7 +89,7 @@ class LiveConnections:
         try:
             await self._follow()
         except Exception:
-            # Those who listen come back, and with them it begins anew; who comes meanwhile waits.
+            # The clients reconnect, and the follower starts again; a new one waits meanwhile.
             for seat in tuple(self._seats):
                 seat.end(TROUBLE, "The journal cannot be read just now; come back.")
             begun, self._begun = self._begun, asyncio.Event()
@@ -97,7 +97,7 @@ class LiveConnections:
             raise
 
     async def _follow(self) -> None:
-        if not self._begun.is_set():  # else those who listen go on where they are
+        if not self._begun.is_set():  # otherwise the sockets continue where they are
             self.seq = await self.last()
             self._begun.set()
         async for page in self._house.journal.pages(self.seq):
@@ -117,7 +117,7 @@ class LiveConnections:
                 await self._breathe()
 
     async def _breathe(self) -> None:
-        """Let everybody send. Who is half full is waited for, but only so often."""
+        """Let the sockets send. A half-full one is waited for, but only a few times."""
         await asyncio.sleep(0)
         while late := [seat for seat in self._seats if seat.is_late]:
             for seat in late:

@@ -1,4 +1,4 @@
-"""One socket: what it wants, how far it has heard, and the little that may wait for it."""
+"""One live socket: its subscription, its place, and its bounded queue."""
 
 import asyncio
 import json
@@ -20,15 +20,15 @@ from remit.server.news import EventMessages
 
 MOST_QUEUED: Final = 256  # messages
 MOST_BYTES: Final = 1 << 20
-MOST_BEHIND: Final = 5_000  # events that are told again one by one
+MOST_BEHIND: Final = 5_000  # events that are replayed one by one
 MOST_TASKS: Final = 200
-PAGE: Final = 50  # events that are held for a socket which catches up
-_LARGEST: Final = 16_000  # letters of what a client says
-_MOST_SAID: Final = 30  # messages of a client within a minute
+PAGE: Final = 50  # events held for a socket that catches up
+_LARGEST: Final = 16_000  # characters of a client's message
+_MOST_SAID: Final = 30  # messages of a client per minute
 _MINUTE: Final = timedelta(minutes=1)
-_PATIENCE: Final = 10.0  # seconds for one message to be taken, and for a farewell
+_PATIENCE: Final = 10.0  # seconds for one message to be sent, and for the close
 _BREATHS: Final = 20
-_REASON: Final = 120  # bytes that a farewell has room for
+_REASON: Final = 120  # bytes of a close reason
 
 POLICY, OVERLOADED, TROUBLE, SIGNED_OUT = 1008, 1013, 1011, 4401
 _SLOW: Final = "You read too slowly; come back with `since`."
@@ -36,17 +36,17 @@ _EVERYTHING: Final = "*"
 
 
 class Subscription(Struct, frozen=True):
-    """What a client asked for."""
+    """What a client subscribed to."""
 
-    wanted: frozenset[str] | None  # tasks, or `*`; None leaves it as it is
+    wanted: frozenset[str] | None  # tasks, or `*`; None keeps the current ones
     since: int | None
     counts: bool | None
 
 
 class EventSource(Protocol):
-    """Where a socket hears from."""
+    """Where a socket gets events from."""
 
-    seq: int  # the last event that was told to all
+    seq: int  # the last event sent to all
 
     async def last(self) -> int: ...
 
@@ -56,7 +56,7 @@ class EventSource(Protocol):
 
 
 class LiveConnection:
-    """A socket, bounded: who does not keep up is told to come back, and nothing is kept for him."""
+    """One bounded socket: a client that does not keep up must reconnect."""
 
     def __init__(
         self, socket: WebSocket, source: EventSource, key: str, now: Callable[[], datetime]
@@ -69,7 +69,7 @@ class LiveConnection:
         self._now = now
         self._wanted: frozenset[str] = frozenset()
         self._wish: Subscription | None = None
-        self._at: int | None = None  # told, or in the queue, up to here
+        self._at: int | None = None  # sent or queued up to here
         self._live = False
         self._queue: deque[EventMessages] = deque()
         self._count = self._size = 0
@@ -81,7 +81,7 @@ class LiveConnection:
     # What others tell it ------------------------------------------------------------------------
 
     def offer(self, told: EventMessages) -> None:
-        """Take an event, if it is wanted and new here; too many of them end it."""
+        """Take an event, if it is subscribed and new; too many end the connection."""
         if not self._live or self._at is None or told.seq <= self._at:
             return
         self._at = told.seq
@@ -96,12 +96,12 @@ class LiveConnection:
         self._stir.set()
 
     def count(self, text: str) -> None:
-        """Only the newest numbers are worth telling."""
+        """Keep only the newest counts."""
         self._counts = text
         self._stir.set()
 
     def end(self, code: int, sentence: str) -> None:
-        """Say farewell; what waited is let go of at once."""
+        """Close the connection; queued messages are dropped at once."""
         self._live = False
         self._forget()
         if not self._ended.done():
@@ -109,7 +109,7 @@ class LiveConnection:
 
     @property
     def queued(self) -> tuple[int, int]:
-        """Messages and bytes that wait."""
+        """Queued messages and bytes."""
         return self._count, self._size
 
     @property
@@ -123,7 +123,7 @@ class LiveConnection:
     # Its own life -------------------------------------------------------------------------------
 
     async def run(self, until: datetime | None) -> None:
-        """Speak and listen until one of both ends, or what let it in has run out."""
+        """Send and receive until one of both ends, or the session expires."""
         left = None if until is None else (until - self._now()).total_seconds()
         both = [asyncio.create_task(self._speak()), asyncio.create_task(self._hear())]
         ends: set[asyncio.Future[None] | asyncio.Future[tuple[int, str]]] = {*both, self._ended}
@@ -167,7 +167,7 @@ class LiveConnection:
             raise BadInput(f"Say at most {_MOST_SAID} things a minute.")
         self._said.append(now)
         wish = read(text)
-        # What was said a moment ago and not yet heeded still counts.
+        # A subscription sent a moment ago and not applied yet still counts.
         before = self._wish
         if before is None or wish.wanted is not None:
             return wish
@@ -209,7 +209,7 @@ class LiveConnection:
         await self._send(news.plain("subscribed" if is_new else "resync", self._at))
 
     async def _catch_up(self, at: int) -> None:
-        """Tell what was missed, a page at a time; then join those who hear it live."""
+        """Send what was missed, page by page; then join the live stream."""
         for told in await self._source.page(at):
             if self._wish is not None:
                 return
@@ -217,13 +217,13 @@ class LiveConnection:
                 for text in told.texts:
                     await self._send(text)
             self._at = at = told.seq
-        # Nothing is awaited in between: no event can come after the look and before the joining.
+        # No await in between: no event can come between the check and joining.
         self._live = at >= self._source.seq
 
     async def _tell(self, told: EventMessages) -> None:
         for text in told.texts:
             await self._send(text)
-        if self._queue and self._queue[0] is told:  # it may have been forgotten meanwhile
+        if self._queue and self._queue[0] is told:  # it may have been dropped meanwhile
             self._queue.popleft()
             self._count -= len(told.texts)
             self._size -= told.size
@@ -243,7 +243,7 @@ class LiveConnection:
 
 
 def read(text: str | None) -> Subscription:
-    """What a client said, as a wish."""
+    """Parse a client's message as a subscription."""
     if text is None or len(text) > _LARGEST:
         raise BadInput(f"Send JSON as text, up to {_LARGEST} letters.")
     try:

@@ -1,4 +1,4 @@
-"""What became of a message, as its schema: tasks, clauses, the card and what is open."""
+"""The OpenAPI schemas of a message's result: tasks, clauses, the card."""
 
 from typing import Final
 

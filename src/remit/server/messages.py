@@ -7,7 +7,7 @@ from remit.server.call import VIEW, Call, CallResult, QueryParameter, read
 
 
 async def became(call: Call) -> CallResult:
-    """What a stored message became; with `wait` once it is read."""
+    """Return what a stored message became; with `wait` once it is read."""
     heard = await call.house.intake.became(call.task_id, wait=call.flag("wait"))
     return CallResult(message_result_to_json(heard, call.view))
 

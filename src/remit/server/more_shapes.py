@@ -1,4 +1,4 @@
-"""Schemas of more answers: series, numbers, channels, rules, views, many tasks at once."""
+"""OpenAPI schemas: series, numbers, channels, rules, views, bulk actions."""
 
 from typing import Final
 

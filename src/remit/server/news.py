@@ -1,6 +1,6 @@
-"""Events as the messages of a socket: S3's words, each with its place in the journal.
+"""Events as socket messages: in S3's words, each with its place in the journal.
 
-A task is shown as it stands when it is told, not as it stood then: what follows is told anyway.
+A task is shown in its current state, not as it was at the event; later events follow anyway.
 """
 
 import json
@@ -22,8 +22,8 @@ from remit.model.view import JsonView, s3_status, show
 from remit.store import events, inbox, tasks
 from remit.store.database import Tx
 
-LONGEST: Final = 16_000  # letters of one text; the log of the task has the rest
-_COUNTED_TO: Final = 10_000  # nobody reads a badge with more
+LONGEST: Final = 16_000  # characters of one text; the task's log has the rest
+_COUNTED_TO: Final = 10_000  # badges show no more
 _RESULTS: Final = frozenset({Status.COMPLETED, Status.FAILED, Status.CANCELLED})
 _GROUPS: Final = {
     "pending": (Status.NEW, Status.READY),
@@ -32,7 +32,7 @@ _GROUPS: Final = {
 
 
 class EventMessages(Struct, frozen=True):
-    """All that one event is told in; none of it is sent without the rest."""
+    """All messages of one event; they are sent together."""
 
     seq: int
     task_id: TaskId | None
@@ -41,7 +41,7 @@ class EventMessages(Struct, frozen=True):
 
 
 def page(tx: Tx, since: int, limit: int) -> list[EventMessages]:
-    """What happened after a place, as messages."""
+    """Return the events after a place, as messages."""
     return event_messages(tx, events.after(tx, since, limit))
 
 
@@ -54,7 +54,7 @@ def event_messages(tx: Tx, found: Sequence[Event]) -> list[EventMessages]:
 
 
 def counts(tx: Tx, now: datetime) -> str:
-    """How many tasks stand where, and how many things want the owner."""
+    """Return the number of tasks by status, and of things that wait for the owner."""
     found = tasks.counts(tx, _COUNTED_TO)
     numbers: JsonMap = {status.value: found.get(status.value, 0) for status in Status}
     for name, those in _GROUPS.items():
@@ -97,7 +97,7 @@ def _message(event: Event, kind: str, body: JsonMap, *, more: bool) -> JsonMap:
         "event": event.kind.value,
     }
     if more:
-        head["more"] = True  # of this event: who breaks off here has not seen it whole
+        head["more"] = True  # of this event: a client that stops here has not seen all of it
     return head | body
 
 
@@ -127,7 +127,7 @@ def _logged(event: Event, task: Task) -> dict[str, JsonMap]:
     content = turn.get("content")
     if isinstance(content, str) and len(content) > LONGEST:
         turn |= {"content": content[:LONGEST], "cut": True}
-    # What was heard of a run may have ticked an item of its work.
+    # Progress of a run may have ticked a work item.
     said: dict[str, JsonMap] = {"task:log": {"turn": turn}}
     return said | _updated(event, task)
 
@@ -151,7 +151,7 @@ def _settled(event: Event, task: Task) -> dict[str, JsonMap]:
     return {"task:delivery_complete": settled}
 
 
-# How each kind is told; all the others are a task that has changed.
+# How each kind is shown; all others are a changed task.
 _SAY: Final[Mapping[EventKind, Callable[[Event, Task], dict[str, JsonMap]]]] = {
     EventKind.TASK_CREATED: _created,
     EventKind.TASK_MOVED: _moved,

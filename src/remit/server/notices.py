@@ -15,7 +15,7 @@ _CURSOR: Final = QueryParameter("cursor", "`next` of the page before.", {"type":
 
 
 async def list_notices(call: Call) -> CallResult:
-    """What was told, newest first, and what waits to be."""
+    """Return sent notices, newest first, and waiting ones."""
     limit, cursor = call.number("limit", _LIMIT, least=1, most=500), call.text("cursor")
     if cursor is not None and not _PLACE.fullmatch(cursor):
         raise BadInput("cursor must be the `next` of a page before.", field="cursor")

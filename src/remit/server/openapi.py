@@ -1,4 +1,4 @@
-"""The description of the API, made from the table of routes: it cannot say what is not so."""
+"""The OpenAPI document, generated from the route table."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ from remit.server import problem, shapes
 from remit.server.auth import HOOKS
 from remit.server.call import UNSAFE, QueryParameter, Route
 
-# What every request may meet, what the token opens, what changes something, what carries a body.
+# Statuses of every request, of those with a token, of writes, of those with a body.
 _ALWAYS: Final = frozenset({421, 500})
 _INSIDE: Final = frozenset({401, 403, 503})
 _CHANGES: Final = frozenset({403, 409, 413, 422})
@@ -23,9 +23,9 @@ _TEXTS: Final = frozenset({"Greeting", "Challenge"})
 
 
 def document(routes: Sequence[Route], port: int) -> JsonMap:
-    """OpenAPI 3.1, whole: every route, and every status that it can give."""
+    """Return the OpenAPI 3.1 document: every route, and every status it can return."""
     paths: dict[str, Json] = {}
-    # One that is signed in; what it may change, only our own pages may.
+    # A signed-in browser; its writes must come from our own pages.
     browser: JsonMap = {"type": "apiKey", "in": "cookie", "name": cookie_of(port)}
     for route in _described(routes):
         paths.setdefault(route.path, {})
@@ -44,12 +44,12 @@ def document(routes: Sequence[Route], port: int) -> JsonMap:
 
 
 def _described(routes: Iterable[Route]) -> list[Route]:
-    """What programs call; pages are for people."""
+    """Return the routes for programs, without pages."""
     return [route for route in routes if not route.page]
 
 
 def statuses(route: Route) -> frozenset[int]:
-    """All that a route may refuse with."""
+    """Return every status a route may refuse with."""
     found = _ALWAYS
     if not route.public:
         found |= _INSIDE
@@ -65,7 +65,7 @@ def statuses(route: Route) -> frozenset[int]:
         found |= _SIGNED
     if route.raw:
         found |= {429}
-    # Even who takes no parameters refuses the ones he gets.
+    # Even a route without parameters refuses unknown ones.
     return found | {422}
 
 

@@ -1,7 +1,7 @@
-"""The doors for other agents: MCP and A2A over HTTP. Behind the same guard as everything else.
+"""MCP and A2A over HTTP, behind the same guard as everything else.
 
-A task can be followed as a stream of events. There are only so many of them at once, and one ends
-when the token that opened it is taken back.
+A task can be followed as an event stream. Their number is limited, and a stream ends when its token
+is revoked.
 """
 
 import asyncio
@@ -30,12 +30,12 @@ from remit.server.problem import Problem
 from remit.wiring import App
 
 MOST_STREAMS: Final = 100
-QUIET: Final = 15.0  # seconds without a word until one is sent that keeps the line open
+QUIET: Final = 15.0  # seconds of silence until a keep-alive is sent
 _STREAMED: Final = {"X-Accel-Buffering": "no"}
 
 
 def card(port: int) -> Route:
-    """Where other agents look for who we are: no part of the API, as its protocol is its own."""
+    """Return the route of the agent card; it is no part of the API."""
 
     async def show(_: Call) -> CallResult:
         told = a2a_shapes.card(f"http://127.0.0.1:{port}")
@@ -53,7 +53,7 @@ def card(port: int) -> Route:
 
 
 class AgentEndpoints:
-    """Hears other agents, and counts the streams that are open."""
+    """Serves other agents, and counts the open streams."""
 
     def __init__(self, house: App, callers: CallerRegistry) -> None:
         self._house = house
@@ -107,7 +107,7 @@ class AgentEndpoints:
     async def _lines(
         self, stream: AsyncGenerator[JsonMap, None], key: str, until: datetime | None
     ) -> AsyncIterator[str]:
-        """Each message as an event; in between a word for whoever would close a silent line."""
+        """Yield each message as an event, with keep-alives in between."""
         gone = asyncio.Event()
         self._open[gone] = key
         ended = asyncio.create_task(gone.wait())
@@ -145,18 +145,18 @@ async def _next(stream: AsyncIterator[JsonMap]) -> "JsonMap | None":
 
 
 def _url(request: Request) -> str:
-    """Where the dashboard is, by the name we were called: the guard knows it for ours."""
+    """Return the dashboard's address, by the Host that was used; the guard has checked it."""
     return f"http://{request.headers['host']}"
 
 
 def _headers(request: Request) -> Mapping[str, str]:
-    """What came once; what came twice says nothing that can be relied on."""
+    """Return headers that came once; repeated ones are dropped."""
     names = [name for name, _ in request.headers.items()]
     return {name: text for name, text in request.headers.items() if names.count(name) == 1}
 
 
 async def _body(request: Request) -> bytes | Problem:
-    """The body, if it is JSON and not too large; what is too large is not read to its end."""
+    """Return the body, if it is JSON and not too large; a larger one is not read to its end."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         sentence = "Send JSON, as `Content-Type: application/json`."

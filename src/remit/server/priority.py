@@ -1,4 +1,4 @@
-"""The rules that rank tasks: what is in force, what is wrong with the file, what was learned."""
+"""Priority rule routes: the rules in force, errors in the file, and lessons."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from remit.server.priority_shapes import priority_rules_to_json
 
 
 async def list_priority_rules(call: Call) -> CallResult:
-    """The rules in force; while the file is wrong these are not the ones that stand in it."""
+    """Return the rules in force; while the file is wrong, they differ from it."""
     found = call.house.priority
     return CallResult(priority_rules_to_json(found(), found.complaint))
 

@@ -1,4 +1,4 @@
-"""Priority rules as they are told to programs, to the terminal and on a page."""
+"""Priority rules as JSON for programs, the terminal and a page."""
 
 from typing import Final
 
@@ -8,7 +8,7 @@ from remit.plan.priority import PriorityRules
 
 
 def priority_rules_to_json(found: PriorityRules, complaint: str | None = None) -> JsonMap:
-    """Each rule with its line, the lists, what holds if none does, and what is wrong, if it is."""
+    """Return each rule with its line, the lists, the default, and the file's error if any."""
     rules: list[Json] = [
         {
             "name": rule.name,

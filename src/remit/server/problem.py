@@ -28,7 +28,7 @@ MEDIA_TYPE: Final = "application/problem+json"
 URN: Final = "urn:remit:problem:"
 RETRY_AFTER: Final = 2  # seconds
 
-# Every type of problem there is: its status, and what it is called.
+# Every problem type: its status, and its title.
 KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "malformed": (400, "Not readable"),
     "unauthorized": (401, "Token needed"),
@@ -51,7 +51,7 @@ KINDS: Final[Mapping[str, tuple[int, str]]] = {
     "internal": (500, "Our mistake"),
     "store-unavailable": (503, "Store not available"),
 }
-# What a field of ours is called by who sent it.
+# Our field names as callers know them.
 _OUTSIDE: Final = {"scheduled_for": "scheduledFor"}
 _LOG: Final = logging.getLogger("remit.server")
 
@@ -68,7 +68,7 @@ class Problem(Struct, frozen=True):
 
 
 class RequestRefused(RemitError):
-    """The door itself refuses a request, before any room has seen it."""
+    """The server refuses a request before any other package sees it."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(problem.detail)
@@ -76,7 +76,7 @@ class RequestRefused(RemitError):
 
 
 def problem_of_error(error: Exception) -> Problem:
-    """What to tell the caller. What we did not foresee is told to the log and to nobody else."""
+    """Return what to tell the caller. An unexpected error goes to the log only."""
     match error:
         case RequestRefused():
             told = error.problem
@@ -114,7 +114,7 @@ def _conflict(error: Conflict) -> Problem:
 
 
 def _store(error: StoreTrouble) -> Problem:
-    # Its own sentence names files of this machine: that is for the operator.
+    # Its sentence names files of this machine: that is for the operator.
     _LOG.warning("%s", error)
     sentence = (
         "The store cannot be used just now; what was acknowledged is safe. Try again in a moment;"
@@ -137,7 +137,7 @@ def response(problem: Problem) -> Response:
 
 
 def of_router(request: Request, error: Exception) -> Problem:
-    """What the router says: no such path, or not in this way."""
+    """Return what the router says: no such path, or a wrong method."""
     assert isinstance(error, HTTPException)  # noqa: S101 - registered for nothing else
     if error.status_code == 405:  # noqa: PLR2004
         ways = sorted((error.headers or {})["Allow"].split(", "))

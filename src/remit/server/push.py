@@ -1,4 +1,4 @@
-"""Push: whether this browser is told while no page is open, and the worker that shows it there."""
+"""Web push routes: subscribe this browser, and the service worker."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ async def look(call: Call) -> CallResult:
 
 
 async def worker(_: Call) -> CallResult:
-    """What runs in the browser when no page does."""
+    """Return the service worker."""
     text = static.files()["js/sw.js"].raw.decode()
     return CallResult(text, media="text/javascript")
 

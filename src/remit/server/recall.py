@@ -13,7 +13,7 @@ async def look(call: Call) -> CallResult:
 
 
 def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
-    """Tasks that are like something, and in what."""
+    """Return similar tasks as JSON, with what they share."""
     return [_shape(each, view) for each in found]
 
 

@@ -1,4 +1,4 @@
-"""Events of calendars that start nothing: shown with why, until they are mended or seen."""
+"""Calendar events that were refused: shown with the reason, until fixed or dismissed."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _MOST: Final = 100
 class CalendarRefusalRow(Struct, frozen=True):
     resource: StoredResource
     title: str
-    calendar: str  # as its owner calls it
+    calendar: str  # the owner's name for it
     why: str
 
     @property
@@ -26,14 +26,14 @@ class CalendarRefusalRow(Struct, frozen=True):
 
 
 def look(tx: Tx) -> list[CalendarRefusalRow]:
-    """Those that start nothing, the unseen first."""
+    """Return the refused events, unseen first."""
     names = {(each.account, each.path): each.name for each in calendars.list_calendars(tx)}
     found = [_refusal(each, names) for each in calendars.refused(tx, _MOST)]
     return sorted(found, key=lambda each: each.seen)
 
 
 def refusals_to_json(found: list[CalendarRefusalRow]) -> list[Json]:
-    """The same for programs."""
+    """Return the same for programs."""
     listed: list[Json] = []
     for each in found:
         one: JsonMap = {

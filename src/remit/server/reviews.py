@@ -28,7 +28,7 @@ MOST: Final = 500
 
 
 async def waiting(call: Call) -> CallResult:
-    """Open questions, oldest first, a page at a time."""
+    """Return open questions, oldest first, page by page."""
     limit = call.number("limit", 100, least=1, most=MOST)
     try:
         found, needs = await call.house.db.read(
@@ -47,7 +47,7 @@ async def waiting(call: Call) -> CallResult:
 
 
 async def everything(call: Call) -> CallResult:
-    """All that waits for the owner: what to decide, what to look at, what to fix."""
+    """Return everything that waits for the owner: to decide, to look at, to fix."""
     limit = call.number("limit", 50, least=1, most=MOST)
     now = call.house.clock.now()
     asked, needs = await call.house.db.read(_page, now, None, False, None, limit)

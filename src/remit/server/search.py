@@ -1,4 +1,4 @@
-"""One search over everything: tasks, what waits for the owner, and what comes back."""
+"""One search over everything: tasks, what waits for the owner, and series."""
 
 import re
 from datetime import datetime
@@ -20,11 +20,11 @@ from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 from remit.store.search import TaskFilter
 
-_LOOKED: Final = 500  # open questions and series that are looked through
+_LOOKED: Final = 500  # open questions and series that are searched
 
 
 async def find(call: Call) -> CallResult:
-    """What fits, section by section; each as short as is asked for."""
+    """Return the matches by section, each limited."""
     line, limit = call.text("q"), call.number("limit", 10, least=1, most=50)
     like = call.text("like")
     if like is not None and like.strip():
@@ -38,7 +38,7 @@ async def find(call: Call) -> CallResult:
     now, words = call.house.clock.now(), _words(asked.text or "")
     others = await call.house.db.read(_others, now, words, limit) if words else ([], [])
     shown = {task.id for task in page.tasks}
-    # Filters narrow what is listed; what is alike in meaning would stand beside them unasked.
+    # Filters narrow the list; similar tasks would ignore them.
     plain = (
         asked.text if replace(asked, text=None, limit=limit) == TaskFilter(limit=limit) else None
     )

@@ -16,7 +16,7 @@ _COMING: Final = numbers("coming", "How many of the next slots.", NEXT, 0, 100)
 
 
 async def list_series(call: Call) -> CallResult:
-    """What comes back, oldest first."""
+    """Return the series, oldest first."""
     limit, cursor = call.number("limit", 100, least=1, most=500), call.text("cursor")
     try:
         after = None if cursor is None else ids.series_id(cursor)
@@ -24,7 +24,7 @@ async def list_series(call: Call) -> CallResult:
         raise BadInput(str(bad), field="cursor") from None
     found = await call.house.db.read(_page, call, after, limit + 1)
     more = found[limit - 1]["id"] if len(found) > limit else None
-    # What calendars start has no place among ours: it stands on the first page, soonest first.
+    # Calendar events have no place among ours: they are on the first page, soonest first.
     events = [] if cursor else await call.house.db.read(_events, call, limit)
     return CallResult({"series": list[Json](found[:limit]), "events": events, "next": more})
 

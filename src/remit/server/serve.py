@@ -1,4 +1,4 @@
-"""Runs the door: on 127.0.0.1 alone, until cancelled."""
+"""Runs the HTTP server on 127.0.0.1 until cancelled."""
 
 import asyncio
 import errno
@@ -20,7 +20,7 @@ from remit.wiring import App
 
 __all__ = ["HOST", "pages_url", "serve", "token_of"]
 
-_GRACE: Final = 5  # seconds that a request may take to its end when we stop
+_GRACE: Final = 5  # seconds for running requests at shutdown
 
 
 async def serve(
@@ -31,9 +31,9 @@ async def serve(
     token: str,
     ready: Callable[[str], None] | None = None,
 ) -> None:
-    """Answer requests until cancelled; then let those that are under way end.
+    """Answer requests until cancelled; then let running ones finish.
 
-    Port 0 picks a free one. `ready` is told the URL once somebody may call.
+    Port 0 picks a free one. `ready` gets the URL once the server listens.
     """
     home = house.settings.home
     load()
@@ -57,14 +57,14 @@ async def serve(
 
 
 def load() -> None:
-    """Read all files of the package that are shown or sent; see `wiring.preload`."""
+    """Load all files that are shown or sent; see `wiring.preload`."""
     static.files()
     env.templates()
     shapes.schemas()
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn, which leaves the signals to our caller and says when it listens."""
+    """Uvicorn that leaves signals to the caller and reports when it listens."""
 
     def __init__(self, config: uvicorn.Config, tell: Callable[[], None]) -> None:
         super().__init__(config)
@@ -89,7 +89,7 @@ def _config(house: App, token: str, *, debug: bool, port: int) -> uvicorn.Config
         ws_max_size=LARGEST,
         ws_ping_interval=PING_EVERY,
         ws_ping_timeout=PING_EVERY,
-        ws_per_message_deflate=False,  # it would keep a window of memory for each
+        ws_per_message_deflate=False,  # it would need a memory window per socket
         lifespan="off",
         log_config=None,
         access_log=False,
@@ -101,7 +101,7 @@ def _config(house: App, token: str, *, debug: bool, port: int) -> uvicorn.Config
 
 @contextmanager
 def _listening(port: int) -> Iterator[socket.socket]:
-    # Only where the protocol is named does asyncio send at once; else each answer waits 40 ms.
+    # Only with the protocol named does asyncio set TCP_NODELAY; otherwise each answer waits 40 ms.
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

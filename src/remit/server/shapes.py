@@ -1,4 +1,4 @@
-"""Reviews, runs and events as JSON, and the schemas of all that is answered."""
+"""Reviews, runs and events as JSON, and the schemas of all answers."""
 
 import json
 import re
@@ -29,7 +29,7 @@ Properties: TypeAlias = "dict[str, Json]"
 
 
 def usage(used: Usage) -> JsonMap:
-    """What a task took; how much of it went which way, as far as its vendor said."""
+    """Return what a task used, by direction as far as the vendor says."""
     return {
         "tokens": used.tokens,
         "input": used.asked,
@@ -64,7 +64,7 @@ def event(event: Event) -> JsonMap:
 
 
 def schemas() -> dict[str, JsonMap]:
-    """Everything that is answered, by name."""
+    """Return the schema of every answer, by name."""
     state = _published("builder-state", "BuilderState")
     more = _parts(state, "BuilderState") | {"BuilderState": state}
     more |= talk_json.SCHEMAS | more_shapes.SCHEMAS | priority_shapes.SCHEMAS
@@ -81,10 +81,9 @@ def _at(moment: datetime | None) -> str | None:
 
 
 def in_views(schema: Json) -> Json:
-    """A schema with both views of a task wherever it names one.
+    """Return a schema with both views of a task wherever it names one.
 
-    The choice stands where it is used and has no name of its own: of a named one, the makers of
-    clients make nothing.
+    The choice is inlined, because client generators make nothing of a named one.
     """
     if isinstance(schema, list):
         return [in_views(each) for each in schema]
@@ -97,7 +96,7 @@ def in_views(schema: Json) -> Json:
 
 
 def _tasks() -> dict[str, JsonMap]:
-    """The published schemas of a task, alone and with its log: S3's, and S4's under their name."""
+    """Return the published schemas of a task, alone and with its log: S3's and S4's."""
     found: dict[str, JsonMap] = {}
     for view, ending in (("s3", ""), ("s4", "S4")):
         whole = _published(f"task.{view}", f"Task{ending}")
@@ -116,13 +115,13 @@ def _text_of(file: str) -> str:
 def _published(file: str, name: str) -> JsonMap:
     text = _text_of(file)
     parts = re.sub(r"#/\$defs/(\w)", lambda found: REFERENCE + name + found[1].upper(), text)
-    # Inside the description of the API a schema has the API's address and name, not its own.
+    # Inside the API's document a schema has the API's address and name.
     own = ("$id", "$schema", "title")
     return {key: value for key, value in _map(json.loads(parts)).items() if key not in own}
 
 
 def _parts(schema: JsonMap, name: str) -> dict[str, JsonMap]:
-    """The parts of a published schema, taken out of it, by the names they have in the API."""
+    """Move the parts out of a published schema, under their names in the API."""
     parts = _map(schema.pop("$defs"))
     return {name + part[0].upper() + part[1:]: _map(each) for part, each in parts.items()}
 

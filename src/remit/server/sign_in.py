@@ -1,11 +1,10 @@
-"""Signing in: a link that opens once, or the owner's token; and signing out.
+"""Signing in with a one-time link or the owner's token, and signing out.
 
-A browser keeps a cookie that no script can read and no other site can have sent along. It is set
-and read under the name of the pages alone (`files.pages_host`). At 127.0.0.1, where any program of
-this machine may ask, the right token is answered with a link to that name; nobody else learns it.
-
-Wrong codes and tokens are refused and not counted: both are random, too long to be guessed, and a
-limit would let any website keep the owner out.
+The session cookie is hidden from scripts and from other sites. It is set and read only under the
+host name of the pages (`files.pages_host`). At 127.0.0.1, where any program of this machine may
+ask, a correct token is answered with a link to that name; nobody else learns it. Wrong codes and
+tokens are not counted: both are random and too long to guess, and a limit would let any website
+lock the owner out.
 """
 
 from typing import Annotated, Final
@@ -67,13 +66,13 @@ def _signed_in(call: Call, secret: str, after: str) -> CallResult:
     life = int(SIGN_IN_LIFE.total_seconds())
     kept = _COOKIE.format(call.callers.cookie, secret, life)
     if call.from_elsewhere:
-        # After a link on another site a browser holds the cookie back until a page of ours asks.
+        # After a link on another site a browser withholds the cookie until our own page asks.
         return _go_on(after, {"Set-Cookie": kept})
     return CallResult("", 303, after, headers={"Set-Cookie": kept})
 
 
 def _go_on(address: str, headers: dict[str, str] | None = None) -> CallResult:
-    """A page that goes on by itself; a form of ours may not be answered with another origin."""
+    """Return a page that redirects itself; a form may not be answered by another origin."""
     page = env.render("pages/signed-in.html", {"next": address})
     return CallResult(page, media="text/html", headers=headers or {})
 
@@ -84,9 +83,9 @@ def _page(after: str, wrong: str = "", status: int = 200) -> CallResult:
 
 
 def _local(address: str | None) -> str:
-    """Where to go then: a path of ours, whatever the link says."""
+    """Return where to go next: always a path of ours."""
     found = address or "/"
-    # Browsers read `//x` and `/\\x` as another host, and leave out what cannot be printed.
+    # Browsers read `//x` and `/\\x` as another host, and drop unprintable characters.
     told = urlsplit(found) if found.isprintable() and "\\" not in found else None
     plain = told is not None and not told.scheme and not told.netloc
     is_ours = plain and found.startswith("/") and not found.startswith("//")

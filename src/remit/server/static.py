@@ -1,7 +1,7 @@
-"""Files for the browser: read once at the start, told apart by their content.
+"""Static files for the browser, read once at the start and identified by their content.
 
-Under an address that names the content (`?v=…`) a browser keeps a file for good; under a bare one
-it asks each time whether there is another.
+Under an address with the content's hash (`?v=…`) a browser caches a file for good; without it, it
+asks each time whether the file changed.
 """
 
 import gzip
@@ -40,14 +40,14 @@ _PACKED_ALREADY: Final = frozenset({".png", ".woff2", ".ico"})
 
 class StaticFile(Struct, frozen=True):
     raw: bytes
-    packed: bytes | None  # by gzip, if that is worth it
+    packed: bytes | None  # gzipped, if that is worth it
     kind: str
     digest: str
 
 
 @cache
 def files() -> Mapping[str, StaticFile]:
-    """Every file there is, by its name under `/static/`; no other can be asked for."""
+    """Return every file by its name under `/static/`; no other can be requested."""
     found = (path for path in sorted(FOLDER.rglob("*")) if path.is_file() and path.suffix in _KINDS)
     return {path.relative_to(FOLDER).as_posix(): _read(path) for path in found}
 

@@ -1,4 +1,4 @@
-"""Numbers: what stands where, what ended when, what it cost, what comes next."""
+"""Statistics: tasks by status, what ended when, cost, and what comes next."""
 
 import os
 from typing import Final
@@ -21,7 +21,7 @@ async def look(call: Call) -> CallResult:
 
 
 async def numbers(house: App) -> Stats:
-    """All numbers as they are now, by the owner's clock."""
+    """Return all current numbers, by the owner's clock."""
     zone = owners(house.settings.zone, os.environ).zone
     return await house.db.read(stats.look, house.clock.now(), midnight(zone))
 

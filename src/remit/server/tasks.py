@@ -38,7 +38,7 @@ RECENT: Final = 50
 
 
 async def attention(call: Call) -> CallResult:
-    """What waits for the owner: the open questions, and the tasks they stop."""
+    """Return what waits for the owner: open questions, and the tasks they stop."""
     now, undo = call.house.clock.now(), call.house.settings.deliver.undo
     found = await call.house.db.read(inbox.questions, now, limit=500)
     asked: list[Json] = [review_to_json(each, undo) for each in found]
@@ -49,13 +49,13 @@ async def attention(call: Call) -> CallResult:
 
 
 async def look(call: Call) -> CallResult:
-    """A task with what happened to it lately."""
+    """Return a task with its latest events."""
     version, told = await detail(call)
     return CallResult(told, headers={"ETag": f'"{version}"'})
 
 
 async def log(call: Call) -> CallResult:
-    """What happened to a task, in order."""
+    """Return a task's events, in order."""
     after, limit = call.number("after", 0), call.number("limit", 100, least=1, most=1000)
     found = await call.house.db.read(_log, call.task_id, after, limit + 1)
     told: list[Json] = [transcript.record(event) for event in found[:limit]]
@@ -79,13 +79,13 @@ async def change(call: Call) -> CallResult:
 
 
 async def builder_state(call: Call) -> CallResult:
-    """The contract of a task and what the checks found, as S2's builder-state.json."""
+    """Return a task's contract and findings as S2's builder-state.json."""
     now = call.house.clock.now()
     return CallResult(await call.house.db.read(_builder_state, call.task_id, now))
 
 
 async def detail(call: Call) -> tuple[str, JsonMap]:
-    """The version of a task, and all that is told of it."""
+    """Return a task's version and all its details."""
     found = await call.house.db.read(_detail, call.task_id)
     task, undo = found.task, call.house.settings.deliver.undo
     used = found.used

@@ -1,4 +1,4 @@
-"""Views: filters that the owner gave a name to."""
+"""View routes: filters that the owner named."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What the operator may turn: file, then environment, then flags; read once, frozen."""
+"""The settings: from file, then environment, then flags; read once, frozen."""
 
 import os
 import re
@@ -83,7 +83,7 @@ class Settings(Struct, frozen=True):
     home: Path
     owner: str = "you"
     agent: str = "Remit"
-    zone: str = ""  # an IANA name; empty is the machine's own
+    zone: str = ""  # an IANA name; empty: the machine's
     engine: EngineSettings = field(default_factory=EngineSettings)
     brain: BrainSettings = field(default_factory=BrainSettings)
     budget: BudgetSettings = field(default_factory=BudgetSettings)
@@ -129,13 +129,13 @@ class Settings(Struct, frozen=True):
 
 
 def home_of(environ: Mapping[str, str]) -> Path:
-    """Where everything lies: REMIT_HOME, or ~/.remit."""
+    """Return the home directory: REMIT_HOME, or ~/.remit."""
     named = environ.get("REMIT_HOME")
     return Path(named).expanduser().absolute() if named else Path.home() / ".remit"
 
 
 def load(environ: Mapping[str, str] = os.environ) -> Settings:
-    """Read the settings; a wrong key or value is refused by name, with what would be right."""
+    """Load the settings; a wrong key or value is refused by name, with what would be right."""
     settings = Settings(home=home_of(environ))
     path = settings.home / "settings.toml"
     if path.exists():
@@ -167,7 +167,7 @@ def _parse(content: bytes, path: Path) -> dict[str, object]:
 
 
 def _from_environment(environ: Mapping[str, str]) -> dict[str, object]:
-    """REMIT_ENGINE_PARALLEL=8 is [engine] parallel = 8."""
+    """Return values such as REMIT_ENGINE_PARALLEL=8, which is [engine] parallel = 8."""
     tree: dict[str, object] = {}
     for key, value in environ.items():
         name = key.removeprefix("REMIT_").lower()
@@ -285,7 +285,7 @@ _COMMANDS: Final = SettingsTable(
 
 
 def _word(kind: type[StrEnum], name: str, value: object, where: str) -> StrEnum:
-    """One of a few words."""
+    """Parse one of a few words."""
     if isinstance(value, str) and value in set(kind):
         return kind(value)
     sentence = f"{name} in {where} is {value!r:.60}; it may be {', '.join(kind)}."
@@ -347,7 +347,7 @@ def _ways_in(kind: str) -> Callable[[object, str], object]:
     return read
 
 
-# Texts that must be of a certain form.
+# Texts that need a certain form.
 _TEXTS: Final[Mapping[str, Callable[[str, str], None]]] = {
     "zone": _zone,
     "quiet": _quiet,

@@ -1,4 +1,4 @@
-"""The calendars of the settings: Remit's own, and `[calendars.NAME]` for any other server.
+"""Calendar settings: Remit's own calendar, and `[calendars.NAME]` for any other server.
 
 [calendars.work]
 url = "https://dav.example.org/"
@@ -33,7 +33,7 @@ class CalendarSettings(Struct, frozen=True):
     own: bool = True  # a small CalDAV server on loopback, for as long as `remit up` runs
     port: int = 7317
     all_day_at: str = "09:00"  # when a whole day starts, on the owner's clock
-    me: str = ""  # your addresses, parted by commas: what you organise is yours
+    me: str = ""  # your addresses, separated by commas: what you organise is yours
 
     @property
     def morning(self) -> time:
@@ -52,8 +52,8 @@ class CalendarServer(Struct, frozen=True, kw_only=True):
     password: str = ""
     calendars: tuple[str, ...] = ()
     trusted: bool = False
-    poll: int = 60  # seconds between two looks
-    plain: bool = False  # it is spoken to without TLS, in a network of your own
+    poll: int = 60  # seconds between two polls
+    plain: bool = False  # allows a connection without TLS, in your own network
 
 
 def check_hour(text: str, where: str) -> None:

@@ -1,11 +1,11 @@
-"""The channels of the settings: `[channels.NAME]`, with a kind and what that kind needs.
+"""Channel settings: `[channels.NAME]`, with a kind and what that kind needs.
 
     [channels.ninas_whatsapp]
     kind = "whatsapp"
     number_id = "106540352242922"
     token = "whatsapp_token"          # the name of a secret, never its value
 
-What is secret stands here by its name alone; `remit secrets set NAME` keeps what it stands for.
+A secret is given by its name only; `remit secrets set NAME` stores its value.
 """
 
 import re

@@ -1,17 +1,17 @@
-"""The doors in, of the settings: hooks that programs call, channels that people write by, folders.
+"""Inbound settings: hooks that programs call, channels that people write to, folders.
 
     [hooks.shop]                      # POST /hooks/in/shop, signed with the secret of that name
     secret = "hook_shop"
     text = "Say in one line what was ordered."
 
     [doors.post]                      # what comes in by the channel `post`
-    authserv_id = "mx.example.org"    # whose word counts on who wrote: your own mail server's
-    contacts = "start"                # people of your book may start work; strangers never do
+    authserv_id = "mx.example.org"    # the mail server that authenticates senders: your own
+    contacts = "start"                # your contacts may start work; strangers never do
 
     [folders.scans]
     path = "/data/scans"
 
-What is done with what comes in is said here, in the owner's words; what comes in says nothing.
+The owner's text here says what to do with what comes in; the incoming text decides nothing.
 """
 
 import re
@@ -39,36 +39,36 @@ _MIN_POLL_SECONDS: Final = 5  # seconds between two looks
 
 
 class HookSettings(Struct, frozen=True, kw_only=True):
-    """What a program may start by calling, and how it is known. `secret` is the name of one."""
+    """What a program's call may start, and its authentication. `secret` is a secret's name."""
 
     secret: str
     text: str = "See to this for me: say in a few lines what happened and what I should do."
-    title: str = ""  # where in the JSON the title stands, such as /issue/title
+    title: str = ""  # where the title is in the JSON, such as /issue/title
     channel: str = "dashboard"
     recipient: str = ""  # you
     scheme: str = ANY
     largest: int = 262_144  # bytes
-    hourly: int = 60  # tasks; 0 is no limit, here and below
+    hourly: int = 60  # tasks; 0: no limit, here and below
     daily_tokens: int = 500_000
     daily_cents: int = 0
 
 
 class InboundRule(Struct, frozen=True, kw_only=True):
-    """Who else than you may start work by a channel, and how mail is read."""
+    """Who besides you may start work on a channel, and how mail is read."""
 
     contacts: str = KEEP
-    strangers: str = KEEP  # they start nothing; drop keeps nothing of them either
+    strangers: str = KEEP  # they start nothing; `drop` stores nothing of them either
     text: str = "See to this for me: say what it asks for, and what I should answer or do."
-    authserv_id: str = ""  # your mail server, or its domain; without it nobody is believed
+    authserv_id: str = ""  # your mail server, or its domain; without it no sender is authenticated
     folder: str = "INBOX"
-    poll: int = 60  # seconds after which the mailbox is looked at, whatever the server says
+    poll: int = 60  # seconds after which the mailbox is polled in any case
     hourly: int = 20  # tasks that one person starts
-    daily_tokens: int = 500_000  # of all that this door starts
+    daily_tokens: int = 500_000  # of everything this channel starts
     daily_cents: int = 0
 
 
 class FolderSettings(Struct, frozen=True, kw_only=True):
-    """A folder whose new files are work. `trusted` says that nobody but you writes there."""
+    """A folder whose new files are work. `trusted`: only you write there."""
 
     path: str
     text: str = "See to this file for me: say in a few lines what it says and what I should do."

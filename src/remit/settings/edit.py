@@ -29,7 +29,7 @@ def remove_table(path: Path, name: str) -> None:
 def rewrite(path: Path, change: Callable[[str], str], default: str = "") -> None:
     """Replace the file by what `change` makes of its text.
 
-    No other command of ours changes it meanwhile. What `change` raises leaves it as it was.
+    No other command of ours changes it meanwhile. If `change` raises, the file stays.
     """
     with locked(path.parent):
         text = path.read_text(encoding="utf-8") if path.exists() else default

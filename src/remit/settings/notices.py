@@ -1,4 +1,4 @@
-"""Where the owner is told what, and when: `[notices]`."""
+"""Notice settings: `[notices]`, where and when the owner is notified."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -17,18 +17,18 @@ _PUSHES: Final = ("bare", "title")
 
 
 class NoticeSettings(Struct, frozen=True):
-    """For each kind the ways that it is told; none of them is none.
+    """The ways of each kind of notice; an empty list: none.
 
-    What needs the owner waits for him in the inbox in any case.
+    Whatever needs the owner is in the inbox in any case.
     """
 
     question: tuple[str, ...] = (CONVERSATION, PUSH)
     done: tuple[str, ...] = (CONVERSATION,)
     failed: tuple[str, ...] = (CONVERSATION, PUSH)
-    lost: tuple[str, ...] = (CONVERSATION, PUSH)  # a message that did not arrive after all
-    missed: tuple[str, ...] = (CONVERSATION,)  # a run that was missed, or left out by a rule
-    refused: tuple[str, ...] = (CONVERSATION,)  # an event of a calendar that starts nothing
-    urgent: tuple[str, ...] = ()  # kinds that are told in the quiet hours, too
+    lost: tuple[str, ...] = (CONVERSATION, PUSH)  # a message that did not arrive
+    missed: tuple[str, ...] = (CONVERSATION,)  # a run that was missed, or skipped by a rule
+    refused: tuple[str, ...] = (CONVERSATION,)  # a calendar event that cannot start work
+    urgent: tuple[str, ...] = ()  # kinds that are sent in quiet hours, too
     digest_at: str = "08:00"  # on the owner's clock
     digest_over: tuple[str, ...] = (CONVERSATION,)  # the first of these that can be used
     link: str = ""  # address of the dashboard in notices; else where it listens
@@ -36,7 +36,7 @@ class NoticeSettings(Struct, frozen=True):
     push_contact: str = ""  # whom a push service may write to: `mailto:…` or `https://…`
 
     def ways(self, news: NoticeKind) -> tuple[str, ...]:
-        """How a kind is told."""
+        """Return the ways of a kind."""
         found: tuple[str, ...] = getattr(self, news.value)
         return found
 
@@ -52,7 +52,7 @@ class NoticeSettings(Struct, frozen=True):
 
 
 def words(key: str, value: object, where: str) -> tuple[str, ...]:
-    """A list of words, or one text with commas; `none` stands alone and is none of them."""
+    """Parse a list of words, or one text with commas; `none` must be alone."""
     parted = value.split(",") if isinstance(value, str) else value
     if not isinstance(parted, Sequence) or not all(isinstance(each, str) for each in parted):
         example = '["question"]' if key == "urgent" else '["conversation", "push"]'
@@ -65,7 +65,7 @@ def words(key: str, value: object, where: str) -> tuple[str, ...]:
 
 
 def check(notices: NoticeSettings, channels: Iterable[str]) -> None:
-    """Refuse a word that names no way, no channel of the settings, and no kind."""
+    """Refuse a word that is no way, no configured channel, and no kind."""
     named = tuple(channels)
     for news in KINDS:
         _check_known(news.value, notices.ways(news), (*WAYS, *named), f"{NONE} alone, or some of ")

@@ -1,4 +1,4 @@
-"""The parts of the settings, each with its defaults."""
+"""The sections of the settings, each with its defaults."""
 
 from collections.abc import Mapping
 
@@ -15,14 +15,14 @@ class EngineSettings(Struct, frozen=True):
     step_limit: int = 600
     attempts: int = 5
     stop_limit: int = 20
-    ageing: int = 900  # seconds of waiting that outweigh one level of priority
+    ageing: int = 900  # seconds of waiting that outweigh one priority level
     sources: Mapping[str, int] = field(default_factory=dict)
 
 
 class BrainSettings(Struct, frozen=True):
     kind: str = "auto"
     script: str = "brain.yml"
-    model: str = ""  # `vendor:name`, for every role that has none of its own
+    model: str = ""  # `vendor:name`, for every role without its own
     extract: str = ""
     think: str = ""
     score: str = ""
@@ -31,18 +31,18 @@ class BrainSettings(Struct, frozen=True):
     key_env: str = ""
     time_limit: int = 300
     token_limit: int = 16_000
-    threads: int = 1  # of the local model; where cores are busy, two wait for each other
+    threads: int = 1  # of the local model; on busy cores two wait for each other
 
 
 class BudgetSettings(Struct, frozen=True):
-    """What thinking may cost; 0 is no limit."""
+    """What model requests may cost; 0: no limit."""
 
     run_tokens: int = 200_000
     run_requests: int = 60
     run_cents: int = 0
     series_tokens: int = 0  # in 30 days
     series_cents: int = 0
-    day_tokens: int = 2_000_000  # of all tasks together
+    day_tokens: int = 2_000_000  # all tasks together
     day_cents: int = 0
 
     @property
@@ -53,10 +53,10 @@ class BudgetSettings(Struct, frozen=True):
 class DeliverSettings(Struct, frozen=True):
     """When and how often others are written to."""
 
-    undo: int = 10  # seconds between an approval and the first byte; 0 is none
-    quiet: str = ""  # `22:00-07:00` on the owner's clock; empty is none
-    daily_cap: int = 20  # messages to one person in a day, before it is asked; 0 is no limit
-    keep_inbound: int = 90  # days that what came in by a channel is kept; 0 is for ever
+    undo: int = 10  # seconds between an approval and the first byte; 0: none
+    quiet: str = ""  # `22:00-07:00` on the owner's clock; empty: none
+    daily_cap: int = 20  # messages to one person per day before asking; 0: no limit
+    keep_inbound: int = 90  # days that inbound messages are kept; 0: for ever
 
     @property
     def quiet_hours(self) -> QuietHours | None:
@@ -64,36 +64,36 @@ class DeliverSettings(Struct, frozen=True):
 
 
 class ScheduleSettings(Struct, frozen=True):
-    """What becomes of slots that are missed, or meet; a series may have a word of its own."""
+    """What happens to missed or overlapping slots; a series may have its own rule."""
 
     missed: OnMissed = OnMissed.RUN_ONCE
     overlap: Overlap = Overlap.QUEUE_ONE
-    catch_up: int = 72  # hours after which a slot that was missed is not run once any more
-    most: int = 50  # slots of one series that are caught up, or wait in a row
+    catch_up: int = 72  # hours after which a missed slot no longer runs
+    most: int = 50  # slots of one series that are caught up, or queued
     jitter: int = 0  # seconds over which slots of one moment are spread
-    stagger: int = 60  # seconds over which the series are spread that were missed together
+    stagger: int = 60  # seconds over which series missed together are spread
 
 
 class PrioritySettings(Struct, frozen=True):
-    score: bool = False  # whether a model is asked how urgent a task is
+    score: bool = False  # whether a model scores how urgent a task is
 
 
 class ReflectSettings(Struct, frozen=True):
-    nightly: bool = True  # whether what ended is looked at every night; it proposes, you decide
+    nightly: bool = True  # whether ended tasks are reviewed every night; it proposes, you decide
     at: str = "03:00"  # when, on the owner's clock
-    model: bool = False  # whether a model is asked, too; else things are only counted
+    model: bool = False  # whether a model is asked, too; otherwise only counting
     keep: int = 90  # days that the lines in reflections/ are kept
 
 
 class RecallSettings(Struct, frozen=True):
-    """Where what tasks are about is kept, and who reads it."""
+    """Where the similarity index is kept, and its embedder."""
 
     store: str = "embedded"  # or `qdrant` in this process, `off`, or a Qdrant server's address
     store_key: str = ""  # the variable with that server's key
-    embedder: str = ""  # an address that speaks OpenAI's protocol; else the model that comes along
+    embedder: str = ""  # an address with OpenAI's protocol; default: the bundled model
     model: str = ""  # of that embedder
     embedder_key: str = ""  # the variable with its key
-    twins: bool = True  # whether a task that looks like another is pointed out
+    twins: bool = True  # whether similar earlier tasks are pointed out
 
     @property
     def is_off(self) -> bool:
@@ -101,11 +101,11 @@ class RecallSettings(Struct, frozen=True):
 
 
 class ContractSettings(Struct, frozen=True):
-    written: bool = True  # whether a text that goes out is first checked against what was asked
+    written: bool = True  # whether an outgoing text is checked against the request
 
 
 class ToolSettings(Struct, frozen=True):
-    """What each of the house's own tools may do without the owner."""
+    """What each built-in tool may do without asking."""
 
     read_task_log: Policy = Policy.ALLOW
     search_tasks: Policy = Policy.ALLOW
@@ -118,15 +118,15 @@ class ToolSettings(Struct, frozen=True):
 
 
 class McpSettings(Struct, frozen=True):
-    """A server with tools of its own: a program that is started, or an address."""
+    """A server with tools: a program to start, or an address."""
 
     command: tuple[str, ...] = ()
     url: str = ""
-    policy: Policy = Policy.ASK  # of every tool that `tools` does not name
+    policy: Policy = Policy.ASK  # of every tool not listed in `tools`
     tools: dict[str, Json] = field(default_factory=dict)
-    env: tuple[str, ...] = ()  # variables it is given besides PATH, HOME and LANG
-    token_env: str = ""  # the variable with what an address wants to be shown
-    repeat: bool = False  # whether it does no harm to call any of its tools twice
+    env: tuple[str, ...] = ()  # variables it gets besides PATH, HOME and LANG
+    token_env: str = ""  # the variable with the token for an address
+    repeat: bool = False  # whether all its tools are safe to call twice
     time_limit: int = 60  # seconds for one answer
 
     def policy_of(self, tool: str) -> Policy:
@@ -135,14 +135,14 @@ class McpSettings(Struct, frozen=True):
 
 class ServerSettings(Struct, frozen=True):
     port: int = 7316
-    own_name: bool = True  # pages at a random name under .localhost; else at 127.0.0.1
+    own_name: bool = True  # pages under a random name in .localhost; otherwise at 127.0.0.1
 
 
 class CommandSettings(Struct, frozen=True):
-    """What may be run by its name; no shell reads it."""
+    """A command that can be run by name, without a shell."""
 
     argv: tuple[str, ...]
-    timeout: int = 600  # seconds, and never longer than a step may take
-    cwd: str = ""  # else the task's own workspace
-    env: tuple[str, ...] = ()  # variables it is given besides PATH, HOME and LANG
-    repeat: bool = False  # whether it does no harm to run it again after a crash
+    timeout: int = 600  # seconds, never longer than a step may take
+    cwd: str = ""  # default: the task's own workspace
+    env: tuple[str, ...] = ()  # variables it gets besides PATH, HOME and LANG
+    repeat: bool = False  # whether it is safe to run again after a crash

@@ -1,4 +1,4 @@
-"""The projects of the settings: `[projects.NAME]`, where code is worked on and how it is checked.
+"""Project settings: `[projects.NAME]`, where code is worked on and how it is checked.
 
 [projects.shop]
 path = "/data/shop"
@@ -31,7 +31,7 @@ class ProjectSettings(Struct, frozen=True, kw_only=True):
     path: str
     specialists: tuple[str, ...] = ()
     chains: dict[str, Json] = field(default_factory=dict)  # each a list of specialists
-    commands: dict[str, Json] = field(default_factory=dict)  # each a list of words, or of such
+    commands: dict[str, Json] = field(default_factory=dict)  # one command each, or several
     flaky: tuple[str, ...] = ()
     prompt_for_advisory: bool = False
     time_limit: int = 600  # seconds for one check
@@ -39,7 +39,7 @@ class ProjectSettings(Struct, frozen=True, kw_only=True):
 
     @property
     def argvs(self) -> Mapping[str, tuple[tuple[str, ...], ...]]:
-        """The commands for each activity, in words."""
+        """The commands of each activity, as arguments."""
         return {
             name: tuple(tuple(cast("list[str]", each)) for each in _command_list(said))
             for name, said in self.commands.items()
@@ -47,7 +47,7 @@ class ProjectSettings(Struct, frozen=True, kw_only=True):
 
     @property
     def lines(self) -> Mapping[str, tuple[str, ...]]:
-        """Who does work of a kind, by the kind."""
+        """Who does work of a kind, by kind."""
         return {kind: tuple(cast("list[str]", names)) for kind, names in self.chains.items()}
 
 

@@ -1,4 +1,4 @@
-"""The form of what `[recall]` says, and that all of an embedder is said."""
+"""Validates `[recall]`: its form, and that an embedder is complete."""
 
 import re
 from typing import Final
@@ -30,7 +30,7 @@ def check_embedder(text: str, where: str) -> None:
 
 
 def check(recall: RecallSettings) -> None:
-    """An embedder needs a model, and a model an embedder."""
+    """Refuse an embedder without a model, and a model without an embedder."""
     if bool(recall.embedder) != bool(recall.model):
         lacks, has = ("model", "embedder") if recall.embedder else ("embedder", "model")
         sentence = f"[recall] names {has}, but not {lacks}; say both, or neither."

@@ -1,4 +1,4 @@
-"""Where the owner's priority rules lie, and their text; what it means is for others to say."""
+"""Finds and loads the text of the owner's priority rules; `plan` parses it."""
 
 from importlib.resources import files as packaged
 from pathlib import Path
@@ -7,12 +7,12 @@ from typing import Final
 from remit.errors import BadInput
 from remit.system.files import write_atomic
 
-PRIORITY: Final = "rules/priority.yml"  # in the home, and as the owner knows it
+PRIORITY: Final = "rules/priority.yml"  # in the home, and the owner's name for it
 _PACKAGED: Final = "priority.yml"
 
 
 def text(path: Path, called: str, most: int) -> str | None:
-    """The text of a file, or a little more than `most` letters of it; None if there is none."""
+    """Return a file's text, at most slightly more than `most` characters; None if missing."""
     try:
         with path.open(encoding="utf-8") as file:
             return file.read(most + 1)

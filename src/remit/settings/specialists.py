@@ -1,4 +1,4 @@
-"""The specialists of the settings: `[specialists.NAME]`, who does code work.
+"""Specialist settings: `[specialists.NAME]`, who does code work.
 
 [specialists.claude]
 kind = "acp"                                # an agent over the Agent Client Protocol

@@ -15,18 +15,18 @@ NAMING: Final = "a name is of small letters, digits, - and _"
 
 
 class SettingsTable(Struct, Generic[T], frozen=True, kw_only=True):
-    """How such a table is read."""
+    """How such a table is parsed."""
 
     kind: type[T]
-    called: str  # in the file
-    of: str  # what is in it, in a word
-    needs: str  # what each must have
-    wrong: Callable[[T], Iterable[tuple[bool, str]]]  # what does not hold, with its sentence
+    called: str  # its name in the file
+    of: str  # what it contains, in a word
+    needs: str  # what each entry needs
+    wrong: Callable[[T], Iterable[tuple[bool, str]]]  # broken conditions, with their sentences
     name: Callable[[str], bool] = lambda name: NAME.fullmatch(name) is not None
     naming: str = NAMING
 
     def read(self, value: object, where: str) -> Mapping[str, T]:
-        """All that the table names; what is wrong is said in a sentence with its place."""
+        """Parse the whole table; an error is a sentence with its place."""
         if not isinstance(value, Mapping):
             sentence = f"{self.called} in {where} must be a table of {self.of}."
             raise BadInput(sentence, field=self.called)

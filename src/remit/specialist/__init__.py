@@ -1,1 +1,1 @@
-"""Who does code work: a job in a git worktree of its own becomes a claim."""
+"""Code work: a job in its own git worktree becomes a claim."""

@@ -1,8 +1,8 @@
-"""Hide this machine's abstract Unix sockets from a program that is lent the network.
+"""Hides abstract Unix sockets of this machine from a program that may use the network.
 
-Such sockets have no file: who shares the network shares them, whatever else a sandbox shuts off. A
-session bus or a display may listen on one. Linux 6.12 and newer can scope them by Landlock; for
-that this file is run as a script, by itself, and becomes the program that it is given:
+Such sockets have no file: a program that shares the network can reach them, whatever else a sandbox
+blocks. A session bus or a display may listen on one. Linux 6.12 and newer can hide them with
+Landlock; for that this file runs as a script and replaces itself with the given program:
 
     python -I -S abstract_sockets.py /usr/bin/bwrap …
 """
@@ -32,17 +32,17 @@ class _Ruleset(ctypes.Structure):
 
 
 def launcher(bwrap: Path) -> tuple[str, ...]:
-    """The words before `bwrap` that hide the sockets; none where this machine cannot."""
+    """Return the arguments before `bwrap` that hide the sockets; none if not supported."""
     return (sys.executable, "-I", "-S", __file__) if can_hide(bwrap) else ()
 
 
 def can_hide(bwrap: Path) -> bool:
-    """Whether the kernel can; a `bwrap` that needs privileges of its own would not start then."""
+    """Whether the kernel can; a setuid `bwrap` would not start then."""
     return _version() >= _FIRST_WITH_SCOPES and not bwrap.stat().st_mode & stat.S_ISUID
 
 
 def hide() -> None:
-    """Keep this process, and all that it starts, from abstract sockets that others made."""
+    """Hide abstract sockets of others from this process and its children."""
     libc = ctypes.CDLL(None, use_errno=True)
     rules = _Ruleset(0, 0, _ABSTRACT_SOCKETS)
     ruleset = libc.syscall(_CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules), 0)
@@ -53,7 +53,7 @@ def hide() -> None:
 
 
 def _version() -> int:
-    """The version of Landlock in this kernel; below 1 there is none."""
+    """Return the kernel's Landlock version; below 1 there is none."""
     if not sys.platform.startswith("linux"):
         return 0
     return int(ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _ASK_VERSION))

@@ -1,9 +1,9 @@
-"""An agent that speaks the Agent Client Protocol: Claude Code, Codex, Gemini, OpenCode and others.
+"""An agent over the Agent Client Protocol: Claude Code, Codex, Gemini, OpenCode and others.
 
-Needs the extra `acp`; import it only where such an agent is set up. What the agent asks leave for
-is judged by a callback. What only the owner may allow ends the turn: an open request would not
-survive a restart. The claim then names the exact call; the next job loads the session in a new
-process and holds the call's digest, which lets exactly that call through, once.
+It needs the extra `acp`; import it only where such an agent is set up. A callback judges each
+permission request. A request that only the owner may allow ends the turn, because an open request
+would not survive a restart. The claim then names the exact call; the next job loads the session in
+a new process with the call's digest, which allows exactly that call, once.
 """
 
 import asyncio
@@ -49,7 +49,7 @@ class AcpSpecialist:
         self._program = program
 
     async def work(self, job: SpecialistJob, emit: OnText, permit: Permit) -> SpecialistClaim:
-        """One turn in a session, in a process of its own that does not outlive it."""
+        """Run one turn of a session, in a process of its own."""
         client = AcpClient(job, emit, permit)
         running = await self._program.start(job)
         if isinstance(running, SpecialistClaim):
@@ -71,7 +71,7 @@ class AcpSpecialist:
     async def _within(
         self, running: asyncio.subprocess.Process, client: AcpClient, job: SpecialistJob
     ) -> SpecialistClaim:
-        """The claim, in the time there is; whatever goes wrong in the protocol is told in it."""
+        """Return the claim within the time limit; protocol errors are reported in it."""
         line = connect_to_agent(client, running.stdin, running.stdout)
         try:
             async with timeout(job.time_limit):

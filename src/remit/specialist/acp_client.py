@@ -1,4 +1,4 @@
-"""Our side of the Agent Client Protocol: what an agent may ask of us, and what we answer."""
+"""The client side of the Agent Client Protocol: what an agent may ask of us."""
 
 import asyncio
 from collections.abc import Callable
@@ -59,10 +59,10 @@ Update: TypeAlias = (
 
 
 class AcpClient(MinimalAcpClient):
-    """Hears one agent in one turn."""
+    """Listens to one agent in one turn."""
 
     def __init__(self, job: SpecialistJob, emit: OnText, permit: Permit) -> None:
-        self.session: str | None = None  # while one is loaded it tells its past, to nobody
+        self.session: str | None = None  # a session that loads replays its past, which is ignored
         self.needs: ToolCall | None = None
         self.stopped = asyncio.Event()
         self._files = WorkspaceFiles(job.workspace)
@@ -74,7 +74,7 @@ class AcpClient(MinimalAcpClient):
         self._calls: dict[str, ToolCallUpdate] = {}
 
     def claim(self, outcome: AttemptOutcome, why: str | None) -> SpecialistClaim:
-        """What can be said of the turn, as far as it came."""
+        """Return the claim for the turn, as far as it came."""
         return SpecialistClaim(
             self._said.strip(),
             outcome,
@@ -92,7 +92,7 @@ class AcpClient(MinimalAcpClient):
         options: list[PermissionOption],
         **kwargs: object,
     ) -> RequestPermissionResponse:
-        """Leave, once, for what may be done; what only the owner may allow ends the turn."""
+        """Allow a call once; a call that only the owner may allow ends the turn."""
         del session_id, kwargs
         call = called(_merged(self._calls.get(tool_call.tool_call_id), tool_call))
         policy = Policy.DENY if self.needs is not None else await self._ask_permit(call)
@@ -100,7 +100,7 @@ class AcpClient(MinimalAcpClient):
             self.needs = call
             self.stopped.set()
             return RequestPermissionResponse(outcome=DeniedOutcome(outcome="cancelled"))
-        # Never for always: the next such call is judged by itself.
+        # Never "always": the next such call is judged again.
         kind = "allow_once" if policy is Policy.ALLOW else "reject_once"
         chosen = next((option.option_id for option in options if option.kind == kind), None)
         if chosen is None:
@@ -116,7 +116,7 @@ class AcpClient(MinimalAcpClient):
 
     async def session_update(self, session_id: str, update: Update, **kwargs: object) -> None:
         del kwargs
-        # The turn ends where the owner is needed; what is said after that does not count.
+        # The turn ends where the owner is needed; later output does not count.
         if self.needs is not None or session_id != self.session:
             return
         match update:
@@ -164,12 +164,12 @@ class AcpClient(MinimalAcpClient):
 
 
 def called(found: ToolCallUpdate) -> ToolCall:
-    """The call as it is judged, shown and allowed: what it would do, without words about it."""
+    """Return the call as it is judged and shown: what it does, without a description."""
     given = cast("Json", found.raw_input)
     args: JsonMap = dict(given) if isinstance(given, dict) else {}
-    args.pop("description", None)  # a model's words: they may differ each time
+    args.pop("description", None)  # a model's words may differ each time
     if "command" in args:
-        # Whatever kind it says it is.
+        # Whatever kind it claims to be.
         return ToolCall(found.tool_call_id, "execute", args)
     whole: JsonMap = {"input": args or given}
     if found.locations:
@@ -183,7 +183,7 @@ _FIELDS: Final = ("kind", "title", "locations", "raw_input")
 
 
 def _merged(known: ToolCallUpdate | None, new: ToolCallUpdate) -> ToolCallUpdate:
-    """What is known of a call, with what was said of it last."""
+    """Return a call's known fields, updated by the latest ones."""
     if known is None:
         return new
     fields = {name: getattr(new, name) or getattr(known, name) for name in _FIELDS}

@@ -1,4 +1,4 @@
-"""What the Agent Client Protocol knows and we told the agent that we do not do."""
+"""The methods of the Agent Client Protocol that Remit declares as not supported."""
 
 # ruff: noqa: ARG002 - the protocol hands all this in, and nothing here looks at it
 
@@ -17,7 +17,7 @@ from acp.schema import (
 
 
 class MinimalAcpClient(Client):
-    """A client that holds no terminal and fills in no form."""
+    """A client without terminals and forms."""
 
     def on_connect(self, conn: Agent) -> None:
         pass

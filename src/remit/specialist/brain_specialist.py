@@ -1,4 +1,4 @@
-"""The brain as a specialist: it reads and writes the files of the folder, and nothing else."""
+"""The brain as a specialist: it may only read and write files of the worktree."""
 
 import asyncio
 from collections.abc import Callable, Mapping
@@ -35,7 +35,7 @@ class OwnSpecialist:
         self._brain = brain
 
     async def work(self, job: SpecialistJob, emit: OnText, permit: Permit) -> SpecialistClaim:
-        """Think and do, turn by turn. There is no tool here that the owner would have to allow."""
+        """Work turn by turn. No tool here needs the owner's approval."""
         del permit
         try:
             async with asyncio.timeout(job.time_limit):
@@ -66,7 +66,7 @@ class OwnSpecialist:
         return SpecialistClaim("", AttemptOutcome.BAD_OUTPUT, error=why)
 
     def _claim(self, reply: Reply) -> SpecialistClaim:
-        """No thread is kept that another job could go on with: the next one is told everything."""
+        """Return the claim; no session is kept, so the next job gets everything again."""
         if reply.ask is not None:
             asked = reply.ask
             if asked.reason is Reason.AUTH:  # there is a way without a model, too

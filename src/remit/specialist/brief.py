@@ -1,4 +1,4 @@
-"""What a specialist is told: the task, how it is checked, what happened so far, the rules. Pure."""
+"""The prompt for a specialist: the task, its checks, earlier attempts, the rules. Pure."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -42,7 +42,7 @@ def prompt(
     failed: Sequence[str] = (),
     rules: Sequence[str] = RULES,
 ) -> str:
-    """All that a specialist is told at the start of a session."""
+    """Return everything a specialist gets at the start of a session."""
     parts = [
         f"## Task\n\n{task.strip()}",
         section(contract) if contract else "",
@@ -55,19 +55,19 @@ def prompt(
 
 
 def section(contract: Contract) -> str:
-    """How the work will be verified, numbered, in words."""
+    """Return how the work will be verified, numbered."""
     lines = [f"{n}. {_criterion(each)}" for n, each in enumerate(contract.criteria, 1)]
     parts = ["## Verification Contract", "\n".join([_LEAD[contract.type], *lines])]
     return "\n\n".join([*parts, _CLOSE] if lines else parts)
 
 
 def fix(failed: Sequence[str]) -> str:
-    """What goes back to a specialist whose work did not pass."""
+    """Return the prompt for a specialist whose work did not pass."""
     return f"{_failed(failed)}\n\nMend this, and leave what passed as it is.\n\n{_LAST}\n"
 
 
 def allowed(call: ToolCall, exact: str) -> str:
-    """What a specialist is told after the owner allowed a call."""
+    """Return the prompt after the owner allowed a call."""
     return (
         f"The owner has allowed this {call.tool} call, once and exactly as it was asked for:\n\n"
         f"{quoted(exact)}\n\nAsk for it again in the same words, then go on with the task.\n"
@@ -75,7 +75,7 @@ def allowed(call: ToolCall, exact: str) -> str:
 
 
 def refused(call: ToolCall, exact: str, why: str = "") -> str:
-    """What a specialist is told after the owner said no."""
+    """Return the prompt after the owner refused a call."""
     reason = f" The owner says: {why.strip()}" if why.strip() else ""
     return (
         f"The owner has not allowed this {call.tool} call:\n\n{quoted(exact)}\n\n"
@@ -84,7 +84,7 @@ def refused(call: ToolCall, exact: str, why: str = "") -> str:
 
 
 def quoted(text: str) -> str:
-    """A text of others, each line marked as such, so that nothing in it reads as ours."""
+    """Return a text of others with every line marked, so that nothing reads as ours."""
     kept = text.strip()
     if len(kept) > MAX_QUOTED_CHARACTERS:
         half = MAX_QUOTED_CHARACTERS // 2
@@ -101,7 +101,7 @@ def _criterion(criterion: Criterion) -> str:
     elif criterion.activity == "e2e":
         about.append("runs immediately")
     told = f" ({', '.join(about)})" if about else ""
-    # A criterion is one line, whatever was written into it.
+    # A criterion is one line, whatever it contains.
     return f"**{_plain(name)}** — {_plain(' '.join(criterion.description.split()))}{told}"
 
 
@@ -113,5 +113,5 @@ def _failed(failed: Sequence[str]) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without controls: so also without whatever else may be taken for the end of a line."""
+    """Remove control characters, including unusual line ends."""
     return "".join(char for char in text if char.isprintable() or char == "\t")

@@ -1,4 +1,4 @@
-"""Who works next: the same specialist again, afresh, another one, or nobody any more. Pure.
+"""Who works next: the same specialist again, in a new session, another one, or nobody. Pure.
 
 | how it ended        | then                                                                |
 |---------------------|---------------------------------------------------------------------|
@@ -9,7 +9,7 @@
 | verification failed | the same, at most three fixes for any one criterion, then another   |
 | the same error twice from one specialist | another, whatever it was                       |
 
-Nobody who gave up is asked a second time.
+A specialist that gave up is not asked again.
 """
 
 import re
@@ -24,9 +24,9 @@ from remit.errors import BadInput
 from remit.model.contract import Contract, ContractType
 from remit.model.specialist import AttemptOutcome, SpecialistAttempt
 
-ANY_KIND: Final = "*"  # the chain for kinds of task that have none of their own
-ADVICE: Final = "advice"  # the kind of work that no check can prove
-TEXT: Final = "text"  # and of that which changes no code
+ANY_KIND: Final = "*"  # the chain for kinds without their own
+ADVICE: Final = "advice"  # work that no check can prove
+TEXT: Final = "text"  # work that changes no code
 RATE_DELAYS: Final = (30.0, 60.0, 120.0)
 MAX_FIXES: Final = 3  # of one criterion, by one specialist
 MAX_TRIES: Final = 10  # of one specialist, whatever becomes of them
@@ -43,26 +43,26 @@ _NO_ERROR: Final = (
 
 
 class RetryAgent(Struct, frozen=True):
-    """The same one goes on, after so many seconds."""
+    """The same specialist continues, after this many seconds."""
 
     agent: str
     delay: float = 0.0
 
 
 class NewSession(Struct, frozen=True):
-    """The same one begins a new session, with the checkpoint."""
+    """The same specialist starts a new session, with the checkpoint."""
 
     agent: str
 
 
 class NextAgent(Struct, frozen=True):
-    """Somebody who has not tried yet begins, with the checkpoint if there is one."""
+    """A specialist that has not tried yet starts, with the checkpoint if there is one."""
 
     agent: str
 
 
 class Exhausted(Struct, frozen=True):
-    """Only the owner can help now; `tried` says who tried what, a line each."""
+    """Only the owner can help now; `tried` lists the attempts, one line each."""
 
     why: str
     tried: tuple[str, ...] = ()
@@ -72,9 +72,9 @@ Next: TypeAlias = RetryAgent | NewSession | NextAgent | Exhausted
 
 
 def kinds(contract: Contract | None) -> frozenset[str]:
-    """What kinds of work a task is: who would read it critically, by its contract.
+    """Return the kinds of work of a task: its critics, by the contract.
 
-    Plain code is of no kind in particular, and anybody may do it.
+    Plain code has no particular kind, and anybody may do it.
     """
     match contract.type if contract else None:
         case ContractType.ADVISORY:
@@ -92,9 +92,9 @@ def line(
     needs: frozenset[str],
     able: Mapping[str, frozenset[str]],
 ) -> tuple[str, ...]:
-    """Who may do a task of these kinds, best first: in its chain, there, and able to.
+    """Return who may do a task of these kinds, best first: in its chain, present and capable.
 
-    Of several chains that fit, the first counts. Who names no capability is able to do anything.
+    The first matching chain counts. Without listed capabilities a specialist can do anything.
     """
     own = (names for kind, names in chains.items() if kind in needs and names)
     chain = next(own, None) or chains.get(ANY_KIND) or tuple(able)
@@ -103,7 +103,7 @@ def line(
 
 
 def follow(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> Next:
-    """Who works next, after these attempts."""
+    """Return who works next, after these attempts."""
     if attempts and attempts[-1].outcome is AttemptOutcome.SUCCESS:
         raise BadInput(f"{attempts[-1].agent} ended well; nobody follows after that.")
     mine = [attempt for attempt in attempts if attempt.agent == attempts[-1].agent]
@@ -116,13 +116,13 @@ def follow(who: Sequence[str], attempts: Sequence[SpecialistAttempt]) -> Next:
 def record(
     attempts: Sequence[SpecialistAttempt], attempt: SpecialistAttempt
 ) -> tuple[SpecialistAttempt, ...]:
-    """The attempts with one more, which knows how often its specialist had tried before."""
+    """Return the attempts with one more, which knows how often its specialist had tried."""
     retries = sum(before.agent == attempt.agent for before in attempts)
     return (*attempts, replace(attempt, retries=retries))
 
 
 def attempt_lines(attempts: Sequence[SpecialistAttempt]) -> tuple[str, ...]:
-    """Who tried, how often, and how the last try ended: a line each."""
+    """Return who tried, how often, and how the last attempt ended: one line each."""
     tries = Counter(attempt.agent for attempt in attempts)
     last = {attempt.agent: attempt for attempt in attempts}
     return tuple(_attempt_line(last[agent], tries[agent]) for agent in tries)
@@ -154,7 +154,7 @@ def _retry_or_restart(mine: Sequence[SpecialistAttempt]) -> RetryAgent | NewSess
 
 
 def _may_mend(mine: Sequence[SpecialistAttempt]) -> bool:
-    """Whether one who failed gets another try."""
+    """Whether a specialist that failed gets another attempt."""
     last, before = mine[-1], mine[:-1]
     working = [each for each in mine if each.outcome not in _NO_ERROR]
     if any(same_error(last, each) for each in before) or len(working) >= MAX_TRIES:
@@ -193,7 +193,7 @@ def _count(mine: Sequence[SpecialistAttempt], outcome: AttemptOutcome) -> int:
 
 
 def _in_a_row(mine: Sequence[SpecialistAttempt], outcome: AttemptOutcome) -> int:
-    """How many of the last attempts, without a break, ended so."""
+    """Return how many of the last attempts in a row ended this way."""
     row = 0
     for attempt in reversed(mine):
         if attempt.outcome is not outcome:
@@ -207,7 +207,7 @@ def _error_fingerprint(attempt: SpecialistAttempt) -> tuple[frozenset[str], str]
     return frozenset(attempt.failed), _VARIES.sub("", " ".join((attempt.error or "").split()))
 
 
-# 2 of 5 failed and 1 of 5 failed are not the same: plain numbers stay.
+# "2 of 5 failed" and "1 of 5 failed" differ: plain numbers stay.
 _VARIES: Final = re.compile(
     r"0x[0-9a-fA-F]+"
     r"|\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"

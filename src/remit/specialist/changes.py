@@ -1,4 +1,4 @@
-"""What a specialist changed: read from git's own lists, with what must not be taken over. Pure."""
+"""What a specialist changed, from git's lists, and what must not be accepted. Pure."""
 
 import posixpath
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from msgspec import Struct
 from remit.model.test_files import is_runner_setting, is_test
 
 LINK: Final = "120000"
-REPOSITORY: Final = "160000"  # a commit of another repository, where a file would be
+REPOSITORY: Final = "160000"  # mode of a submodule
 
 
 class ChangeKind(StrEnum):
@@ -25,22 +25,22 @@ class FileChange(Struct, frozen=True):
 
     path: str
     kind: ChangeKind
-    mode: str = "100644"  # as git writes it; empty where it is gone
-    hash: str = ""  # of its content now; empty where it is gone
-    was: str | None = None  # its path before, if it was renamed
+    mode: str = "100644"  # git's mode; empty if deleted
+    hash: str = ""  # hash of its content; empty if deleted
+    was: str | None = None  # its path before a rename
 
 
 class Snapshot(Struct, frozen=True):
     """A folder at one moment, compared with the base."""
 
-    tree: str  # what git calls the whole of it
+    tree: str  # git's tree id of the whole
     changes: tuple[FileChange, ...] = ()
     diff: str = ""
-    refused: tuple[str, ...] = ()  # why it cannot be taken over, in sentences
+    refused: tuple[str, ...] = ()  # why it cannot be accepted, in sentences
 
     @property
     def paths(self) -> tuple[str, ...]:
-        """Every path that is touched, with those that were left by a rename."""
+        """Every path that is touched, including the old ones of renames."""
         both = (p for c in self.changes for p in (c.path, c.was) if p is not None)
         return tuple(dict.fromkeys(both))
 
@@ -50,7 +50,7 @@ class Snapshot(Struct, frozen=True):
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """Tests that were there before and are not as they were; a new one is no such."""
+        """Existing tests that were changed; new ones do not count."""
         return tuple(
             change.was or change.path
             for change in self.changes
@@ -63,7 +63,7 @@ def _judges(path: str) -> bool:
 
 
 def read(raw: bytes) -> tuple[FileChange, ...]:
-    """Read what `git diff-tree -r -z -M --raw` says."""
+    """Parse `git diff-tree -r -z -M --raw`."""
     fields = raw.decode("utf-8", "surrogateescape").split("\0")
     found: list[FileChange] = []
     at = 0
@@ -77,7 +77,7 @@ def read(raw: bytes) -> tuple[FileChange, ...]:
 
 
 def refusals(changes: Sequence[FileChange], targets: Mapping[str, str]) -> tuple[str, ...]:
-    """Why changes cannot be taken over; `targets` says where the links lead."""
+    """Return why changes cannot be accepted; `targets` says where links lead."""
     found: list[str] = []
     for change in changes:
         if change.mode == REPOSITORY:

@@ -1,7 +1,7 @@
 """How far the work is, in less than 2 KB, for the next specialist. Pure.
 
-It is written before a hand-over. What does not fit is left out in a fixed order, the oldest
-first, and how much that was is said. Whether a file changed since is told by its hash.
+It is written before a hand-over. What does not fit is dropped in a fixed order, oldest first, and
+the number is noted. File hashes tell whether a file changed since.
 """
 
 import re
@@ -39,14 +39,14 @@ class CheckpointCause(StrEnum):
 
 
 class WorkChoice(Struct, frozen=True):
-    """Something that was decided on the way, and the reason."""
+    """A decision made during the work, and its reason."""
 
     what: str
     why: str = ""
 
 
 class FileState(Struct, frozen=True):
-    """A file as it was; an empty hash is one that was deleted."""
+    """A file's state; an empty hash means deleted."""
 
     path: str
     hash: str
@@ -60,8 +60,8 @@ class Checkpoint(Struct, frozen=True):
     pending: tuple[str, ...] = ()
     choices: tuple[WorkChoice, ...] = ()
     blockers: tuple[str, ...] = ()
-    now: str = ""  # what was under way
-    tried: tuple[str, ...] = ()  # who was at work before
+    now: str = ""  # what was in progress
+    tried: tuple[str, ...] = ()  # who worked before
     files: tuple[FileState, ...] = ()
     left_out: int = 0  # entries that did not fit
 
@@ -95,7 +95,7 @@ def checkpoint_of_claim(
 
 
 def trimmed(checkpoint: Checkpoint) -> Checkpoint:
-    """The same in less than 2 KB: the last ten steps, short words, the oldest left out first."""
+    """Return the same in less than 2 KB: the last ten steps, shortened, oldest dropped first."""
     short = _shortened(checkpoint)
     while len(pack(short).encode()) >= MAX_BYTES:
         short = _smaller(short)
@@ -103,7 +103,7 @@ def trimmed(checkpoint: Checkpoint) -> Checkpoint:
 
 
 def pack(checkpoint: Checkpoint) -> str:
-    """Equal checkpoints give equal text."""
+    """Return the text; equal checkpoints give equal text."""
     return text_of(to_json(checkpoint))
 
 
@@ -160,7 +160,7 @@ def _shortened(found: Checkpoint) -> Checkpoint:
 
 
 def _smaller(found: Checkpoint) -> Checkpoint:
-    """One entry less, of the longest list; of equals the first below goes."""
+    """Drop one entry of the longest list; of equals the first below."""
     longest = max(_LISTS, key=lambda each: _size(each.of(found)))
     return replace(longest.less(found), left_out=found.left_out + 1)
 
@@ -170,13 +170,13 @@ def _size(entries: Sequence[object]) -> int:
 
 
 class _List(Struct, frozen=True):
-    """One list of a checkpoint: what is in it, and the checkpoint with one entry less."""
+    """One list of a checkpoint: its entries, and the checkpoint with one entry less."""
 
     of: Callable[[Checkpoint], Sequence[object]]
     less: Callable[[Checkpoint], Checkpoint]
 
 
-# Of what was done the oldest goes, of what is to come and of files the last.
+# Of finished steps the oldest is dropped, of pending ones and files the last.
 _LISTS: Final = (
     _List(lambda c: c.files, lambda c: replace(c, files=c.files[:-1])),
     _List(lambda c: c.done, lambda c: replace(c, done=c.done[1:])),
@@ -200,7 +200,7 @@ def _choice(said: str) -> WorkChoice:
 
 
 def _joined(*lists: Sequence[str]) -> tuple[str, ...]:
-    """All of them in order, each once."""
+    """Return all entries in order, each once."""
     return tuple(dict.fromkeys(entry for entries in lists for entry in entries))
 
 
@@ -209,7 +209,7 @@ def _shorter(entries: Sequence[str]) -> tuple[str, ...]:
 
 
 def _short(text: str, most: int) -> str:
-    """One line of so many bytes at most: letters differ in size, and so must not the limit."""
+    """Return one line of at most this many bytes."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     raw = line.encode("utf-8", "replace")
     return line if len(raw) <= most else raw[: most - 3].decode("utf-8", "ignore") + "…"

@@ -1,7 +1,7 @@
-"""Any agent that is a command: it is given the prompt, works in the folder, and ends.
+"""A specialist that is any command: it gets the prompt, works in the folder, and exits.
 
-Its words come from the settings alone and no shell reads them. `{prompt_file}` in them is a file
-with the prompt; without it the prompt comes on stdin. `{workspace}` is the folder.
+Its arguments come from the settings only, and no shell parses them. `{prompt_file}` stands for a
+file with the prompt; without it the prompt comes on stdin. `{workspace}` is the folder.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ class CommandSpecialist:
         self._program = program
 
     async def work(self, job: SpecialistJob, emit: OnText, permit: Permit) -> SpecialistClaim:
-        """Run it to its end, or to the end of its time. What it may do, the sandbox decides."""
+        """Run it until it ends or its time is up. The sandbox limits what it may do."""
         del permit
         with _prompted(self._program.argv, job) as (argv, readable, stdin):
             running = await self._program.start(job, argv, readable)
@@ -74,13 +74,13 @@ class CommandSpecialist:
 def _prompted(
     argv: Sequence[str], job: SpecialistJob
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...], bytes]]:
-    """The words as they are run, what must be readable for them, and what is said on stdin."""
+    """Yield the arguments, what must be readable for them, and stdin."""
     prompt = job.prompt.encode("utf-8", "replace")
     here = [word.replace(WORKSPACE, job.workspace) for word in argv]
     if not any(PROMPT_FILE in word for word in here):
         yield tuple(here), (), prompt
         return
-    # Not in the folder: there it would be taken for work.
+    # Not in the folder: there it would count as work.
     with tempfile.TemporaryDirectory(prefix="remit-prompt-") as folder:
         path = Path(folder) / "prompt.md"
         path.write_bytes(prompt)

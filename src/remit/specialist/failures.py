@@ -1,4 +1,4 @@
-"""What the last words of somebody who failed mean. Read only of one that did fail. Pure."""
+"""Classifies a failure by the last output of a specialist that failed. Pure."""
 
 import re
 from typing import Final
@@ -21,9 +21,9 @@ _LIMIT: Final = re.compile(
 
 
 def sort(said: str) -> AttemptOutcome:
-    """The class of a failure; what says nothing known is a crash.
+    """Return the class of a failure; unknown output is a crash.
 
-    A prompt that is too long stays so after any wait: so it is looked for first.
+    A prompt that is too long stays so, so it is checked first.
     """
     end = said[-_MAX_READ_CHARACTERS:]
     if _OVERFLOW.search(end):
@@ -32,6 +32,6 @@ def sort(said: str) -> AttemptOutcome:
 
 
 def last_words(said: str) -> str:
-    """The last lines, on one line, without what a terminal would act on."""
+    """Return the last lines as one, without control characters."""
     lines = [line for line in said.splitlines() if line.strip()][-_LAST_LINES:]
     return " / ".join("".join(c for c in line if c.isprintable()).strip()[:200] for line in lines)

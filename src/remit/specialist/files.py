@@ -1,7 +1,7 @@
 """The files of a worktree, for a specialist: no path leads out of it, and none into `.git`.
 
-Every name on the way is opened from the folder before it and no link is followed, so it does not
-matter who puts what there, or when.
+Each part of a path is opened relative to its parent and links are not followed, so changes by
+others cannot redirect an access.
 """
 
 import os
@@ -41,7 +41,7 @@ class WorkspaceFiles:
                 return _text(file.read(MAX_FILE_BYTES), path)
 
     def write(self, path: str, text: str) -> int:
-        """Write a whole file, or nothing of it; how many bytes it has."""
+        """Write a whole file atomically; return its size in bytes."""
         *folders, name = self.parts(path)
         content = text.encode("utf-8", "surrogatepass")
         if len(content) > MAX_FILE_BYTES:
@@ -62,7 +62,7 @@ class WorkspaceFiles:
             os.unlink(name, dir_fd=folder)
 
     def parts(self, path: str) -> list[str]:
-        """The names on the way to a file, from the root of the folder."""
+        """Return the parts of a path, from the root of the folder."""
         place = PurePosixPath(path)
         if place.is_absolute():
             if not place.is_relative_to(self._root):
@@ -99,7 +99,7 @@ def _text(content: bytes, path: str) -> str:
 
 
 def _mode(folder: int, name: str, path: str) -> int:
-    """What a file may be used for, so that one that is written anew may be used as before."""
+    """Return a file's mode, so that a rewritten file keeps it."""
     try:
         found = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:

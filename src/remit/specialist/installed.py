@@ -1,4 +1,4 @@
-"""Coding agents that are installed on this machine, and how each is set up as a specialist."""
+"""Coding agents installed on this machine, and their settings as specialists."""
 
 import shutil
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class InstalledAgent(Struct, frozen=True):
-    """An agent that was found: its name, how it is spoken to, and what it needs of the home."""
+    """An installed agent: its name, its protocol, and what it needs of the home."""
 
     name: str
     kind: str  # acp or command
@@ -17,7 +17,7 @@ class InstalledAgent(Struct, frozen=True):
     writes: tuple[str, ...] = ()
 
 
-# Of each agent the way over the Agent Client Protocol comes first: it can ask before it acts.
+# For each agent the Agent Client Protocol comes first: it can ask before it acts.
 _KNOWN: Final = (
     InstalledAgent(
         "claude",
@@ -55,7 +55,7 @@ _KNOWN: Final = (
 
 
 def find(path: str | None) -> Iterator[InstalledAgent]:
-    """Each agent whose program is found in the folders of `path`, in its best way."""
+    """Yield each agent found in the folders of `path`, in its best form."""
     seen = set[str]()
     for agent in _KNOWN:
         if agent.name not in seen and shutil.which(agent.argv[0], path=path):

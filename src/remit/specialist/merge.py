@@ -1,7 +1,7 @@
-"""Bring a task's branch into the owner's checkout: a step of its own, after the owner's word.
+"""Merges a task's branch into the owner's checkout, as a step after the owner's decision.
 
-The merge itself is worked out in the house's repository, where nobody's drivers run and nothing
-of the owner's is touched. Only what is known to fit goes to the checkout, as one move forward.
+The merge is computed in Remit's own repository, where no drivers run and nothing of the owner's is
+touched. Only a result that applies cleanly goes to the checkout, as a fast-forward.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ class MergedWork(Struct, frozen=True):
 
 
 class MergeRefused(Struct, frozen=True):
-    """Nothing was changed; why, and what would be right."""
+    """Nothing was changed; why, and what to do."""
 
     why: str
 
@@ -45,9 +45,9 @@ Merge: TypeAlias = MergedWork | MergeRefused
 
 
 async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> Merge:
-    """Move the branch that the owner has checked out forward to a task's commit.
+    """Fast-forward the owner's checked-out branch to a task's commit.
 
-    Doing it again after it was done changes nothing.
+    Repeating it changes nothing.
     """
     git = trees.git
     owners = await git.guarded(tree.checkout)
@@ -66,7 +66,7 @@ async def merge(trees: Worktrees, tree: Worktree, commit: str, at: datetime) -> 
 
 
 async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
-    """Whether what lies in the folder can still be joined with what the owner has by now."""
+    """Whether the folder's content can still be merged with the owner's current state."""
     git = trees.git
     owners = await git.guarded(tree.checkout)
     head = await git.ok(owners, "rev-parse", "HEAD")
@@ -82,7 +82,7 @@ async def fits(trees: Worktrees, tree: Worktree, at: datetime) -> bool:
 async def publish(trees: Worktrees, tree: Worktree) -> str:
     """Put the task's branch into the owner's repository beside the owner's branches; its name.
 
-    For who wants to go on by hand: his folder and his branches stay as they are.
+    For owners who continue by hand: their folder and branches stay as they are.
     """
     owners = await trees.git.guarded(tree.checkout)
     words = ("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", tree.repo)
@@ -91,7 +91,7 @@ async def publish(trees: Worktrees, tree: Worktree) -> str:
 
 
 async def _busy(trees: Worktrees, tree: Worktree, owners: GitLocation) -> str:
-    """Why the owner's checkout is not one that may be moved."""
+    """Return why the owner's checkout may not be moved."""
     git_dir = await trees.git.ok(owners, "rev-parse", "--absolute-git-dir")
     for name, what in _UNDER_WAY.items():
         if await asyncio.to_thread(Path(git_dir, name).exists):
@@ -108,7 +108,7 @@ async def _busy(trees: Worktrees, tree: Worktree, owners: GitLocation) -> str:
 async def _target(
     trees: Worktrees, tree: Worktree, head: str, commit: str, at: datetime
 ) -> str | MergeRefused:
-    """The commit to move to: the work itself, or the owner's and the work joined."""
+    """Return the commit to move to: the work itself, or a merge with the owner's."""
     git, house = trees.git, tree.house
     ancestor = ("merge-base", "--is-ancestor")
     if not (await git.run(house, *ancestor, commit, head)).code:

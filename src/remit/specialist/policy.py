@@ -1,4 +1,4 @@
-"""What a specialist may do without the owner: read and edit in its own folder. Pure."""
+"""What a specialist may do without asking: read and edit in its own folder. Pure."""
 
 import posixpath
 from collections.abc import Sequence
@@ -12,26 +12,26 @@ EDITS: Final = frozenset({"edit", "delete", "move"})
 
 
 def rule(call: ToolCall, workspace: str) -> Policy:
-    """Whether a call may be done: in the folder yes; a command, or a place elsewhere, is asked."""
+    """Rule on a call: allowed in the folder; a command or another place is asked."""
     if call.tool not in READS | EDITS:
         return Policy.ASK
     places = _places(call.args.get("locations"))
     if not places and call.tool not in EDITS:
-        # Nowhere in particular: such a call changes nothing, and its folder is the workspace.
+        # Without a path such a call changes nothing, and its folder is the workspace.
         return Policy.ALLOW if _names_no_path(call) else Policy.ASK
     inside = bool(places) and all(is_inside(place, workspace) for place in places)
     return Policy.ALLOW if inside else Policy.ASK
 
 
 def exact(call: ToolCall) -> str:
-    """What a call would do, to the letter: as the owner is shown it, and a specialist told."""
+    """Return exactly what a call would do, for the owner and the specialist."""
     command = call.args.get("command")
     only = isinstance(command, str) and len(call.args) == 1
     return str(command) if only else text_of(call.args)
 
 
 def is_inside(path: str, workspace: str) -> bool:
-    """Whether a path, by its words alone, stays in the folder and out of its .git."""
+    """Whether a path, by its text alone, stays in the folder and out of its .git."""
     place = path if path.startswith("/") else f"{workspace}/{path}"
     names = place.split("/")
     if ".." in names or "\0" in path or any(name.casefold() == ".git" for name in names):

@@ -1,4 +1,4 @@
-"""A program that works for us: a group of its own, few variables, and nothing left of it after."""
+"""Child processes of specialists: own process group, few variables, full cleanup."""
 
 import asyncio
 from asyncio.subprocess import PIPE, Process
@@ -11,7 +11,7 @@ from msgspec import Struct
 from remit.errors import Permanent
 from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 
-# Puts a sandbox around a program: its words, its folder, what else it must be able to read.
+# Wraps a program in a sandbox: its arguments, its folder, what else must be readable.
 Wrap: TypeAlias = Callable[[Sequence[str], str, Sequence[str]], Sequence[str]]
 
 MAX_OUTPUT_BYTES: Final = 1_000_000  # bytes of what it says; of more the end is kept
@@ -26,12 +26,12 @@ def bare(argv: Sequence[str], workspace: str, readable: Sequence[str]) -> Sequen
 
 
 def environ_of(environ: Mapping[str, str], more: Sequence[str]) -> dict[str, str]:
-    """The variables that a program is given: a few that all need, and those that were named."""
+    """Return a program's variables: a few that all need, and the named ones."""
     return {name: environ[name] for name in (*_ALWAYS, *more) if name in environ}
 
 
 class SpecialistProgram(Struct, frozen=True):
-    """A program as the owner set it up: its words, its variables, and the sandbox around it."""
+    """A program as the owner set it up: arguments, variables and sandbox."""
 
     name: str
     argv: tuple[str, ...]
@@ -42,7 +42,7 @@ class SpecialistProgram(Struct, frozen=True):
     async def start(
         self, job: SpecialistJob, argv: Sequence[str] | None = None, readable: Sequence[str] = ()
     ) -> Process | SpecialistClaim:
-        """Start it in the folder of a job; else the claim that says why it could not be."""
+        """Start it in the folder of a job; else return the claim that says why not."""
         try:
             words = await asyncio.to_thread(self.wrap, argv or self.argv, job.workspace, readable)
             return await self._started(words, job.workspace)
@@ -66,7 +66,7 @@ class SpecialistProgram(Struct, frozen=True):
 
 
 async def feed(process: Process, words: bytes) -> None:
-    """Say something to it and hang up; one that does not listen is no trouble."""
+    """Write to its stdin and close it; a program that does not read is fine."""
     stdin = process.stdin
     assert stdin is not None  # noqa: S101 - it is a pipe
     with suppress(OSError):

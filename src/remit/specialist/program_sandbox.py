@@ -1,12 +1,13 @@
-"""A sandbox around a program that works for us: it sees its folder, and little else.
+"""A sandbox around a specialist's program: it sees its folder, and little else.
 
-    wrap = Cage("aider", Leave(network=True, writes=(Path("~/.aider"),)), home=…, sees=…)
+    leave = SandboxPermissions(network=True, writes=(Path("~/.aider"),))
+    wrap = ProgramSandbox("aider", leave, home=…, sees=…)
 
-It may write its worktree, a home of its own, and what the owner listed. It reads the system, the
-program itself with the files that its words name, and what the owner listed; nothing of his home,
-of Remit's directory, or of other work. The home lies where the owner's does, so that what he lends
-is found in its place; it is empty when a task begins and goes with the worktree, so no task leaves
-anything for another. What it does with git ends in a copy of what git keeps about this worktree.
+It may write its worktree, a home of its own, and what the owner listed. It may read the system, the
+program with the files its arguments name, and what the owner listed; nothing else of the owner's
+home, of Remit's directory, or of other work. Its home has the owner's path, so that listed files
+are in their usual place; it is empty when a task begins and is removed with the worktree. What it
+does with git stays in a copy of this worktree's git data.
 """
 
 import errno
@@ -27,14 +28,14 @@ from remit.system.sandbox import PLACES, find, is_root, system
 _MB: Final = 1024 * 1024
 _SCRATCH: Final = 1024 * _MB  # for temporary files, in memory
 _LIMITS: Final = ("--core=0", "--nproc=4096", f"--fsize={4096 * _MB}")
-_ANYBODY: Final = 1000  # who root is inside: some programs refuse to work for root
+_ANYBODY: Final = 1000  # root's user id inside: some programs refuse to work for root
 _ELSEWHERE: Final = Path("/tmp/home")  # noqa: S108 - inside, where nobody else is
 _NO_HOMES: Final = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc", "/proc")))
 _ETC: Final = ("ssl", "pki", "ca-certificates", "hosts", "nsswitch.conf", "localtime")
-_LINE: Final = "/etc/resolv.conf"  # names are looked up by it
-# What of a repository says which commits there are; the commits themselves are only read.
+_LINE: Final = "/etc/resolv.conf"  # needed to resolve names
+# The parts of a repository that say which commits there are; the commits are read-only.
 _KEPT: Final = ("HEAD", "config", "shallow")
-# The program itself, and the folders that it must see to run; None if it is not there.
+# The program and the folders it needs to run; None if it is missing.
 Sees = Callable[[str], Sequence[Path] | None]
 
 
@@ -47,7 +48,7 @@ class SandboxPermissions(Struct, frozen=True):
 
 
 def home_for(environ_home: str) -> Path:
-    """Where its home is seen: in the place of the owner's, if a home can be there."""
+    """Return where its home is visible: at the owner's path, if possible."""
     home = Path(environ_home or _ELSEWHERE)
     fits = home.is_absolute() and len(home.parts) > 1 and ".." not in home.parts
     inside = any(home.is_relative_to(each) for each in _NO_HOMES)
@@ -55,7 +56,7 @@ def home_for(environ_home: str) -> Path:
 
 
 class ProgramSandbox:
-    """Wraps the words of a program; nothing is started here."""
+    """Wraps a program's arguments; nothing is started here."""
 
     def __init__(
         self,
@@ -75,7 +76,7 @@ class ProgramSandbox:
     def __call__(
         self, argv: Sequence[str], workspace: str, readable: Sequence[str]
     ) -> Sequence[str]:
-        """The words that run a program in its sandbox; what it needs there is laid out."""
+        """Return the arguments that run a program in its sandbox, and prepare its folders."""
         bwrap, prlimit = (find(each, self._places) for each in ("bwrap", "prlimit"))
         if bwrap is None or prlimit is None:
             raise Permanent(
@@ -86,7 +87,7 @@ class ProgramSandbox:
         seen = self._sees(argv[0])
         if seen is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), argv[0])
-        # A script is a part of the program; the words are the owner's own.
+        # A script is part of the program; the arguments are the owner's own.
         scripts = [Path(word) for word in argv[1:] if word.startswith("/")]
         seen = (*seen, *(each for each in scripts if each.is_file()))
         return (
@@ -105,12 +106,12 @@ class ProgramSandbox:
         yield from ("--unshare-all", "--unshare-user", "--disable-userns", "--hostname", "sandbox")
         yield from ("--cap-drop", "ALL", "--die-with-parent")
         if self._leave.network:
-            yield "--share-net"  # what listens on this machine's loopback is reached, too
+            yield "--share-net"  # this includes services on this machine's loopback
         if is_root():
             yield from ("--uid", str(_ANYBODY), "--gid", str(_ANYBODY))
 
     def _rooms(self, workspace: str) -> Iterator[str]:
-        """The parts that are neither the system's nor the worktree's."""
+        """Yield the parts that belong neither to the system nor to the worktree."""
         place = aside(workspace)
         own = place / "homes" / self._name
         own.mkdir(parents=True, exist_ok=True)
@@ -135,17 +136,16 @@ def _bound(how: str, paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _git(workspace: Path) -> Iterator[str]:
-    """A repository that is as ours is for this one worktree, and that may be done anything to.
+    """Yield a copy of our repository for this one worktree, free to be changed.
 
-    It is made anew for each try: what was committed in it counts for nothing, what lies in the
-    folder does.
+    It is made anew for each attempt: commits in it do not count, files in the folder do.
     """
     ours, task = workspace.parent / REPOSITORY, workspace.name
     if not (ours / "worktrees" / task).is_dir():
         return
     copy, commits = aside(str(workspace)) / "git", aside(str(workspace)) / "commits"
     shutil.rmtree(copy, ignore_errors=True)
-    # It must be there already: around it may lie what was lent to be read alone.
+    # It must exist: a read-only folder may be around it.
     commits.mkdir(parents=True, exist_ok=True)
     branch = Path("refs/heads/remit", task)
     (copy / branch.parent).mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""Where work lies that was put away with its worktree; seen without running anything."""
+"""Where the saved work of a removed worktree is; nothing is executed."""
 
 from pathlib import Path
 from typing import Final
@@ -7,11 +7,11 @@ from msgspec import Struct
 
 from remit.model.ids import TaskId
 
-REPOSITORY: Final = "repo.git"  # the house's own, beside the worktrees that hang on it
+REPOSITORY: Final = "repo.git"  # Remit's own repository, beside its worktrees
 
 
 class SavedWork(Struct, frozen=True):
-    """Where the work of a task lies that is in no folder any more."""
+    """Where the work of a task is after its folder was removed."""
 
     branch: str
     repo: str
@@ -23,7 +23,7 @@ class SavedWork(Struct, frozen=True):
 
 
 def where(root: Path, task: TaskId) -> SavedWork | None:
-    """Where the work of a task was put away, by the worktrees of the house; None if it was not."""
+    """Return where the work of a task was saved; None if it was not."""
     branch = f"remit/{task}"
     for ref in root.glob(f"*/{REPOSITORY}/refs/heads/{branch}"):
         repo = ref.parents[3]

@@ -1,7 +1,7 @@
-"""Put a worktree away whose task is over: the folder goes, what was worked on in it stays.
+"""Removes the worktree of an ended task and keeps its work.
 
-All that lies in the folder and that git does not ignore is kept as a commit on the task's branch
-in the house's own repository, whether anybody wants it or not. Doing it twice changes nothing.
+Everything in the folder that git does not ignore becomes a commit on the task's branch in Remit's
+own repository. Doing it twice changes nothing.
 """
 
 from datetime import datetime
@@ -42,6 +42,6 @@ async def _commit_leftovers(trees: Worktrees, tree: Worktree, at: datetime) -> s
 
 
 async def _tip(trees: Worktrees, tree: Worktree) -> str | None:
-    """The commit that is on the task's branch already; its base is none of its own."""
+    """Return the commit on the task's branch, if it is not the base."""
     said = await trees.git.run(tree.house, "rev-parse", "--verify", "--quiet", tree.ref)
     return None if said.code or said.text == tree.base else said.text

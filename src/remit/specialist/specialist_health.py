@@ -1,4 +1,4 @@
-"""How projects and specialists stand on this machine, seen without running anything."""
+"""The state of projects and specialists on this machine; nothing is executed."""
 
 import shutil
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -14,11 +14,11 @@ from remit.specialist.abstract_sockets import can_hide
 from remit.specialist.chain import NOBODY
 from remit.system.sandbox import find
 
-OWN: Final = "brain"  # a specialist even if nobody named it
+OWN: Final = "brain"  # a specialist even if not listed
 
 
 class SpecialistHealth(Struct, frozen=True):
-    """`verdict` is ok, warn or fail; `place` is where it lies, `todo` says what would mend it."""
+    """`verdict` is ok, warn or fail; `place` is its location, `todo` says how to fix it."""
 
     name: str
     verdict: str
@@ -40,9 +40,9 @@ def projects(
     *,
     thinks: bool,
 ) -> Iterator[SpecialistHealth]:
-    """Each project: whether its folder is there, under git, and who works on it.
+    """Yield each project: whether its folder exists, is under git, and who works on it.
 
-    `kinds` says which kinds of work its rules tell apart; `thinks` whether there is a model.
+    `kinds` returns the kinds of work its rules know; `thinks`: whether there is a model.
     """
     for name, each in known.items():
         stand = _project(name, known, specialists, thinks=thinks)
@@ -52,7 +52,7 @@ def projects(
 def specialists(
     known: Mapping[str, SpecialistSettings], path: str | None
 ) -> Iterator[SpecialistHealth]:
-    """Each specialist: whether its program is found in the folders of `path`."""
+    """Yield each specialist: whether its program is found in the folders of `path`."""
     for name, each in known.items():
         yield _specialist(name, each, path)
 
@@ -60,9 +60,9 @@ def specialists(
 def workers(
     name: str, projects: Mapping[str, ProjectSettings], known: Collection[str]
 ) -> tuple[str, ...]:
-    """Who works on a project: those that it names, else those that no other project has named.
+    """Return who works on a project: those it names, else those that no other project names.
 
-    The brain is nobody's own.
+    The brain belongs to no project alone.
     """
     mine = projects[name]
     if mine.specialists:
@@ -110,7 +110,7 @@ def _project(
 def _chained(
     stand: SpecialistHealth, project: ProjectSettings, kinds: Collection[str]
 ) -> SpecialistHealth:
-    """A chain for a kind of work that nobody ever finds would never be used."""
+    """Report a chain for an unknown kind of work: it would never be used."""
     strange = [kind for kind in project.chains if kind not in kinds]
     if strange:
         table = f"[projects.{stand.name}.chains] in settings.toml"
@@ -136,7 +136,7 @@ def _specialist(name: str, specialist: SpecialistSettings, path: str | None) -> 
 
 
 def _around(specialist: SpecialistSettings) -> str:
-    """What holds it in, in words."""
+    """Return what limits it, in words."""
     if not specialist.sandbox:
         return "without a sandbox: it can read and write what you can"
     if not specialist.network:

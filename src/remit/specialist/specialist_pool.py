@@ -1,7 +1,7 @@
-"""Where code work is done: a folder for each task, who works in it, and what became of it.
+"""Where code work happens: a folder for each task, who works in it, and the result.
 
-How far a piece of work has come follows from what is on record alone, so that a leg after a crash,
-or after three days of waiting for the owner, goes on exactly there.
+How far a piece of work has come follows from stored records alone, so a leg after a crash or a long
+wait continues exactly there.
 """
 
 from collections.abc import Mapping, Sequence
@@ -41,15 +41,15 @@ _CAUSES: Final = {
 
 
 class ProjectSpecialists(Struct, frozen=True):
-    """A project of the owner: its folder, and who may work on it, the first one first."""
+    """A project: its folder, and who may work on it, in order."""
 
     path: str
     chain: tuple[str, ...] = ()
-    chains: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # for kinds of work
+    chains: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by kind of work
 
 
 class SpecialistTurn(Struct, frozen=True):
-    """What one specialist did in one go."""
+    """What one specialist did in one turn."""
 
     agent: str
     claim: SpecialistClaim
@@ -58,21 +58,21 @@ class SpecialistTurn(Struct, frozen=True):
 
 
 class WorkResult(Struct, frozen=True):
-    """What lies in the folder: the whole of it by its name, and what differs from the base."""
+    """The folder's content: its tree id, and what differs from the base."""
 
     tree: str
     paths: tuple[str, ...] = ()
-    tests: tuple[str, ...] = ()  # that were there before and are not as they were
+    tests: tuple[str, ...] = ()  # existing tests that were changed
     refused: tuple[str, ...] = ()
     files: tuple[FileState, ...] = ()
 
 
 class MergeResult(Struct, frozen=True):
-    """The branch of the owner that the work is on now; else why it is on none."""
+    """The owner's branch that now has the work; else why none has."""
 
     branch: str = ""
     why: str = ""
-    joined: bool = False  # with what its owner did meanwhile: the two were not checked together
+    joined: bool = False  # merged with the owner's later changes: the two were not checked together
 
 
 class WorkHistory(Struct, frozen=True):
@@ -82,13 +82,13 @@ class WorkHistory(Struct, frozen=True):
     note: Checkpoint | None = None
     session: str | None = None
     failed: tuple[str, ...] = ()  # what did not pass, in words
-    said: str = ""  # the owner's word on a call that was asked for
+    said: str = ""  # the owner's answer to a requested call
     allowed: tuple[str, ...] = ()
 
     def after(
         self, tried: SpecialistTurn, left: WorkResult, verdict: Verdict | None = None
     ) -> "WorkHistory":
-        """How far it has come after a try; a claim is as good as its verdict."""
+        """Return the history after an attempt; the verdict decides over the claim."""
         claim = tried.claim
         wrong = verdict is not None and not verdict.passed
         outcome = AttemptOutcome.VERIFICATION_FAILED if wrong else claim.outcome
@@ -110,7 +110,7 @@ class WorkHistory(Struct, frozen=True):
 
 
 def is_code(task: Task) -> bool:
-    """Whether a task is work on a project; only its owner may have asked for that."""
+    """Whether a task is project work; an agent cannot create such a task."""
     mine = task.created_by is not Creator.AGENT
     return mine and (task.assigned_agent or "").startswith(PREFIX)
 
@@ -138,9 +138,9 @@ class SpecialistPool:
         return self._shops[name]
 
     async def open(self, task: Task) -> Worktree:
-        """The folder of a task; what was left in it is still there.
+        """Return the folder of a task, as it was left.
 
-        Work that is sent back and does not fit any more with what its owner did begins from that.
+        Work that was sent back and no longer merges with the owner's changes starts from those.
         """
         place = self.shop(task).path
         tree = await self._trees.open(place, task.id)
@@ -150,7 +150,7 @@ class SpecialistPool:
         return await self._trees.open(place, task.id)
 
     def follow(self, task: Task, course: WorkHistory, contract: Contract | None) -> Next:
-        """Who works next, of those who are for such work."""
+        """Return who works next, of those suited for the work."""
         shop, needs = self.shop(task), chain.kinds(contract)
         chains = {**shop.chains, chain.ANY_KIND: shop.chain}
         mine = {name for names in chains.values() for name in names}
@@ -170,7 +170,7 @@ class SpecialistPool:
         choice: RetryAgent | NewSession | NextAgent,
         emit: OnText,
     ) -> SpecialistTurn:
-        """Have one specialist work, once."""
+        """Let one specialist work, once."""
         began = self._clock.now()
         stays = isinstance(choice, RetryAgent) and course.session is not None
         job = SpecialistJob(
@@ -191,22 +191,22 @@ class SpecialistPool:
         return SpecialistTurn(choice.agent, claim, began, self._clock.now())
 
     async def look(self, tree: Worktree) -> WorkResult:
-        """What lies in the folder now."""
+        """Return what is in the folder now."""
         seen = await self._trees.look(tree)
         files = tuple(FileState(path, sha) for path, sha in sorted(seen.hashes.items()))
         return WorkResult(seen.tree, seen.paths, seen.tests, seen.refused, files)
 
     async def diff(self, tree: Worktree, left: WorkResult) -> str:
-        """What was changed when it was looked at, as a diff; whatever is in the folder by now."""
+        """Return the diff of what was looked at, whatever is in the folder now."""
         return await self._trees.diff(tree, left.tree)
 
     async def keep(self, tree: Worktree, left: WorkResult, words: str, at: datetime) -> str:
-        """Put what was looked at, and nothing that was done since, on the task's branch."""
+        """Commit exactly what was looked at to the task's branch."""
         seen = Snapshot(left.tree, refused=left.refused)
         return await self._trees.commit(tree, seen, words, at)
 
     async def merge(self, tree: Worktree, commit: str) -> MergeResult:
-        """Bring a commit into the owner's folder, or say what is in the way."""
+        """Merge a commit into the owner's folder, or return the obstacle."""
         match await merge.merge(self._trees, tree, commit, self._clock.now()):
             case MergedWork(now, branch):
                 return MergeResult(branch, joined=now != commit)
@@ -218,13 +218,13 @@ class SpecialistPool:
         return await merge.publish(self._trees, tree)
 
     async def close(self, tree: Worktree) -> bool:
-        """Leave nothing of the folder behind; what it was made for is with the owner."""
+        """Remove the folder; its result is with the owner."""
         await self._trees.remove(tree)
         return True
 
 
 def sober(tried: SpecialistTurn, left: WorkResult, contract: Contract | None) -> SpecialistTurn:
-    """What a try is worth before anything is checked: who changed nothing has done no work."""
+    """Return the turn before any check: without changes there was no work."""
     advice = contract is None or contract.type is ContractType.ADVISORY
     if tried.claim.outcome is not AttemptOutcome.SUCCESS or left.paths or advice:
         return tried
@@ -235,7 +235,7 @@ def sober(tried: SpecialistTurn, left: WorkResult, contract: Contract | None) ->
 def allowing(
     course: WorkHistory, claim: SpecialistClaim, *, yes: bool, word: str = ""
 ) -> WorkHistory:
-    """The course after the owner's word on what a specialist asked to do."""
+    """Return the history after the owner's answer to a requested call."""
     call = claim.needs
     if call is None:
         return replace(course, said=f"Asked {claim.error!r}, the owner said: {word}\n")

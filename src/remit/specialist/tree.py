@@ -1,4 +1,4 @@
-"""One task's worktree on the disk: where its parts lie, and that they are as we made them."""
+"""One task's worktree on disk: where its parts are, and whether they are as we made them."""
 
 import os
 import re
@@ -17,11 +17,11 @@ from remit.system.git import GitLocation
 from remit.system.installed import UNTRACKED
 
 SHA: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-# In the house's repository: which worktrees are ready, and our indexes. Not `remit`: there git
-# would look for the branches of that name.
+# In Remit's repository: which worktrees are ready, and our indexes. Not `remit`: git would look for
+# branches of that name there.
 _NOTES: Final = "notes-of-the-house"
 _ASIDE: Final = ".aside"
-_LONG: Final = 64  # characters of a hash in the newer of git's two forms
+_LONG: Final = 64  # characters of a SHA-256 hash
 _CONFIG: Final = """\
 [core]
 	repositoryformatversion = {version}
@@ -43,8 +43,8 @@ class Worktree(Struct, frozen=True):
     task_id: TaskId
     folder: str
     base: str  # the commit it began from
-    repo: str  # the house's own repository
-    checkout: str  # the owner's folder that it came from
+    repo: str  # Remit's own repository
+    checkout: str  # the owner's folder it came from
 
     @property
     def branch(self) -> str:
@@ -56,19 +56,19 @@ class Worktree(Struct, frozen=True):
 
     @property
     def house(self) -> GitLocation:
-        """The house's repository, without a folder."""
+        """Remit's own repository, without a folder."""
         return GitLocation(self.repo, git_dir=self.repo)
 
     @property
     def inside(self) -> GitLocation:
-        """The folder, by what we know of it and not by what its `.git` says."""
+        """The folder by our records, not by what its `.git` says."""
         git_dir = f"{self.repo}/worktrees/{self.task_id}"
         index = f"{self.repo}/{_NOTES}/{self.task_id}.index"
         return GitLocation(self.folder, git_dir, self.folder, index)
 
 
 def aside(folder: str) -> Path:
-    """Where lies what a specialist needs besides the worktree: its home, and a copy for git."""
+    """Return the place beside the worktree for a specialist's home and git copy."""
     return Path(f"{folder}{_ASIDE}")
 
 
@@ -97,7 +97,7 @@ def is_complete(tree: Worktree) -> bool:
 
 
 def standing(root: Path) -> list[Worktree]:
-    """What lies below `root`, by its folders alone; what was never made whole has no base."""
+    """Return what is below `root`, by its folders; an incomplete one has no base."""
     found: list[Worktree] = []
     for repo in root.glob(f"*/{REPOSITORY}"):
         names = {each.name.removesuffix(_ASIDE) for each in repo.parent.iterdir()}
@@ -135,7 +135,7 @@ def configure(repo: Path, form: str) -> None:
 
 
 def _set(path: Path, text: str) -> None:
-    """A plain file with this text, and no link or folder in its place."""
+    """Write a plain file, replacing a link or folder."""
     if path.is_file() and not path.is_symlink() and path.read_bytes() == text.encode():
         return
     if path.is_dir() and not path.is_symlink():
@@ -144,7 +144,7 @@ def _set(path: Path, text: str) -> None:
 
 
 def filled(tree: Worktree, paths: list[str]) -> list[str]:
-    """Which of the submodules are not empty: we leave them so, whatever is in one was put there."""
+    """Return the submodules that are not empty: we leave them empty."""
     found = [Path(tree.folder, path) for path in paths]
     return [
         path
@@ -167,7 +167,7 @@ def clear(tree: Worktree) -> None:
 
 
 def _remove(folder: Path) -> None:
-    """Remove a folder, even one whose parts were made unwritable; no link in it is followed."""
+    """Remove a folder, even with unwritable parts; links are not followed."""
     if folder.is_symlink() or folder.is_file():
         folder.unlink()
         return

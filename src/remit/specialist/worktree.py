@@ -1,9 +1,8 @@
-"""A git worktree of its own for each task, under the house's home, from one base commit.
+"""A git worktree for each task, under Remit's home, from one base commit.
 
-It does not hang on the owner's repository but on a copy that is the house's: without remotes,
-hooks or drivers. So whatever is done there with git - a push, a reset, a changed setting - ends
-there. What counts is what lies in the folder: it is looked at through an index of ours and
-compared with the base, whatever a specialist committed, staged or hid from git.
+It belongs to a copy of the owner's repository without remotes, hooks or drivers, so a push, a reset
+or a changed setting stays there. Only the files in the folder count: they are compared with the
+base through an index of ours, whatever a specialist committed, staged or hid.
 """
 
 import asyncio
@@ -35,7 +34,7 @@ MAX_DIFF_BYTES: Final = 2_000_000  # bytes that are shown
 
 
 class Worktrees:
-    """All worktrees of the house; one process holds them at a time."""
+    """All worktrees of Remit; one process holds them at a time."""
 
     def __init__(self, root: Path, environ: Mapping[str, str]) -> None:
         self._root = root.resolve()
@@ -44,9 +43,9 @@ class Worktrees:
         self._mended: set[str] = set()
 
     async def open(self, checkout: str, task: TaskId, base: str | None = None) -> Worktree:
-        """The worktree of a task: as it was left, or made anew from the base or from HEAD.
+        """Return the worktree of a task: as it was left, or new from the base or HEAD.
 
-        One that is only half made, by a process that died, is thrown away and made whole.
+        A half-made one of a dead process is discarded and made again.
         """
         owners = await self._owners(checkout)
         repo = str(self._root / _name(owners.folder) / REPOSITORY)
@@ -64,7 +63,7 @@ class Worktrees:
         return tree
 
     async def look(self, tree: Worktree) -> Snapshot:
-        """The folder as it is now, compared with the base; nothing in it is changed."""
+        """Return the folder's current state, compared with the base, without changing it."""
         await asyncio.to_thread(disk.mend, tree)
         where, git = tree.inside, self.git
         await git.ok(where, "read-tree", tree.base)
@@ -79,9 +78,9 @@ class Worktrees:
         return Snapshot(whole, found, await self.diff(tree, whole), refused)
 
     async def commit(self, tree: Worktree, seen: Snapshot, words: str, at: datetime) -> str:
-        """Put exactly what was seen on the task's branch, as one commit on the base.
+        """Commit exactly what was seen to the task's branch, on the base.
 
-        The same look at the same moment gives the same commit, so it does no harm to do it twice.
+        The same snapshot at the same moment gives the same commit, so repeating is safe.
         """
         if seen.refused:
             raise Conflict(f"The work of {tree.task_id} cannot be kept. {' '.join(seen.refused)}")
@@ -95,19 +94,19 @@ class Worktrees:
         return made
 
     async def remove(self, tree: Worktree) -> None:
-        """Leave nothing of a task's worktree behind; what was merged stays with the owner."""
+        """Remove a task's worktree completely; what was merged stays with the owner."""
         async with self._locks[tree.repo]:
             await asyncio.to_thread(disk.forget, tree)
             await asyncio.to_thread(disk.clear, tree)
             await self.git.run(tree.house, "update-ref", "-d", tree.ref)
 
     async def clear(self, tree: Worktree) -> None:
-        """Leave nothing of the folder behind; the branch stays, and it can be opened again."""
+        """Remove the folder; the branch stays and can be opened again."""
         async with self._locks[tree.repo]:
             await asyncio.to_thread(disk.clear, tree)
 
     async def standing(self) -> list[Worktree]:
-        """Every worktree of the house, also those that a process that died left half made."""
+        """Return every worktree, including half-made ones of dead processes."""
         return await asyncio.to_thread(disk.standing, self._root)
 
     # Making one -----------------------------------------------------------------------------------
@@ -127,7 +126,7 @@ class Worktrees:
         return where
 
     async def _founded(self, repo: str, owners: GitLocation) -> None:
-        """The house's repository is there, whole, and has the settings that we gave it."""
+        """Create Remit's repository if missing, and restore its settings."""
         form = await self.git.ok(owners, "rev-parse", "--show-object-format")
         if not await asyncio.to_thread(Path(repo, "HEAD").exists):
             half = Path(f"{repo}.half")
@@ -142,7 +141,7 @@ class Worktrees:
         await asyncio.to_thread(disk.configure, Path(repo), form)
 
     async def _based(self, repo: str, owners: GitLocation, base: str | None) -> str:
-        """The base commit, fetched into the house's repository."""
+        """Return the base commit, fetched into Remit's repository."""
         named = f"{base or 'HEAD'}^{{commit}}"
         found = await self.git.run(
             owners, "rev-parse", "--verify", "--quiet", "--end-of-options", named
@@ -155,7 +154,7 @@ class Worktrees:
         return sha
 
     async def fetch(self, repo: str, source: str, sha: str) -> None:
-        """Copy a commit, and what it stands on, from one repository on this machine to another."""
+        """Copy a commit and its history between repositories on this machine."""
         where = GitLocation(repo, git_dir=repo)
         if not (await self.git.run(where, "cat-file", "-e", f"{sha}^{{commit}}")).code:
             return
@@ -178,7 +177,7 @@ class Worktrees:
     # Looking at one -------------------------------------------------------------------------------
 
     async def _check_room(self, tree: Worktree) -> None:
-        """Nothing is read before it is known to be of a size that can be read."""
+        """Check the size of changes before reading them."""
         words = ("ls-files", "-z", "--modified", "--others", "--exclude-standard", "--deduplicate")
         said = await self.git.run(tree.inside, *words)
         names = [name for name in said.out.split(b"\0") if name]
@@ -194,10 +193,10 @@ class Worktrees:
             )
 
     async def _added(self, tree: Worktree) -> tuple[str, ...]:
-        """Take all that lies in the folder into our index; why something could not be."""
+        """Add everything in the folder to our index; return why something could not be added."""
         listed = await self.git.run(tree.inside, "ls-files", "-z", "--stage")
         entries = listed.out.decode("utf-8", "surrogateescape").split("\0")
-        # git would run in them, with their own settings, to see whether they changed.
+        # git would run inside them, with their settings, to see whether they changed.
         inner = [e.partition("\t")[2] for e in entries if e.startswith(changes.REPOSITORY)]
         apart = [f":(top,exclude,literal){path}" for path in inner]
         filled = await asyncio.to_thread(disk.filled, tree, inner)
@@ -218,12 +217,12 @@ class Worktrees:
         return changes.read(said.out)
 
     async def _target(self, tree: Worktree, sha: str) -> str:
-        """Where a link leads, to the letter."""
+        """Return exactly where a link leads."""
         said = await self.git.run(tree.house, "cat-file", "blob", sha)
         return said.out.decode("utf-8", "surrogateescape")
 
     async def diff(self, tree: Worktree, whole: str) -> str:
-        """How the whole of a folder, as git calls it, differs from the base."""
+        """Return how a tree differs from the base."""
         words = ("diff-tree", "-r", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color")
         said = await self.git.run(tree.house, *words, tree.base, whole)
         text = said.out[:MAX_DIFF_BYTES].decode("utf-8", "replace")
@@ -232,7 +231,7 @@ class Worktrees:
 
 
 def _name(checkout: str) -> str:
-    """A name for each repository of the owner; two that are called alike have two."""
+    """Return a unique name for a repository of the owner."""
     name = re.sub(r"[^\w.-]", "-", Path(checkout).name).lstrip(".-")[:40] or "repository"
     digest = hashlib.sha256(os.fsencode(checkout)).hexdigest()[:12]
     return f"{name}-{digest}"

@@ -1,6 +1,6 @@
-"""What is kept. The only package that speaks SQL.
+"""Storage. The only package that uses SQL.
 
 A store verb is a plain function over a transaction: `tasks.get(tx, task_id)`. A database decides
-on which thread and in which transaction it runs: `await db.write(moves.rank, ...)`. So a verb can
-be called without an event loop (the command line), and another database needs only its own `Tx`.
+the thread and the transaction: `await db.write(moves.rank, ...)`. So a verb works without an event
+loop (command line), and another database needs only its own `Tx`.
 """

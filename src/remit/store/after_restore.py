@@ -1,7 +1,7 @@
-"""After a restore: what may have been done since the backup waits for the owner's word.
+"""After a restore, whatever may have happened since the backup waits for the owner.
 
-The restored history ends with the backup. What fell due, or came in, between then and the restore
-may have been run and sent. It is put in all the same, with a question; a yes runs it once.
+The restored history ends with the backup. Work that fell due or came in between may already have
+run and sent something. It is stored with a question; a yes runs it once.
 """
 
 import hashlib
@@ -23,26 +23,26 @@ _BACKUP_AT: Final = "backup_at"
 
 
 class RestoredSlots(Struct, frozen=True):
-    """Times of a series that may have run: so many, the first of them here."""
+    """Slots of a series that may have run: the first, and how many."""
 
     first: datetime
     count: int
 
 
 def note(tx: Tx, now: datetime) -> None:
-    """Keep when the backup was put in place."""
+    """Store when the backup was restored."""
     meta.put(tx, _AT, stamp(now))
 
 
 def restored_at(tx: Tx) -> datetime | None:
-    """When the last backup was put in place; None if none ever was."""
+    """Return when the last backup was restored; None if none was."""
     return _meta(tx, _AT)
 
 
 def admit(tx: Tx, task: Task, said_at: datetime | None = None) -> Task:
-    """Store a new task; ask first if it may have been run before the restore.
+    """Store a new task; ask first if it may have run before the restore.
 
-    `said_at` is when what asks for it came in.
+    `said_at` is when its request came in.
     """
     stored = tasks.admit(tx, task)
     if stored.id == task.id:
@@ -53,7 +53,7 @@ def admit(tx: Tx, task: Task, said_at: datetime | None = None) -> Task:
 def hold(
     tx: Tx, task: Task, said_at: datetime | None = None, others: RestoredSlots | None = None
 ) -> bool:
-    """Ask before a new task begins, if what it comes from is older than the restore."""
+    """Ask before a new task begins, if its request is older than the restore."""
     came, at = said_at or _planned(task), restored_at(tx)
     if at is None or came is None or came > at:
         return False
@@ -94,14 +94,14 @@ def hold_due_slots(tx: Tx, now: datetime) -> int:
 
 
 def _planned(task: Task) -> datetime | None:
-    """When an occurrence was to run: an event may have been moved away from its slot."""
+    """Return when an occurrence was planned: an event may have been moved away from its slot."""
     if task.slot is None:
         return None
     return task.scheduled_for if task.source.kind is SourceKind.CALDAV else task.slot
 
 
 def _id_of(task: Task, now: datetime) -> ReviewId:
-    """A store verb draws no lots: the id follows from the task and the moment."""
+    """Derive the review's id from the task and the moment: a store verb uses no randomness."""
     digest = hashlib.sha256(task.id.encode()).digest()
     low = int.from_bytes(digest) & ((1 << RANDOM_BITS) - 1)
     return ReviewId("rev-" + encode(rows.ms(now) << RANDOM_BITS | low))

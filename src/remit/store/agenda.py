@@ -1,4 +1,4 @@
-"""What calendars start, told with the name of the calendar that it stands in."""
+"""Planned starts from calendars, with the name of their calendar."""
 
 from collections.abc import Iterable
 from datetime import datetime, timedelta
@@ -11,11 +11,11 @@ from remit.store import calendars, occurrences, rows, tasks
 from remit.store.database import Tx
 from remit.store.occurrences import OccurrenceState, StoredOccurrence
 
-_FAR: Final = timedelta(days=400)  # no start is known so long before
+_FAR: Final = timedelta(days=400)  # farther ahead no start is known
 
 
 class PlannedStart(Struct, frozen=True):
-    """One start of an event; `at` is when its task is planned, if it has one."""
+    """One start of an event; `at` is its task's planned time, if it has a task."""
 
     uid: str
     at: datetime
@@ -26,18 +26,18 @@ class PlannedStart(Struct, frozen=True):
 
 
 def between(tx: Tx, since: datetime, until: datetime) -> list[PlannedStart]:
-    """Everything that starts between two moments by its event, or has started."""
+    """Return everything that starts, or has started, between two moments."""
     return _named(tx, occurrences.coming(tx, since, until))
 
 
 def to_come(tx: Tx, now: datetime, limit: int) -> list[PlannedStart]:
-    """What has not begun, soonest first."""
+    """Return what has not begun, soonest first."""
     found = occurrences.coming(tx, now, now + _FAR, limit)
     return _waiting(tx, _named(tx, found))
 
 
 def next_of_each(tx: Tx, now: datetime, limit: int) -> list[PlannedStart]:
-    """Of each event the next start that has not begun, soonest first."""
+    """Return the next start of each event that has not begun, soonest first."""
     return _waiting(tx, _named(tx, occurrences.next_of_each(tx, now, limit)))
 
 
@@ -62,7 +62,7 @@ def _waiting(tx: Tx, found: Iterable[PlannedStart]) -> list[PlannedStart]:
 
 
 def _as_planned(tx: Tx, each: PlannedStart) -> PlannedStart | None:
-    """As its task stands: the owner may have moved or renamed it; None if it has begun or ended."""
+    """Return it as its task stands: the owner may have changed it; None if it has begun."""
     if each.task_id is None:
         return each
     row = tasks.find_row(tx, each.task_id)

@@ -1,4 +1,4 @@
-"""Does the file still say what was written into it?"""
+"""Checks whether the file still holds what was written into it."""
 
 import hashlib
 import json
@@ -19,17 +19,17 @@ _PAGE: Final = 1000
 
 
 def complaints(tx: Tx, *, whole: bool = True) -> Iterator[str]:
-    """Everything that does not hold, in sentences; nothing at all if the file is as it was left.
+    """Yield a sentence for everything that does not hold; nothing if the file is intact.
 
     The journal is a chain of hashes: one changed byte breaks it. The tasks are then compared with
-    the journal: their words with what was admitted, their places with the last move, and what was
-    sent with what was told of it.
+    the journal: their words with what was admitted, their status with the last move, and their
+    deliveries with the recorded sends.
     """
     since = 0 if whole else max(0, events.last(tx) - RECENT)
     broken = list(events.broken_links(tx, since))
     yield from broken
     if broken or not whole:
-        return  # a journal that was changed proves nothing about the tasks
+        return  # a changed journal proves nothing about the tasks
     yield from _gaps(tx)
     yield from _contradictions(tx)
     yield from _questions(tx)
@@ -53,7 +53,7 @@ def _contradictions(tx: Tx) -> Iterator[str]:
             if row["created"] is None:
                 yield f"Task {row['id']!s} has no first event."
                 continue
-            # What an answer of the owner changed before the work began was told then.
+            # An answer of the owner before the work began changed the plan and was journalled.
             created: JsonMap = {
                 **json.loads(str(row["created"])),
                 **json.loads(str(row["amended"] or "{}")),
@@ -101,10 +101,10 @@ def _questions(tx: Tx) -> Iterator[str]:
 
 
 class _Send(Struct):
-    """What the journal tells of one delivery."""
+    """What the journal says about one delivery."""
 
     status: str = "pending"
-    digest: str | None = None  # of what was last on its way
+    digest: str | None = None  # of the text last claimed
     receipt: str | None = None
 
 
@@ -121,7 +121,7 @@ def _misplaced(parcel: Row, sends: Mapping[Cell, _Send]) -> Iterator[str]:
 
 
 def _sends(tx: Tx, tasks: Sequence[Cell], restores: Sequence[Row]) -> dict[Cell, _Send]:
-    """Read the journal of some tasks once more, and follow each of their deliveries."""
+    """Read the journal of some tasks again and follow each of their deliveries."""
     told: dict[Cell, _Send] = {}
     found = tx.all("audit_sends", {"tasks": json.dumps(tasks)})
     for row in sorted([*found, *restores], key=lambda row: rows.number(row["seq"])):
@@ -141,7 +141,7 @@ def _sends(tx: Tx, tasks: Sequence[Cell], restores: Sequence[Row]) -> dict[Cell,
                 for send in told.values():
                     send.status = "unknown" if send.status == "sending" else send.status
             case _:
-                pass  # evidence that came late, or a question about something else
+                pass  # late evidence, or a question about something else
     return told
 
 

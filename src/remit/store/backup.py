@@ -1,4 +1,4 @@
-"""Backups that can be taken while Remit works, and restored without sending anything twice."""
+"""Backups while Remit runs, and a restore that sends nothing twice."""
 
 import shutil
 import sqlite3
@@ -23,7 +23,7 @@ _PAGES = 2000
 
 
 def save(source: Path, folder: Path, now: datetime, progress: Callable[[float], None]) -> Path:
-    """Copy the database as it stands, checked, into a file of its own."""
+    """Copy the current database, verified, into a file of its own."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     target = folder / f"agent-{now:%Y%m%dT%H%M%S}Z.db"
     partial = target.with_suffix(".partial")
@@ -42,25 +42,25 @@ def save(source: Path, folder: Path, now: datetime, progress: Callable[[float], 
 
 
 class HeldTasks(Struct, frozen=True):
-    """How many tasks wait for the owner after a restore: some are paused, some are asked about."""
+    """How many tasks wait for the owner after a restore: paused ones, and ones with a question."""
 
     paused: int
     asked: int
 
 
 def restore(saved: Path, target: Path, now: datetime) -> HeldTasks:
-    """Put a backup in place of the database, which is kept beside it.
+    """Replace the database by a backup; the old file is kept beside it.
 
-    Between the backup and now, what was due may have been done and sent. So everything that was
-    under way or due by now waits for the owner. What a series, a calendar or a door puts in later
-    and may have put in before is asked about then (`store.restored`).
+    What was due between the backup and now may have run and sent something. So everything active or
+    due waits for the owner. What a series, a calendar or a channel adds later, and may have added
+    before, is asked about then (`store.after_restore`).
     """
     if not saved.is_file():
         raise BadInput(f"There is no backup {saved}.")
     read_only.check(saved)
     target.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     fresh = target.with_name(home.RESTORING)
-    _remove(fresh)  # what an earlier restore left, and above all its log
+    _remove(fresh)  # what an earlier restore left, above all its log
     fresh.touch(mode=0o600)
     shutil.copyfile(saved, fresh)
     home.prepare(fresh)
@@ -76,7 +76,7 @@ def restore(saved: Path, target: Path, now: datetime) -> HeldTasks:
 
 
 def incarnation(tx: Tx) -> int:
-    """How often this history was restored, plus one."""
+    """Return how often this history was restored, plus one."""
     return int(meta.get(tx, "incarnation") or 1)
 
 
@@ -89,7 +89,7 @@ def _copy(source: Path, partial: Path, now: datetime, progress: Callable[[float]
         closing(sqlite3.connect(partial, isolation_level=None)) as writer,
     ):
         partial.chmod(0o600)
-        # Else SQLite would begin the copy anew whenever somebody has written, and might never end.
+        # Otherwise SQLite would restart the copy after every write, and might never finish.
         SqliteTx(reader).look()
         reader.execute("SELECT * FROM meta").fetchall()
         reader.backup(writer, pages=_PAGES, progress=tell)
@@ -107,7 +107,7 @@ def _hold_back(tx: Tx, now: datetime) -> HeldTasks:
     why = "restored from a backup; it may be out already"
     tx.run("doubt_all_sends", {"why": why, "now": rows.ms(now)})
     notices.doubt_all(tx)
-    # Who was shut out since the backup was made stays out: all come in anew.
+    # Access revoked since the backup must stay revoked: everybody signs in again.
     tx.run("revoke_all_tokens", {"now": rows.ms(now)})
     tx.run("end_all_sign_ins", {"now": rows.ms(now)})
     asked = after_restore.hold_due_slots(tx, now)
@@ -122,7 +122,7 @@ def _hold_back(tx: Tx, now: datetime) -> HeldTasks:
 
 
 def _swap(fresh: Path, target: Path, now: datetime) -> None:
-    """A cut in here leaves no file, but the restored one: `home.prepare` sees that, and says so."""
+    """Swap the files. A crash here leaves only the restored file; `home.prepare` detects that."""
     for suffix in ("", "-wal", "-shm"):
         old = target.with_name(target.name + suffix)
         if old.exists():

@@ -1,4 +1,4 @@
-"""Calendars that were found, and what lies in them, as it was last read."""
+"""Stored calendars and their resources, as last read."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from remit.store.database import Params, Row, Tx
 
 
 class StoredCalendar(Struct, frozen=True):
-    """A calendar as it stands. `looked` is when it was last read whole."""
+    """A stored calendar. `looked` is when it was last read completely."""
 
     account: str
     path: str
@@ -37,17 +37,17 @@ class StoredResource(Struct, frozen=True):
     body: str
     until: datetime
     why: str | None = None
-    title: str = ""  # as it is read; it is kept in the body alone
-    seen: bool = False  # the owner knows that nothing of it starts, as it is now
+    title: str = ""  # only parsed from the body, not stored
+    seen: bool = False  # the owner has dismissed that it cannot start, in its current form
 
 
 def list_calendars(tx: Tx) -> list[StoredCalendar]:
-    """All that were ever seen, with how much lies in them."""
+    """Return all calendars ever seen, with the number of their resources."""
     return [_calendar(row) for row in tx.all("list_calendars")]
 
 
 def note(tx: Tx, calendar: StoredCalendar) -> None:
-    """Keep that a calendar is there, what it is called, and whether work starts from it."""
+    """Store a calendar's name and whether it starts work."""
     columns: Params = {
         "account": calendar.account,
         "path": calendar.path,
@@ -59,7 +59,7 @@ def note(tx: Tx, calendar: StoredCalendar) -> None:
 
 
 def looked(tx: Tx, account: str, path: str, token: str, at: datetime) -> None:
-    """All that changed up to a token is kept; `at` is when it was asked for."""
+    """Store that all changes up to a token were read; `at` is when they were requested."""
     asked: Params = {
         "account": account,
         "path": path,
@@ -71,13 +71,13 @@ def looked(tx: Tx, account: str, path: str, token: str, at: datetime) -> None:
 
 
 def failed(tx: Tx, account: str, path: str, why: str) -> None:
-    """It could not be read; what is known of it stays as it is."""
+    """Record that it could not be read; what is known stays."""
     asked: Params = {"account": account, "path": path, "token": None, "looked": None, "why": why}
     tx.run("record_calendar_read", asked)
 
 
 def forget_calendar(tx: Tx, account: str, path: str, why: str) -> None:
-    """Nothing is held of it any more, so the next look asks for all of it."""
+    """Discard the sync token, so that the next look reads everything."""
     tx.run(
         "record_calendar_read",
         {"account": account, "path": path, "token": "", "looked": None, "why": why},
@@ -85,13 +85,13 @@ def forget_calendar(tx: Tx, account: str, path: str, why: str) -> None:
 
 
 def etags(tx: Tx, account: str, calendar: str) -> dict[str, str]:
-    """What we hold of a calendar, by address."""
+    """Return the etags of a calendar, by path."""
     found = tx.all("list_etags", {"account": account, "calendar": calendar})
     return {str(row["path"]): str(row["etag"]) for row in found}
 
 
 def uids(tx: Tx, account: str, calendar: str) -> dict[str, str]:
-    """Which event lies where in a calendar."""
+    """Return the UIDs of a calendar, by path."""
     found = tx.all("list_etags", {"account": account, "calendar": calendar})
     return {str(row["path"]): str(row["uid"]) for row in found}
 
@@ -102,36 +102,36 @@ def get(tx: Tx, account: str, calendar: str, path: str) -> StoredResource | None
 
 
 def counting(tx: Tx, uid: str) -> StoredResource | None:
-    """The resource that counts for a uid: one the owner trusts, then the first."""
+    """Return the resource that counts for a uid: a trusted one first, else the first."""
     row = tx.one("find_resource_by_uid", {"uid": uid})
     return _resource(row) if row else None
 
 
 def ending_before(tx: Tx, until: datetime, limit: int) -> list[StoredResource]:
-    """Those whose starts are not known up to a moment."""
+    """Return resources whose starts are not expanded up to a moment."""
     found = tx.all("list_resources_to_extend", {"until": rows.ms(until), "limit": limit})
     return [_resource(row) for row in found]
 
 
 def refused(tx: Tx, limit: int = 100) -> list[StoredResource]:
-    """What starts nothing, and why."""
+    """Return the resources that cannot start work, with the reason."""
     return [_resource(row) for row in tx.all("list_refused_resources", {"limit": limit})]
 
 
 def unseen(tx: Tx) -> int:
-    """How many start nothing, and the owner has not seen it."""
+    """Return how many refused resources the owner has not seen."""
     row = tx.one("count_unseen_resources")
     return rows.number(row["n"]) if row else 0
 
 
 def see(tx: Tx, account: str, calendar: str, path: str) -> bool:
-    """The owner knows that nothing of it starts; if it changes, he is told anew."""
+    """Mark a refused resource as seen; a changed one is reported again."""
     place: Params = {"account": account, "calendar": calendar, "path": path}
     return tx.run("mark_resource_seen", place) == 1
 
 
 def put(tx: Tx, resource: StoredResource, now: datetime) -> None:
-    """Keep a resource; a reason that nothing of it starts is in the journal, once as it is."""
+    """Store a resource; a new reason for refusal is journalled once."""
     was = get(tx, resource.account, resource.calendar, resource.path)
     columns: Params = {
         "account": resource.account,
@@ -166,7 +166,7 @@ def delete(tx: Tx, resource: StoredResource) -> None:
 
 
 def tell(tx: Tx, account: str, about: dict[str, Json], why: str, now: datetime) -> None:
-    """Write down what became of something in a calendar that has no task."""
+    """Journal something about a calendar entry that has no task."""
     entry = NewEvent(
         EventKind.CALENDAR_NOTED, Actor.META, {"account": account, **about, "why": why}
     )

@@ -1,4 +1,4 @@
-"""Who may call: tokens of programs, and the owner's browsers. Secrets come and stay as hashes."""
+"""API tokens of programs and browser sessions of the owner, stored as hashes."""
 
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from remit.store.database import Params, Row, Tx
 
 
 class ApiToken(Struct, frozen=True, kw_only=True):
-    """A program's way in. Its secret was shown once, to whoever made it."""
+    """An API token of a program. Its secret was shown once, when it was made."""
 
     id: str
     name: str
@@ -28,7 +28,7 @@ class ApiToken(Struct, frozen=True, kw_only=True):
 
 
 class SignIn(Struct, frozen=True, kw_only=True):
-    """A browser that the owner has opened a link in, or given his token to."""
+    """A signed-in browser of the owner."""
 
     id: str
     created_at: datetime
@@ -37,7 +37,7 @@ class SignIn(Struct, frozen=True, kw_only=True):
 
 
 def add_token(tx: Tx, token: ApiToken, digest: bytes) -> ApiToken:
-    """Keep a new token; a name that one has now is refused."""
+    """Store a new token; a name already in use is refused."""
     told: Params = {
         "id": token.id,
         "name": token.name,
@@ -54,18 +54,18 @@ def add_token(tx: Tx, token: ApiToken, digest: bytes) -> ApiToken:
 
 
 def tokens(tx: Tx) -> list[ApiToken]:
-    """Those that were not revoked, oldest first; one that has run out is shown too."""
+    """Return the tokens that are not revoked, oldest first; expired ones too."""
     return [_token(row) for row in tx.all("list_tokens")]
 
 
 def token_of(tx: Tx, digest: bytes, now: datetime) -> ApiToken | None:
-    """The token that opens now with this secret."""
+    """Return the valid token with this secret."""
     row = tx.one("find_token", {"hash": digest, "now": rows.ms(now)})
     return None if row is None else _token(row)
 
 
 def revoke_token(tx: Tx, token_id: str, now: datetime) -> ApiToken:
-    """From now on it opens nothing. To say it twice changes nothing."""
+    """Revoke a token. Repeating it changes nothing."""
     tx.run("revoke_token", {"id": token_id, "now": rows.ms(now)})
     row = tx.one("get_token", {"id": token_id})
     if row is None:
@@ -78,13 +78,13 @@ def touch_token(tx: Tx, token_id: str, now: datetime) -> None:
 
 
 def add_code(tx: Tx, digest: bytes, now: datetime, until: datetime) -> None:
-    """Keep what a link carries until it is used; those that ran out are forgotten."""
+    """Store the code of a sign-in link until it is used; delete expired ones."""
     tx.run("delete_expired_codes", {"now": rows.ms(now)})
     tx.run("insert_code", {"hash": digest, "expires_at": rows.ms(until)})
 
 
 def exchange(tx: Tx, code: bytes, sign_in: SignIn, digest: bytes) -> bool:
-    """Use a code up for a sign-in, both or neither; False if the code opens nothing."""
+    """Exchange a code for a sign-in, both or neither; False if the code is not valid."""
     used = tx.run("delete_valid_code", {"hash": code, "now": rows.ms(sign_in.created_at)})
     if used:
         add_sign_in(tx, sign_in, digest)
@@ -102,7 +102,7 @@ def add_sign_in(tx: Tx, sign_in: SignIn, digest: bytes) -> None:
 
 
 def sign_ins(tx: Tx, now: datetime) -> list[SignIn]:
-    """Those that open now, oldest first."""
+    """Return the valid sign-ins, oldest first."""
     return [_sign_in(row) for row in tx.all("list_sign_ins", {"now": rows.ms(now)})]
 
 
@@ -112,7 +112,7 @@ def sign_in_of(tx: Tx, digest: bytes, now: datetime) -> SignIn | None:
 
 
 def end_sign_in(tx: Tx, sign_in_id: str, now: datetime) -> bool:
-    """From now on it opens nothing; False if there is none that did."""
+    """End a sign-in; False if there was no valid one."""
     return bool(tx.run("end_sign_in", {"id": sign_in_id, "now": rows.ms(now)}))
 
 

@@ -1,8 +1,8 @@
-"""A clock that was ahead and was put right: what was reckoned by it is reckoned anew.
+"""Repairs times after the clock was ahead and was corrected.
 
-What was written while the clock was ahead carries times to come. Tasks, notices and limits that
-would wait until then wait from now on. A slot or a start to come that was passed over, as if its
-time were gone, comes again. What was run stays: no slot is run twice.
+Rows written meanwhile have times in the future. Tasks, notices and limits that wait for them wait
+from now on instead. A slot or start that was skipped as past is planned again. What already ran
+stays, so no slot runs twice.
 """
 
 import json
@@ -17,7 +17,7 @@ from remit.model.task import Task
 from remit.store import occurrences, rows, series, slots, tasks
 from remit.store.database import Params, Tx
 
-BOUND: Final = timedelta(hours=1)  # so far ahead is a clock that went wrong, and nothing else
+BOUND: Final = timedelta(hours=1)  # a clock this far ahead is wrong
 _STATEMENTS: Final = (
     "correct_task_times",
     "correct_notice_times",
@@ -31,17 +31,17 @@ _TIME_GONE: Final = (slots.ASLEEP, slots.NOT_BEGUN, occurrences.PASSED)
 
 
 class SeriesAhead(Struct, frozen=True):
-    """A series that went on by a clock that was ahead; the slots that must be put in again."""
+    """A series that advanced by a wrong clock, and the slots to plan again."""
 
     series: Series
-    reached: datetime  # its last slot by the right clock
+    reached: datetime  # its last slot by the correct clock
     gone: tuple[tuple[TaskId, datetime], ...]
 
 
 def was_ahead(tx: Tx, now: datetime) -> bool:
-    """Whether the journal has entries of times to come.
+    """Whether the journal has entries in the future.
 
-    If all of it lies in the future, the clock is wrong now: then nothing is touched.
+    If all of them are, the clock is wrong now, and nothing is touched.
     """
     row = tx.one("journal_times")
     if row is None or row["first_at"] is None:
@@ -50,7 +50,7 @@ def was_ahead(tx: Tx, now: datetime) -> bool:
 
 
 def put_right(tx: Tx, now: datetime) -> list[SeriesAhead]:
-    """Reckon anew whatever waits for a time by the wrong clock; return the series to rewind."""
+    """Correct everything that waits for a time of the wrong clock; return the series to rewind."""
     known = _known(now)
     for statement in _STATEMENTS:
         tx.run(statement, known)
@@ -74,7 +74,7 @@ def put_right(tx: Tx, now: datetime) -> list[SeriesAhead]:
 
 
 def rewind(tx: Tx, ahead: SeriesAhead, made: list[Task], now: datetime) -> None:
-    """Let a series go on from where the right clock has it; `made` are its slots that were gone."""
+    """Set a series back to the correct clock; `made` are its replanned slots."""
     known: Params = {**_known(now), "series": ahead.series.id, "reached": rows.ms(ahead.reached)}
     if not tx.run("rewind_series", known):
         return

@@ -1,4 +1,4 @@
-"""A connection to the file, the transaction over it, and what its errors mean."""
+"""A connection to the SQLite file, its transaction, and the meaning of its errors."""
 
 import sqlite3
 from pathlib import Path
@@ -14,7 +14,7 @@ _CACHE_KIB: Final = 32 * 1024
 
 
 def connect(path: Path, *, writable: bool = True, busy: float = BUSY_SECONDS) -> sqlite3.Connection:
-    """Open the file as it is; never make a new one. Wait `busy` seconds for one who holds it."""
+    """Open the existing file; never create one. Wait `busy` seconds for another program's lock."""
     mode = "rw" if writable else "ro"
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
@@ -27,12 +27,12 @@ def connect(path: Path, *, writable: bool = True, busy: float = BUSY_SECONDS) ->
     connection.row_factory = as_mapping
     connection.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
     connection.execute("PRAGMA foreign_keys = ON")
-    # Else INSERT OR REPLACE would take a row away without asking the triggers that keep it.
+    # Otherwise INSERT OR REPLACE would delete a row without firing the triggers that protect it.
     connection.execute("PRAGMA recursive_triggers = ON")
     if writable:
         connection.execute("PRAGMA journal_mode = WAL")
-        # Every commit is on the disk before anyone is told: a claim to send that a power cut could
-        # take back would become a second message. Group commit makes that cheap.
+        # Every commit is on disk before anybody hears of it: a claim lost in a power cut would
+        # become a second message. Group commit makes that cheap.
         connection.execute("PRAGMA synchronous = FULL")
     else:
         connection.execute("PRAGMA query_only = ON")
@@ -40,7 +40,7 @@ def connect(path: Path, *, writable: bool = True, busy: float = BUSY_SECONDS) ->
 
 
 def as_mapping(cursor: sqlite3.Cursor, row: tuple[Cell, ...]) -> dict[str, Cell]:
-    # sqlite3.Row looks for a name along all columns, each time; for wide rows a dict is 5x faster.
+    # sqlite3.Row searches all columns for a name, each time; for wide rows a dict is 5x faster.
     return {column[0]: cell for column, cell in zip(cursor.description, row, strict=True)}
 
 
@@ -74,7 +74,7 @@ class SqliteTx:
         self._connection.execute("BEGIN IMMEDIATE")
 
     def look(self) -> None:
-        """Begin to read: everything that follows sees one moment."""
+        """Begin to read: everything after this sees one moment."""
         self._connection.execute("BEGIN")
 
     def commit(self) -> None:
@@ -107,7 +107,7 @@ class SqliteTx:
 
 
 def trouble(path: Path, error: sqlite3.Error, busy: float = BUSY_SECONDS) -> RemitError:
-    """Say in a sentence what SQLite said in a code."""
+    """Turn an SQLite error into an error with a sentence."""
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     match code:
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR | sqlite3.SQLITE_READONLY:

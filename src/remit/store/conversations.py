@@ -1,6 +1,6 @@
-"""Conversations: begun, gone on with, put away; every turn is a row and an event in one write.
+"""Conversations: start, continue, delete; each turn is a row and an event in one write.
 
-The journal says that something was said, never what: what a person deletes must be gone from view,
+The journal records that something was said, not the words: what a person deletes must disappear,
 and the journal is kept for ever.
 """
 
@@ -23,12 +23,12 @@ from remit.model.task import Task
 from remit.store import events, meta, rows, tasks
 from remit.store.database import Params, Row, Tx
 
-MOST_TASKS: Final = 50  # of a conversation that are looked at
+MOST_TASKS: Final = 50  # tasks of a conversation that are loaded
 _ACTORS: Final = {Role.USER: Actor.OWNER, Role.ASSISTANT: Actor.EXECUTOR, Role.SYSTEM: Actor.ENGINE}
 
 
 class NewTurnRecord(Struct, frozen=True, kw_only=True):
-    """Something to be said. What is said under one `key` is said once."""
+    """A turn to add. The same `key` twice is one turn."""
 
     role: Role
     content: str
@@ -42,7 +42,7 @@ class NewTurnRecord(Struct, frozen=True, kw_only=True):
 
 
 def begin(tx: Tx, conversation: Conversation) -> Conversation:
-    """Put a conversation in; the same again is the one that is there."""
+    """Store a conversation; an existing one is returned."""
     tx.run("begin_conversation", _begun(conversation))
     return get(tx, conversation.id)
 
@@ -55,7 +55,7 @@ def get(tx: Tx, ident: ConversationId) -> Conversation:
 
 
 def recent(tx: Tx, before: ConversationId | None = None, limit: int = 50) -> list[Conversation]:
-    """The conversations that went on last, first; `before` is the last one of the page before."""
+    """Return the most recent conversations; `before` is the last one of the previous page."""
     last = get(tx, before) if before else None
     at, ident = (rows.ms(last.updated_at), last.id) if last else (_EVER, "")
     found = tx.all("list_conversations", {"at": at, "id": ident, "limit": limit})
@@ -69,7 +69,7 @@ def rename(tx: Tx, ident: ConversationId, title: str) -> Conversation:
 
 
 def remove(tx: Tx, ident: ConversationId, now: datetime) -> None:
-    """Put it away for good: no list shows it, and what comes of its tasks goes elsewhere."""
+    """Delete a conversation: no list shows it, and news about its tasks goes elsewhere."""
     if not tx.run("delete_conversation", {"id": ident, "now": rows.ms(now)}):
         raise NotFound("conversation", ident)
 
@@ -96,13 +96,13 @@ def answer(tx: Tx, turn: Turn, said: NewTurnRecord, now: datetime) -> Turn | Non
 
 
 def mean(tx: Tx, turn: Turn, meant: JsonMap) -> None:
-    """Write down what a turn was taken for, before it is acted on: so it is taken ever after."""
+    """Store the intent of a turn before it is executed; it never changes after that."""
     told: Params = {"conversation": turn.conversation_id, "n": turn.n, "meant": text_of(meant)}
     tx.run("set_turn_meaning", told)
 
 
 def owed(tx: Tx) -> list[Turn]:
-    """Every turn that is still owed an answer, oldest first."""
+    """Return every turn without an answer, oldest first."""
     return [_turn(row) for row in tx.all("list_unanswered_turns")]
 
 
@@ -114,7 +114,7 @@ def turn(tx: Tx, ident: ConversationId, n: int) -> Turn:
 
 
 def turns(tx: Tx, ident: ConversationId, before: int = 0, limit: int = 50) -> list[Turn]:
-    """The newest turns before a place, in the order they were said; 0 is from the end."""
+    """Return the newest turns before a place, in order; 0: from the end."""
     get(tx, ident)
     found = tx.all("list_turns", {"conversation": ident, "before": before, "limit": limit})
     return _with_refs(tx, found[::-1])
@@ -182,57 +182,57 @@ def _details(said: NewTurnRecord) -> str:
 
 
 def tasks_in(tx: Tx, ident: ConversationId, limit: int = MOST_TASKS) -> list[Task]:
-    """The tasks that were spoken of, the last one first."""
+    """Return the tasks that were mentioned, the last one first."""
     found = tx.all("list_mentioned", {"conversation": ident, "limit": limit})
     spoken = (tasks.get(tx, TaskId(str(row["task_id"]))) for row in found)
     return [task for task in spoken if task.deleted_at is None]
 
 
 def asked_in(tx: Tx, ident: ConversationId) -> list[Review]:
-    """The open questions about them, oldest first."""
+    """Return the open questions about them, oldest first."""
     return [
         rows.review(row) for row in tx.all("list_conversation_reviews", {"conversation": ident})
     ]
 
 
 def birthplace(tx: Tx, task_id: TaskId) -> Conversation | None:
-    """Where a task was born, or first spoken of; None if that is nowhere, or was put away."""
+    """Return where a task was first mentioned; None if nowhere, or deleted."""
     row = tx.one("find_first_conversation", {"task": task_id})
     return _conversation(row) if row else None
 
 
 def called(tx: Tx, title: str) -> Conversation | None:
-    """The first conversation of that title."""
+    """Return the first conversation with that title."""
     row = tx.one("find_conversation_by_title", {"title": title})
     return _conversation(row) if row else None
 
 
 def replied_to(tx: Tx, channel: str, ref: str) -> TaskId | None:
-    """The task whose message somebody answers, by the provider's name for that message."""
+    """Return the task whose message is replied to, by the provider's id of that message."""
     row = tx.one("find_delivery", {"channel": channel, "key": None, "ref": ref})
     return TaskId(str(row["task_id"])) if row else None
 
 
 def on_channel(tx: Tx, channel: str) -> Conversation | None:
-    """The conversation that went on last of those that began on a channel."""
+    """Return the most recent conversation that began on a channel."""
     row = tx.one("find_conversation_by_channel", {"channel": channel})
     return _conversation(row) if row else None
 
 
 def last_of_owner(tx: Tx, since: datetime) -> Turn | None:
-    """What the owner said last, if it was after a moment."""
+    """Return the owner's last turn, if it was after a moment."""
     row = tx.one("last_owner_turn", {"since": rows.ms(since)})
     return _turn(row) if row else None
 
 
 def ended_between(tx: Tx, since: datetime, until: datetime, limit: int = 50) -> list[Task]:
-    """The tasks that ended in a span of time, the latest first."""
+    """Return the tasks that ended in a time span, latest first."""
     span = {"since": rows.ms(since), "until": rows.ms(until), "limit": limit}
     return tasks.all_with_deliveries(tx, tx.all("list_ended_between", span))
 
 
 def standing(tx: Tx, statuses: Iterable[Status], limit: int = 50) -> list[Task]:
-    """The newest tasks that stand in one of these places, newest first."""
+    """Return the newest tasks in one of these statuses, newest first."""
     found = [
         row
         for status in statuses
@@ -246,16 +246,16 @@ def standing(tx: Tx, statuses: Iterable[Status], limit: int = 50) -> list[Task]:
 
 
 def told_upto(tx: Tx) -> int:
-    """The event up to which it has been told what became of tasks."""
+    """Return the last event whose news was posted."""
     return int(meta.get(tx, _TOLD) or 0)
 
 
 def tell(
     tx: Tx, news: Sequence[tuple[Conversation, NewTurnRecord]], upto: int, now: datetime
 ) -> list[Turn]:
-    """Say what became of tasks, each in its place, and remember how far it was told, in one write.
+    """Post news about tasks in their conversations and store how far, in one write.
 
-    A place that is not there yet is begun; one that was put away meanwhile is told nothing.
+    A missing conversation is created; a deleted one gets nothing.
     """
     spoken: list[Turn] = []
     for place, said in news:
@@ -269,7 +269,7 @@ def tell(
 
 
 def is_said(tx: Tx, key: str) -> bool:
-    """Whether something was said under a key."""
+    """Whether a turn with this key exists."""
     return tx.one("get_turn_by_key", {"key": key}) is not None
 
 
@@ -317,7 +317,7 @@ def _part(kept: JsonMap, name: str) -> JsonMap:
 
 
 def _with_refs(tx: Tx, found: Sequence[Row]) -> list[Turn]:
-    """Turns of one conversation, in order, with the tasks that each is about."""
+    """Return turns of one conversation, in order, with the tasks of each."""
     spoken = [_turn(row) for row in found]
     if not spoken:
         return []

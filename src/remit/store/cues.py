@@ -1,9 +1,8 @@
-"""What comes in by a door: kept once, begun once, and never more of it than its owner allows.
+"""Inbound cues: stored once, started once, and limited in number and cost.
 
-A cue is written down before anything is made of it, so that what is cut in between is taken up
-again. How many a door may begin, and what they may cost, is counted where they are written: a
-million at once are counted one by one. What starts nothing is kept in small numbers; of a flood
-only the number is.
+A cue is stored before anything is made of it, so an interrupted one is resumed. The limits are
+counted in the transaction that stores it. Of cues that start nothing only a few are kept; of a
+flood only the number.
 """
 
 import hashlib
@@ -20,9 +19,9 @@ from remit.model.task import Source
 from remit.store import meta, rows
 from remit.store.database import Params, Row, Tx
 
-MOST_IDLE: Final = 100  # kept in an hour of one door, of what starts nothing
+MOST_IDLE: Final = 100  # kept per hour and door, of cues that start nothing
 _HOUR: Final = timedelta(hours=1)
-RESTORED: Final = "restored"  # in a mark: when a backup was put in place
+RESTORED: Final = "restored"  # key in a mark: when a backup was restored
 _MARK: Final = "door:"
 _UNKEPT: Final = "unkept:"
 
@@ -30,27 +29,27 @@ _UNKEPT: Final = "unkept:"
 class CueFate(StrEnum):
     """What became of a cue."""
 
-    WAITING = "waiting"  # nothing yet: it is begun next
+    WAITING = "waiting"  # not started yet
     STARTED = "started"
-    TALKED = "talked"  # it went on with a conversation
+    TALKED = "talked"  # it continued a conversation
     IGNORED = "ignored"
-    OVER = "over"  # a limit of its door kept it from starting
+    OVER = "over"  # a limit of its door prevented the start
 
 
 class InboundCaps(Struct, frozen=True):
-    """How many tasks a door may start in an hour, and what they may cost in a day; 0: any."""
+    """How many tasks a door may start per hour, and their daily cost; 0: no limit."""
 
     hourly: int = 0
     daily_tokens: int = 0
     daily_cents: int = 0
-    each: bool = False  # the hour is counted for each sender by himself
-    turns_away: bool = False  # who is over is told so and comes again: nothing is kept
+    each: bool = False  # the hourly limit counts for each sender
+    turns_away: bool = False  # a caller over the limit is refused and may retry: nothing is stored
 
 
 class Arrival(Struct, frozen=True, kw_only=True):
-    """Something that came to a door. `fate` is what its door makes of it, if no limit forbids."""
+    """Something that came in. `fate` is what happens to it, if no limit forbids that."""
 
-    ref: str  # names it for ever: the same again is the same
+    ref: str  # its permanent identity: the same ref is the same cue
     door: str
     body: JsonMap
     sender: str = ""
@@ -60,7 +59,7 @@ class Arrival(Struct, frozen=True, kw_only=True):
 
 
 class StoredCue(Struct, frozen=True):
-    """A cue as it stands. `stored` is False of one that is only counted."""
+    """A stored cue. `stored` is False for one that was only counted."""
 
     ref: str
     door: str
@@ -75,12 +74,12 @@ class StoredCue(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """A short name for it, that a person can type."""
+        """A short name that a person can type."""
         return hashlib.sha256(self.ref.encode()).hexdigest()[:8]
 
 
 def come(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: datetime) -> StoredCue:
-    """Keep what came, once, and say how it stands; `day` is when the owner's day began."""
+    """Store a cue once and return its state; `day` is when the owner's day began."""
     known = tx.one("get_inbound", {"ref": arrival.ref})
     if known is not None and known["fate"] is not None:
         return _kept(known)
@@ -113,23 +112,23 @@ def come(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: dateti
 def settle(
     tx: Tx, ref: str, fate: CueFate, task_id: TaskId | None = None, why: str = ""
 ) -> StoredCue:
-    """Write down what became of a cue; what has begun stays as it is."""
+    """Store what became of a cue; a started one stays as it is."""
     tx.run("settle_cue", {"ref": ref, "fate": fate.value, "why": why, "task": task_id})
     return _found(tx, ref)
 
 
 def waiting(tx: Tx, most: int = 1000) -> list[StoredCue]:
-    """What was kept and never begun, oldest first."""
+    """Return the cues that were stored but never started, oldest first."""
     return [_kept(row) for row in tx.all("list_waiting_cues", {"most": most})]
 
 
 def latest(tx: Tx, most: int = 50) -> list[StoredCue]:
-    """What came in, newest first."""
+    """Return the latest cues, newest first."""
     return [_kept(row) for row in tx.all("list_cues", {"most": most})]
 
 
 def tally(tx: Tx, since: datetime) -> dict[str, dict[CueFate, int]]:
-    """How many came by each door since a moment, by what became of them."""
+    """Return the number of cues since a moment, by door and fate."""
     found: dict[str, dict[CueFate, int]] = {}
     for row in tx.all("count_cues", {"since": rows.ms(since)}):
         by_fate = found.setdefault(str(row["door"]), {})
@@ -138,19 +137,19 @@ def tally(tx: Tx, since: datetime) -> dict[str, dict[CueFate, int]]:
 
 
 def unkept(tx: Tx) -> dict[str, int]:
-    """How many were only counted, by door, since it was made."""
+    """Return how many cues were only counted, by door."""
     return {door: int(count) for door, count in meta.starting_with(tx, _UNKEPT).items()}
 
 
 def whose(tx: Tx, source: Source) -> str | None:
-    """Who sent what a task was started by; None if there is no such task."""
+    """Return who sent the cue of a task; None if there is no such task."""
     row = tx.one("get_task_by_source", {"kind": source.kind.value, "ref": source.ref})
     context = rows.task(row).context if row is not None else None
     return None if context is None else str(context.get("sender", ""))
 
 
 def mark(tx: Tx, door: str) -> JsonMap:
-    """How far a door was read, as it left it; empty if it never was."""
+    """Return how far a door was read; empty if never."""
     found: JsonMap = json.loads(meta.get(tx, _MARK + door) or "{}")
     return found
 
@@ -160,14 +159,14 @@ def keep_mark(tx: Tx, door: str, said: JsonMap) -> None:
 
 
 def mark_restored(tx: Tx, now: datetime) -> None:
-    """Note at every door that was read how far that what comes next may have come before."""
+    """Mark every door: what comes next may have come before the restore."""
     for door, text in meta.starting_with(tx, _MARK).items():
         said: JsonMap = json.loads(text)
         keep_mark(tx, door, said | {RESTORED: stamp(now)})
 
 
 def _over(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: datetime) -> str | None:
-    """Which limit keeps it from starting; None if none does."""
+    """Return which limit prevents the start; None if none does."""
     asked: Params = {
         "door": arrival.door,
         "sender": arrival.sender if caps.each else None,
@@ -187,7 +186,7 @@ def _over(tx: Tx, arrival: Arrival, caps: InboundCaps, now: datetime, day: datet
 
 
 def is_flooded(tx: Tx, door: str, now: datetime) -> bool:
-    """Whether so much came in an hour that started nothing that no more of it is kept."""
+    """Whether so many cues without effect came within an hour that no more are stored."""
     asked: Params = {"door": door, "since": rows.ms(now - _HOUR)}
     return _number(tx, "count_idle_cues", asked) >= MOST_IDLE
 

@@ -1,4 +1,4 @@
-"""What a database must offer: transactions over named statements, run on the right thread."""
+"""What a database must offer: transactions over named statements, on the right thread."""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -13,7 +13,7 @@ from remit.model.event import Event
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Not importlib.resources: it costs a third of what reading a page of tasks does.
+# Not importlib.resources: it takes a third of the time of reading a page of tasks.
 FOLDER: Final = Path(__file__).parent
 _NAME: Final = "\n-- name: "
 
@@ -24,7 +24,7 @@ OnCommit: TypeAlias = Callable[[Sequence[Event]], None]
 
 
 class JournalTail(Struct):
-    """The last entry of the journal, remembered so that an append need not look for it."""
+    """The last journal entry, cached so that an append need not look it up."""
 
     seq: int
     hash: bytes
@@ -44,20 +44,20 @@ class Tx(Protocol):
     def all(self, name: str, params: Params = ()) -> list[Row]: ...
 
     def run(self, name: str, params: Params = ()) -> int:
-        """Run a statement and say how many rows it changed."""
+        """Run a statement and return how many rows it changed."""
 
     def ask(self, sql: str, params: Params = ()) -> list[Row]:
-        """Run a statement that was composed by the store itself (filters)."""
+        """Run a statement that the store composed itself (filters)."""
 
 
 class Database(Protocol):
     def write(
         self, work: Callable[Concatenate[Tx, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> Awaitable[T]:
-        """Run a verb in a durable transaction; it returns when the disk has it.
+        """Run a verb in a durable transaction; returns when it is on disk.
 
-        A verb that raises leaves nothing behind. It may be run twice before it is committed once,
-        so it must touch nothing but its transaction.
+        A verb that raises leaves no changes. It may run twice before it is committed once, so it
+        must touch nothing but its transaction.
         """
 
     def read(
@@ -71,21 +71,21 @@ class Database(Protocol):
 
 
 def statement(name: str) -> str:
-    """The text of a named statement."""
+    """Return the text of a named statement."""
     return statements()[name]
 
 
 @cache
 def statements() -> Mapping[str, str]:
-    """Every statement by its name; all are read at the first use of one.
+    """Return every statement by name; all are loaded at first use.
 
-    While an upgrade replaces the package its files may be absent.
+    While an upgrade replaces the package, its files may be missing.
     """
     return load_statements(FOLDER)
 
 
 def load_statements(folder: Path) -> dict[str, str]:
-    """The statements of the `.sql` files that stand beside the modules that run them."""
+    """Load the statements of the `.sql` files beside the modules."""
     found: dict[str, str] = {}
     for path in sorted(folder.glob("*.sql")):
         for name, sql in _read_blocks(path):
@@ -96,7 +96,7 @@ def load_statements(folder: Path) -> dict[str, str]:
 
 
 def _read_blocks(path: Path) -> Iterator[tuple[str, str]]:
-    """The name and the text of each statement of a file; each begins with a line `-- name: …`."""
+    """Yield the name and text of each statement of a file; each begins with `-- name: …`."""
     before, *blocks = f"\n{path.read_text(encoding='utf-8')}".split(_NAME)
     if before.strip():
         raise StoreTrouble(f"{path.name}: its first statement has no line `-- name: …`.")

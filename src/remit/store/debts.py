@@ -1,7 +1,7 @@
-"""Test debt: which files failed, in which project, through which task. Rows are only ever added.
+"""Test debt: which files failed, in which project, through which task. Rows are only added.
 
-A group of deferred checks ends here too: one transaction writes what was found to every task that
-waited, and adds what failed to the debt of the project.
+It also closes a group of deferred checks: one transaction writes the findings to every waiting task
+and adds what failed to the project's debt.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,9 +24,9 @@ from remit.store.database import Params, Tx
 
 
 class CheckedBatch(Struct, frozen=True):
-    """A batch that was checked: each criterion with what was found of it.
+    """A checked batch: each criterion with its finding.
 
-    Where something failed, `asks` is the task that would mend it, with the question.
+    If something failed, `asks` is the task that would fix it, with the question.
     """
 
     batch: DeferredBatch
@@ -44,7 +44,7 @@ def add(  # noqa: PLR0913 - a row names what it is of
     *,
     reason: str = "",
 ) -> None:
-    """Remember files that a task failed at; the same again changes nothing."""
+    """Record files that a task failed at; repeating it changes nothing."""
     for path in paths:
         owed: Params = {
             "project": project,
@@ -58,18 +58,18 @@ def add(  # noqa: PLR0913 - a row names what it is of
 
 
 def book(tx: Tx, project: str, now: datetime, but: TaskId | None = None) -> DebtBook:
-    """What a project owes by now, but for what one task added itself."""
-    since = rows.ms(now - 2 * DECAY)  # a debt lives on if it fails again before it is forgotten
+    """Return a project's current debt, without what one task added itself."""
+    since = rows.ms(now - 2 * DECAY)  # a debt lives on if it fails again before it expires
     asked: Params = {"project": project, "since": since, "but": but or ""}
     found, rest = DebtBook(), tx.all("list_debts", asked)
-    # Together what came together: a change may touch hundreds of files.
+    # Handle rows of one time together: a change may touch hundreds of files.
     for (at, reason), same in groupby(rest, key=lambda row: (row["at"], str(row["reason"]))):
         found = debt.failed(found, [str(row["path"]) for row in same], rows.parse_time(at), reason)
     return debt.alive(found, now)
 
 
 def close_group(tx: Tx, ended: CheckedBatch, now: datetime) -> bool:
-    """Settle a batch, once; False if it was settled before, and then nothing is written."""
+    """Settle a batch once; False if it was settled before, and then nothing is written."""
     batch = ended.batch
     about: JsonMap = {"group": batch.group.said, "branch": batch.branch}
     new = [deferred.settle(tx, task, late, about, now) for task, late in _by_task(ended).items()]

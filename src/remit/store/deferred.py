@@ -1,4 +1,4 @@
-"""Criteria that wait for their group, and the verdict that was pending once it is settled."""
+"""Criteria that wait for their group, and the pending verdict after they are settled."""
 
 import json
 from collections.abc import Collection, Iterable, Mapping
@@ -29,7 +29,7 @@ from remit.store.database import Row, Tx
 
 
 def put_off(tx: Tx, waits: Iterable[DeferredCriterion]) -> None:
-    """Remember what has to be checked later; the same again changes nothing."""
+    """Store criteria to check later; repeating it changes nothing."""
     for each in waits:
         columns: dict[str, str | int] = {
             "task": each.task_id,
@@ -46,7 +46,7 @@ def put_off(tx: Tx, waits: Iterable[DeferredCriterion]) -> None:
 
 
 def list_deferred(tx: Tx) -> list[DeferredCriterion]:
-    """All that waits, in the order in which it was put off."""
+    """Return all waiting criteria, in the order they were deferred."""
     return [_waiting(row) for row in tx.all("list_deferred")]
 
 
@@ -55,7 +55,7 @@ def of_task(tx: Tx, task_id: TaskId) -> list[DeferredCriterion]:
 
 
 def deferred_of_task(tx: Tx, task: Task) -> list[DeferredCriterion]:
-    """What of a task waits, for who only looks: an older file knows of nothing that does."""
+    """Return a task's waiting criteria, for reading only; an older file has no such table."""
     late = task.verdict is not None and any(is_late(each) for each in task.verdict.findings)
     if not late or tx.one("find_table", {"name": "deferred"}) is None:
         return []
@@ -63,7 +63,7 @@ def deferred_of_task(tx: Tx, task: Task) -> list[DeferredCriterion]:
 
 
 def at_work(tx: Tx, batch: DeferredBatch, waits: Collection[TaskId]) -> list[TaskId]:
-    """Whose end a batch still waits for: open tasks of its group, and those that wait for it."""
+    """Return the tasks a batch still waits for: open ones of its group, or with criteria in it."""
     found = tx.all("list_open_project_tasks", {"agent": f"{PROJECT}{batch.project}"})
     return [
         TaskId(str(row["id"])) for row in found if row["id"] in waits or _is_of(batch.group, row)
@@ -73,7 +73,7 @@ def at_work(tx: Tx, batch: DeferredBatch, waits: Collection[TaskId]) -> list[Tas
 def settle(
     tx: Tx, task_id: TaskId, late: Mapping[int, Finding], about: JsonMap, now: datetime
 ) -> bool:
-    """Write down what was found of a task's criteria; False if that was done before."""
+    """Store the findings of a task's criteria; False if that was done before."""
     new = {
         place: found
         for place, found in late.items()
@@ -97,9 +97,9 @@ def settle(
 
 
 def drop(tx: Tx, task: Task, now: datetime) -> None:
-    """A task has ended: what it put off is checked with its group, or never, and then it says so.
+    """Handle the deferred criteria of an ended task: check them with the group, or never.
 
-    It waits for a group only if its work was merged.
+    They wait for the group only if the work was merged.
     """
     verdict = task.verdict
     late = verdict is not None and any(is_late(each) for each in verdict.findings)
@@ -121,7 +121,7 @@ def _is_of(group: DeferredGroup, row: Row) -> bool:
     match group.ends:
         case GroupEnd.PRD:
             return document_of(row["prd"]) == group.name
-        case GroupEnd.SERIES:  # the one that is only planned would never let it end
+        case GroupEnd.SERIES:  # a run that is only planned would keep the group open for ever
             return row["series_id"] == group.name and row["started_at"] is not None
         case GroupEnd.DAY:  # pragma: no branch - there is no other
             return False

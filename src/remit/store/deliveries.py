@@ -1,4 +1,4 @@
-"""Deliveries: claimed before the first byte, settled by what the channel answered."""
+"""Deliveries: claimed before the first byte, settled by the channel's answer."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -28,12 +28,12 @@ from remit.store.database import Params, Tx
 
 
 class MessageThread(Struct, frozen=True):
-    """What a message goes on with. `subject` is that of the owner's mail, if one ordered it.
+    """What a message continues. `subject` is that of the owner's mail, if a mail ordered it.
 
-    `first` is the text of the first message, which the thread is called by otherwise.
+    `first` is the text of the first message, which names the thread otherwise.
     """
 
-    earlier: tuple[str, ...] = ()  # what the provider called them, oldest first
+    earlier: tuple[str, ...] = ()  # the provider's ids, oldest first
     subject: str = ""
     first: str = ""
 
@@ -41,7 +41,7 @@ class MessageThread(Struct, frozen=True):
 def claim_send(
     tx: Tx, lease: Lease, delivery: Delivery, body: str, digest: str, now: datetime
 ) -> int:
-    """Note, durably, that a send is about to begin; return which attempt it is."""
+    """Record durably that a send is about to begin; return the attempt's number."""
     place = _hold(tx, lease, now)
     told = {"id": delivery.id, "body": body, "digest": digest, "address": delivery.address}
     if not tx.run("claim_delivery", told):
@@ -58,7 +58,7 @@ def claim_send(
 def settle_send(
     tx: Tx, lease: Lease, delivery: Delivery, attempt: int, answer: Answer, now: datetime
 ) -> bool:
-    """Write down what the channel answered; a leg that lost its lease only adds evidence."""
+    """Record the channel's answer; a leg that lost its lease only adds evidence."""
     word, status, note = _words(answer)
     key = {"id": delivery.id, "n": attempt, "lease": lease.number, "now": rows.ms(now)}
     tx.run("answer_attempt", key | {"answer": word, "note": note})
@@ -94,7 +94,7 @@ def post(tx: Tx, lease: Lease, post: DashboardPost, now: datetime) -> None:
 
 
 def doubt(tx: Tx, lease: Lease, delivery: Delivery, why: str, now: datetime) -> None:
-    """A send was cut before its answer was written down: nobody knows, so it is said."""
+    """Mark an interrupted send as unknown."""
     place = _hold(tx, lease, now)
     if not tx.run("doubt_delivery", {"id": delivery.id, "why": why, "now": rows.ms(now)}):
         raise LeaseLost(lease.task_id, lease.number)
@@ -103,7 +103,7 @@ def doubt(tx: Tx, lease: Lease, delivery: Delivery, why: str, now: datetime) -> 
 
 
 def doubt_unsettled(tx: Tx, task: Task, now: datetime) -> None:
-    """The task ends, nobody will look again: a send that was cut off is said to be in doubt."""
+    """Mark interrupted sends of an ending task as unknown, because no leg will look again."""
     why = "the process ended between the send and its record"
     for delivery in (each for each in task.delivery if each.status is DeliveryStatus.SENDING):
         tx.run("doubt_delivery", {"id": delivery.id, "why": why, "now": rows.ms(now)})
@@ -114,7 +114,7 @@ def doubt_unsettled(tx: Tx, task: Task, now: datetime) -> None:
 def split(
     tx: Tx, lease: Lease, delivery: Delivery, parts: Sequence[tuple[DeliveryId, str]], now: datetime
 ) -> None:
-    """Make one delivery into several rows, each with the text it will send."""
+    """Split one delivery into several rows, each with the text it will send."""
     place = _hold(tx, lease, now)
     for part, (part_id, body) in enumerate(parts):
         told: dict[str, str | int | None] = {"id": part_id, "of": delivery.id, "part": part}
@@ -129,7 +129,7 @@ def split(
 
 
 def clear(tx: Tx, lease: Lease, delivery: Delivery, answer: Found, now: datetime) -> None:
-    """Settle a doubt by what a channel found out about it."""
+    """Resolve an unknown send by what the channel found."""
     place = _hold(tx, lease, now)
     if not _cleared(tx, str(delivery.id), answer, now):
         raise LeaseLost(lease.task_id, lease.number)
@@ -137,7 +137,7 @@ def clear(tx: Tx, lease: Lease, delivery: Delivery, answer: Found, now: datetime
 
 
 def sends(tx: Tx, delivery: Delivery) -> SendHistory:
-    """What was tried with a delivery so far."""
+    """Return the attempts of a delivery so far."""
     row = tx.one("sum_attempts", {"id": delivery.id})
     assert row is not None  # noqa: S101 - a sum is always one row
     at = row["last_at"]
@@ -149,11 +149,11 @@ def sends(tx: Tx, delivery: Delivery) -> SendHistory:
 
 
 def report(tx: Tx, came: DeliveryReport, now: datetime) -> TaskId | None:
-    """Take in what a provider says later; return the task that can go on with it.
+    """Store a provider's later report; return the task that can continue with it.
 
-    A question that was put to the owner meanwhile stays his: the report is evidence, and he is
-    shown it. What was settled before stays as it is. It is held against its own channel: who can
-    sign for one has nothing to say about another.
+    An open question stays the owner's: the report is shown as evidence. A settled delivery stays as
+    it is. A report counts only for its own channel, because its signature proves nothing about
+    another.
     """
     meant: Params = {"key": came.key, "ref": came.said.ref, "channel": came.channel}
     row = tx.one("find_delivery", meant)
@@ -163,7 +163,7 @@ def report(tx: Tx, came: DeliveryReport, now: datetime) -> TaskId | None:
     kept: dict[str, str | int] = {"id": delivery_id, "reported": text_of(to_json(came.said))}
     fresh = tx.run("report_delivery", kept | {"arrived": came.said.arrived}) == 1
     if not fresh and came.said.arrived:
-        return None  # it was known to have arrived, and a provider says so many times
+        return None  # known to have arrived; providers repeat this
     if row["status"] == "unknown":
         tx.run("add_review_evidence", {"about": delivery_id, "said": _evidence(came.said)})
     word, _, note = _words(came.said.answer)
@@ -206,13 +206,13 @@ def of_task(tx: Tx, task_id: TaskId) -> tuple[Delivery, ...]:
 
 
 def _words(answer: Answer) -> tuple[str, str, str | None]:
-    """The answer's name, the delivery's new status, and a note."""
+    """Return the answer's word, the delivery's new status, and a note."""
     note = None if isinstance(answer, Accepted) else answer.why
     return answer_word(answer), status_after(answer), note
 
 
 def _hold(tx: Tx, lease: Lease, now: datetime) -> int:
-    """Make sure that this lease still holds; return the place of the event to come."""
+    """Check that this lease still holds; return the number of the next event."""
     held: Params = {
         "id": lease.task_id,
         "lease": lease.number,
@@ -227,7 +227,7 @@ def _hold(tx: Tx, lease: Lease, now: datetime) -> int:
 
 
 def _note(tx: Tx, task_id: TaskId, now: datetime) -> int:
-    """The place of an event that needs no lease."""
+    """Return the number of an event that needs no lease."""
     row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - deliveries belong to tasks that are there
     return rows.number(row["events"])
@@ -240,16 +240,16 @@ def _tell(
 
 
 def last_trouble(tx: Tx, channel: str) -> str | None:
-    """What went wrong last on a channel; None if nothing of late did."""
+    """Return the last error on a channel; None if there was none recently."""
     row = tx.one("last_trouble", {"channel": channel})
     return rows.text(row["reason"]) if row else None
 
 
 def find_thread(tx: Tx, key: str, channel: str, limit: int = 20) -> MessageThread:
-    """The thread of a delivery, or of a notice that goes alone, by its key.
+    """Return the thread of a delivery, or of a single notice, by its key.
 
-    Messages of one session, to one person, by one channel belong together. What the owner ordered
-    by mail also belongs to that mail: the answer stands in the same thread.
+    Messages of one session to one person on one channel belong together. What the owner ordered by
+    mail also belongs to that mail's thread.
     """
     place = tx.one("find_thread", {"id": key})
     if place is None:
@@ -270,7 +270,7 @@ def find_thread(tx: Tx, key: str, channel: str, limit: int = 20) -> MessageThrea
 
 
 def _ordering_mail(context: JsonMap) -> tuple[tuple[str, ...], str]:
-    """The ids and the subject of the owner's mail that ordered a task; only its own has both."""
+    """Return the ids and subject of the owner's mail that ordered a task, if any."""
     ids, subject = context.get("threads"), context.get("subject")
     if not isinstance(ids, list) or not isinstance(subject, str):
         return (), ""

@@ -1,4 +1,4 @@
-"""Changes that the owner makes to a task before it begins."""
+"""The owner's changes to a task before it begins."""
 
 from datetime import datetime
 from typing import Final
@@ -22,7 +22,7 @@ _OWNERS: Final = RankingRule("owner", "the owner said so")
 
 
 def edit(tx: Tx, task_id: TaskId, change: Edit, now: datetime) -> Task:
-    """Write a change down, with its event; what has begun is not changed any more."""
+    """Store a change with its event; a task that has begun cannot be changed."""
     was = tasks.get(tx, task_id)
     if was.pending_reading is not None:
         raise Conflict(f"Task {was.id} is still being read; change it in a moment.")
@@ -37,7 +37,7 @@ def edit(tx: Tx, task_id: TaskId, change: Edit, now: datetime) -> Task:
         raise Conflict(sentence)
     if change.delivery is not None:
         tasks.replace_deliveries(tx, task)
-    # With the whole new plan: what a task asks for is held against the journal.
+    # With the whole new plan: the audit compares a task with the journal.
     data: JsonMap = {"what": "edited", "changed": _names(change), **tasks.task_to_journal(task)}
     entry = NewEvent(EventKind.TASK_UPDATED, Actor.OWNER, data)
     events.append(tx, task_id, rows.number(row["events"]), entry, now)

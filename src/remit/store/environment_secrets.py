@@ -1,8 +1,8 @@
-"""Which environment variables hold secrets: one rule for the gate, the logs and child processes.
+"""Which environment variables hold secrets: one rule for gate, logs and child processes.
 
-A name decides first: one of its words says password, token, key or the like. Then the value must be
-able to be one, because a path, a switch or an everyday word taken for a secret would hold every
-message that mentions it. Of an address only the parts that open something are secret.
+First the name decides: one of its words is password, token, key or similar. Then the value must be
+plausible, because a path, a switch or an everyday word taken for a secret would hold every message
+that contains it. Of an address only the credential parts are secret.
 """
 
 import re
@@ -10,24 +10,24 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 from urllib.parse import unquote
 
-SHORTEST: Final = 8  # characters; a shorter value cannot be told from any other word
-_SHORTEST_IN_ADDRESS: Final = 16  # a part of an address that opens something without a name
-_SHORTEST_LINE: Final = 24  # one line of a key that has many
+SHORTEST: Final = 8  # characters; a shorter value looks like any other word
+_SHORTEST_IN_ADDRESS: Final = 16  # a part of an address that works as a key without a name
+_SHORTEST_LINE: Final = 24  # one line of a multi-line key
 
 
 def _words_of(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# Words that name a secret even when another word is run together with them: PGPASSWORD, SSHPASS.
+# Words that name a secret even when joined with another word: PGPASSWORD, SSHPASS.
 _SECRET_ENDINGS: Final = (
     *("PASSWORD", "PASSWORDS", "PASSWD", "PASSPHRASE", "PASSCODE", "SSHPASS"),
     *("SECRET", "SECRETS", "TOKEN", "CREDENTIAL", "CREDENTIALS"),
     *("APIKEY", "SECRETKEY", "ACCESSKEY", "PRIVATEKEY", "AUTHKEY", "MASTERKEY", "ACCOUNTKEY"),
 )
 _SECRET_WORDS: Final = frozenset(("PASS", "PWD", "PW", "CREDS"))
-# Words that also name things that are no secret; then the value must look random, or another word
-# of the name must say what the key is for.
+# Words that also name harmless things; then the value must look random, or another word of the name
+# must say what the key is for.
 _MAYBE_SECRET: Final = _words_of(
     """
     KEY KEYS TOKENS AUTH AUTHORIZATION PRIVATE CERT CERTS CERTIFICATE PEM PFX JWT HMAC SALT SEED
@@ -59,19 +59,19 @@ _EVERYDAY: Final = _words_of(
 
 
 def secret_values(environ: Mapping[str, str]) -> frozenset[str]:
-    """Every secret that an environment holds; none of them may be sent or logged."""
+    """Return every secret in an environment; none may be sent or logged."""
     return frozenset(
         value for name, whole in environ.items() for value in _values(name, whole.strip())
     )
 
 
 def without_secrets(environ: Mapping[str, str]) -> dict[str, str]:
-    """The variables that a child process may have that is given no secret."""
+    """Return the variables that a child process without secrets may have."""
     return {name: value for name, value in environ.items() if not any(_values(name, value.strip()))}
 
 
 def lines_of(value: str) -> Iterator[str]:
-    """A secret, and each longer line of one that has many."""
+    """Yield a secret, and each long line of a multi-line one."""
     yield value
     for line in value.replace("\\n", "\n").splitlines()[:200]:
         if len(line.strip()) >= _SHORTEST_LINE and "-----" not in line:
@@ -92,7 +92,7 @@ def _values(name: str, value: str) -> Iterator[str]:
 
 
 def _says_secret(name: str) -> tuple[bool, bool]:
-    """Whether a name says for sure that its value is a secret; and whether it says it may be."""
+    """Return whether a name surely means a secret, and whether it may mean one."""
     words = [word.upper() for word in _NOT_A_WORD.split(_CAMEL.sub("_", name)) if word]
     named = [word in _SECRET_WORDS or word.endswith(_SECRET_ENDINGS) for word in words]
     if not any(named) and not _PUBLIC_WORDS.isdisjoint(words):
@@ -110,7 +110,7 @@ def _is_secret(sure: bool, maybe: bool, value: str) -> bool:
 
 
 def _is_path(value: str) -> bool:
-    """Whether a value is a place in the file system; base64 may begin with a slash, too."""
+    """Whether a value is a file path; base64 may begin with a slash, too."""
     if not _PATH.match(value) or "\n" in value:
         return False
     return not any(
@@ -120,7 +120,7 @@ def _is_path(value: str) -> bool:
 
 
 def _looks_random(value: str) -> bool:
-    """Whether nobody would write this by chance: a long run of letters and digits in one."""
+    """Whether a value looks random: a long run of mixed letters and digits."""
     if "-----BEGIN" in value:
         return "PRIVATE KEY" in value
     return bool(_RANDOM.search(value))
@@ -131,7 +131,7 @@ def _is_mixed_case(value: str) -> bool:
 
 
 def _of_address(address: re.Match[str], *, named: bool) -> Iterator[str]:
-    """The password in an address, or the key in place of a user; if it has a name, long parts."""
+    """Yield the password of an address, or the key in place of a user; if named, long parts too."""
     user, at, _ = address[1].rpartition("@")
     who, colon, password = user.partition(":")
     found = {password if colon else who} if at else set()

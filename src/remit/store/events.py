@@ -1,4 +1,4 @@
-"""The journal's rows: appended in the transaction of what they tell, never changed."""
+"""Journal rows: appended in the transaction they describe, never changed."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -13,11 +13,11 @@ from remit.model.status import Actor
 from remit.store import on_behalf, rows
 from remit.store.database import JournalTail, Tx
 
-MAX_EVENTS: Final = 1 << 62  # of one task: all of them
+MAX_EVENTS: Final = 1 << 62  # all events of one task
 
 
 def append(tx: Tx, task_id: TaskId | None, n: int, entry: NewEvent, now: datetime) -> int:
-    """Write down what happened, bound to everything before it; return its place."""
+    """Append an event, linked to everything before it; return its place."""
     tail = tx.tail or _find_tail(tx)
     seq = tail.seq + 1
     entry = on_behalf.named(tx, entry)
@@ -34,7 +34,7 @@ def append(tx: Tx, task_id: TaskId | None, n: int, entry: NewEvent, now: datetim
 
 
 def note_loop_failure(tx: Tx, loop: str, error: str, now: datetime) -> None:
-    """Write down that a background loop failed and is started again."""
+    """Journal that a background loop failed and was restarted."""
     entry = NewEvent(EventKind.LOOP_FAILED, Actor.ENGINE, {"loop": loop, "why": error})
     append(tx, None, 0, entry, now)
 
@@ -49,7 +49,7 @@ def of_task(tx: Tx, task_id: TaskId, n: int = 0, limit: int = MAX_EVENTS) -> lis
 
 
 def last_of_task(tx: Tx, task_id: TaskId, limit: int, before: int = 0) -> list[Event]:
-    """The newest entries of a task, in the order they happened; before a place, if one is given."""
+    """Return the newest events of a task, in order; before a place, if one is given."""
     found = tx.all("list_last_task_events", {"task": task_id, "limit": limit, "before": before})
     return [rows.event(row) for row in reversed(found)]
 
@@ -59,7 +59,7 @@ def last(tx: Tx) -> int:
 
 
 def broken_links(tx: Tx, since: int = 0) -> Iterator[str]:
-    """Walk the chain and say, in sentences, where it does not hold."""
+    """Walk the chain and yield a sentence for each broken link."""
     seq, digest = since, _hash_at(tx, since)
     while page := tx.all("list_events", {"seq": seq, "limit": 1000}):
         for row in page:

@@ -1,4 +1,4 @@
-"""The directory and the file: locked, checked, migrated, never replaced by an empty one."""
+"""The home directory and the database file: locked, checked, migrated, never replaced."""
 
 import fcntl
 import os
@@ -32,12 +32,12 @@ _TRIES: Final = 10
 _BETWEEN_TRIES: Final = 0.02
 _REMARK: Final = re.compile(r"--[^\n]*")
 _MAGIC: Final = b"SQLite format 3\x00"
-_WHOLE_CHECK_BYTES: Final = 16 * 1024 * 1024  # a second or so; above it, the newest part
+_WHOLE_CHECK_BYTES: Final = 16 * 1024 * 1024  # about a second; larger files in part
 
 
 @contextmanager
 def lock(home: Path) -> Iterator[None]:
-    """Hold the directory for one process; a second one is told who has it."""
+    """Lock the directory for one process; a second one gets an error with the holder."""
     home.mkdir(parents=True, exist_ok=True, mode=0o700)
     with (home / "lock").open("a+", encoding="utf-8") as file:
         if not _hold(file):
@@ -50,7 +50,7 @@ def lock(home: Path) -> Iterator[None]:
 
 
 def _hold(file: TextIO) -> bool:
-    """Try for a moment: whoever only looks whether it is locked holds it for an instant, too."""
+    """Retry for a moment: a process that only checks the lock also holds it briefly."""
     for _ in range(_TRIES):
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -62,7 +62,7 @@ def _hold(file: TextIO) -> bool:
 
 
 def is_locked(home: Path) -> bool:
-    """Whether a process works in this directory now."""
+    """Whether a process holds this directory now."""
     path = home / "lock"
     if not path.exists():
         return False
@@ -75,7 +75,7 @@ def is_locked(home: Path) -> bool:
 
 
 def prepare(path: Path) -> None:
-    """Make the file if there is none; else check it whole and bring its schema up to date."""
+    """Create the file if there is none; else check it and migrate its schema."""
     if not path.exists():
         _create(path)
     recognise(path)
@@ -87,7 +87,7 @@ def prepare(path: Path) -> None:
 
 
 def _create(path: Path) -> None:
-    """Make the file under another name: a cut leaves none, or a whole one, never an empty one."""
+    """Create the file under another name, so a crash leaves none or a complete one."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     if path.with_name(path.name + "-wal").exists():
         raise StoreCorrupt(str(path), "it is gone, but its log is still there")
@@ -126,7 +126,7 @@ def check(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def migrate(connection: sqlite3.Connection) -> None:
-    """Apply the numbered migrations that this file has not seen, each in one transaction."""
+    """Apply the missing numbered migrations, each in one transaction."""
     steps, reached = migrations(), version(connection)
     connection.execute("PRAGMA journal_mode = WAL")
     for number, script in enumerate(steps[reached:], reached + 1):
@@ -137,20 +137,20 @@ def migrate(connection: sqlite3.Connection) -> None:
 
 
 def refuse_newer(path: Path, connection: sqlite3.Connection) -> None:
-    """What a newer Remit wrote is not read: nobody here knows what it means."""
+    """Refuse a file that a newer Remit wrote."""
     reached, known = version(connection), len(migrations())
     if reached > known:
         raise StoreNewer(str(path), reached, known)
 
 
 def version(connection: sqlite3.Connection) -> int:
-    """How many migrations this file has seen."""
+    """Return how many migrations this file has."""
     found: dict[str, int] = connection.execute("PRAGMA user_version").fetchone()
     return found["user_version"]
 
 
 def _schema(connection: sqlite3.Connection) -> list[tuple[str, str]]:
-    """How our tables, indexes and triggers were made; blanks, remarks and SQLite's own left out."""
+    """Return the SQL of our tables, indexes and triggers, without blanks and comments."""
     made = connection.execute("SELECT type, name, sql FROM sqlite_master ORDER BY name").fetchall()
     ours = [(str(row["type"]), str(row["name"]), str(row["sql"])) for row in made if row["sql"]]
     return [
@@ -170,7 +170,7 @@ def _schema_of(reached: int) -> list[tuple[str, str]]:
 
 @cache
 def migrations() -> list[str]:
-    """The scripts, in order; a gap in their numbers would be a mistake of ours."""
+    """Return the migration scripts in order; a gap in their numbers is a bug."""
     named = sorted((FOLDER / "migrations").glob("*.sql"))
     for number, path in enumerate(named, 1):
         assert int(path.name[:4]) == number, path  # noqa: S101 - checked by the tests of the store
@@ -178,7 +178,7 @@ def migrations() -> list[str]:
 
 
 def recognise(path: Path) -> None:
-    """Refuse a file that is not ours, or that is ours no more."""
+    """Refuse a file that is not ours, or that is damaged."""
     if not path.is_file():
         raise StoreForeign(str(path), "not a file")
     with path.open("rb") as file:
@@ -187,7 +187,7 @@ def recognise(path: Path) -> None:
     if not head:
         raise StoreCorrupt(str(path), "it is empty")
     if not head.startswith(_MAGIC):
-        # A file of ours whose first bytes were damaged still carries our mark at its place.
+        # A file of ours with a damaged header still has our application id.
         if ours:
             raise StoreCorrupt(str(path), "its header is broken")
         raise StoreForeign(str(path), "not an SQLite file")
@@ -205,9 +205,9 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _meaning(path: Path, error: sqlite3.Error | UnicodeError) -> RemitError:
-    """A file that another program holds, or a full disk, is no damage; anything else here is.
+    """Return the error: a locked file or a full disk is no damage; anything else is.
 
-    Python cannot even read out what SQLite says of a schema that is no text any more.
+    Python cannot decode SQLite's message about a schema that is no longer text.
     """
     said = trouble(path, error) if isinstance(error, sqlite3.Error) else None
     return said if isinstance(said, StoreBusy | StoreFull) else StoreCorrupt(str(path), str(error))

@@ -1,4 +1,4 @@
-"""Requests that carry a key: reserved before they are done, kept with their answer afterwards."""
+"""Requests with an Idempotency-Key: reserved before they run, stored with their answer."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -13,18 +13,18 @@ _UNANSWERED: Final = 0
 
 
 class RequestKey(Struct, frozen=True):
-    """Who sent it where, under which name."""
+    """The caller and the name of an Idempotency-Key."""
 
     caller: str
     name: str
 
 
 class StoredReply(Struct, frozen=True):
-    """What is known under a key: the request's digest, and its answer once there is one."""
+    """What is stored under a key: the request's digest, and its answer once it exists."""
 
     digest: str
     status: int
-    body: str  # the answer; while there is none, the ref under which the request is being done
+    body: str  # the answer; before that, the ref under which the request runs
 
     @property
     def answered(self) -> bool:
@@ -32,10 +32,10 @@ class StoredReply(Struct, frozen=True):
 
 
 def reserve(tx: Tx, key: RequestKey, digest: str, ref: str, now: datetime) -> StoredReply:
-    """Take a key for a request; if it was taken before, return what is kept under it.
+    """Reserve a key for a request; if it is taken, return what is stored.
 
-    A reservation without an answer outlives its process: whoever comes again with the same key
-    gets the same ref, so that what was done under it is found and not done twice.
+    A reservation without an answer outlives its process: a repeat with the same key gets the same
+    ref, so that what was done under it is found and not repeated.
     """
     wanted: Params = {
         "caller": key.caller,
@@ -52,15 +52,15 @@ def reserve(tx: Tx, key: RequestKey, digest: str, ref: str, now: datetime) -> St
 
 
 def answer(tx: Tx, key: RequestKey, status: int, body: str) -> None:
-    """Keep the answer, so that the same request gets it again."""
+    """Store the answer, so that the same request gets it again."""
     tx.run("answer_key", {"caller": key.caller, "key": key.name, "status": status, "body": body})
 
 
 def release(tx: Tx, key: RequestKey) -> None:
-    """The request was refused and changed nothing: its key may be used again."""
+    """Release the key of a request that was refused and changed nothing."""
     tx.run("release_key", {"caller": key.caller, "key": key.name})
 
 
 def sweep(tx: Tx, now: datetime) -> int:
-    """Forget what is too old to count; return how many keys that were."""
+    """Delete expired keys; return how many."""
     return tx.run("delete_expired_keys", {"expired": rows.ms(now - LIFETIME)})

@@ -1,7 +1,7 @@
-"""What comes in by a channel: kept once, however often a provider says it.
+"""Inbound channel messages: stored once, however often a provider repeats them.
 
-A row is a message from somebody, a report on a message of ours, or something that nobody knows.
-Only a message has a sender: nobody is taken to have written because a report came.
+A row is a message from a person, a report on one of our messages, or unknown. Only a message has a
+sender.
 """
 
 from collections.abc import Sequence
@@ -18,9 +18,9 @@ from remit.store.database import Params, Tx
 
 
 class InboundMessage(Struct, frozen=True):
-    """One thing that came in. `report` is what it says about a delivery, if it says that."""
+    """One inbound item. `report` is what it says about a delivery, if anything."""
 
-    ref: str  # names it for ever: the same again is the same
+    ref: str  # its permanent identity: the same ref is the same item
     channel: str
     body: JsonMap
     sender: str = ""
@@ -28,14 +28,14 @@ class InboundMessage(Struct, frozen=True):
     report: DeliveryReport | None = None
     outdone_by: tuple[
         str, ...
-    ] = ()  # what is truer: if one of these came before, this says nothing
+    ] = ()  # refs of stronger reports: if one came before, this is ignored
 
 
 def take(tx: Tx, came: Sequence[InboundMessage], now: datetime) -> list[TaskId]:
-    """Keep all of it, and settle what it settles; return the tasks that can go on."""
+    """Store all items and apply their reports; return the tasks that can continue."""
     woken: list[TaskId] = []
     for each in came:
-        said = min(each.said_at or now, now)  # a clock that is ahead opens nothing for longer
+        said = min(each.said_at or now, now)  # a clock that is ahead must not extend a window
         kept: Params = {
             "ref": each.ref,
             "channel": each.channel,
@@ -55,12 +55,12 @@ def take(tx: Tx, came: Sequence[InboundMessage], now: datetime) -> list[TaskId]:
 
 
 def forget(tx: Tx, before: datetime) -> int:
-    """Drop what was heard before a moment; say how much that was."""
+    """Delete what came in before a moment; return how many."""
     return tx.run("prune_inbound", {"before": rows.ms(before)})
 
 
 def last_at(tx: Tx, channel: str, address: str) -> datetime | None:
-    """When the person behind an address last wrote on a channel."""
+    """Return when the person behind an address last wrote on a channel."""
     asked: list[Params] = [{"channel": channel, "address": each} for each in number_forms(address)]
     found = [
         tx.one(name, each)
@@ -72,6 +72,6 @@ def last_at(tx: Tx, channel: str, address: str) -> datetime | None:
 
 
 def beginning(tx: Tx, ref: str) -> list[str]:
-    """The bodies of all whose refs begin so, as JSON."""
+    """Return the bodies of all items whose refs have this prefix, as JSON."""
     listed = tx.all("list_inbound", rows.prefix_range(ref))
     return [str(row["body"]) for row in listed]

@@ -1,4 +1,4 @@
-"""What waits for the owner: open questions, results that he has not seen, failures."""
+"""What waits for the owner: open questions, unseen results, failures."""
 
 import json
 from collections.abc import Sequence
@@ -19,11 +19,11 @@ from remit.model.task import Task
 from remit.store import calendars, events, reviews, rows, spending, tasks
 from remit.store.database import Params, Row, Tx
 
-SEARCHED: Final = 1_000  # so many of the newest results are looked through
+SEARCHED: Final = 1_000  # newest results that are searched
 
 
 class InboxCounts(Struct, frozen=True):
-    """How many things want the owner, and how many he has put off."""
+    """How many things wait for the owner, and how many are postponed."""
 
     decide: int = 0
     look: int = 0
@@ -36,7 +36,7 @@ class InboxCounts(Struct, frozen=True):
 
 
 class WaitingReview(Struct, frozen=True):
-    """A question with the task that asks it, and what that has cost so far."""
+    """A question with its task and that task's cost so far."""
 
     review: Review
     task: Task
@@ -44,7 +44,7 @@ class WaitingReview(Struct, frozen=True):
 
 
 def needs(tx: Tx, now: datetime) -> InboxCounts:
-    """How much there is to do; of what has ended, as much as a person could ever look at."""
+    """Count what waits; of ended tasks only as many as a person could look at."""
     counted, later = dict.fromkeys(InboxGroup, 0), 0
     for row in tx.all("count_reviews_by_reason", {"now": rows.ms(now)}):
         number = rows.number(row["n"])
@@ -66,7 +66,7 @@ def questions(
     after: ReviewId | None = None,
     limit: int = 50,
 ) -> list[WaitingReview]:
-    """Open questions, oldest first: those that are put off, or all the others."""
+    """Return open questions, oldest first: the postponed ones, or all others."""
     last = reviews.get(tx, after).opened_at if after else None
     reasons = [reason.value for reason in Reason if group in (None, GROUPS[reason])]
     asked: Params = {
@@ -87,17 +87,17 @@ def question(tx: Tx, review_id: ReviewId) -> WaitingReview:
 
 
 def look(tx: Tx, now: datetime, limit: int = 50) -> list[Task]:
-    """Results of the last days that are for the owner's own eyes and not seen, newest first."""
+    """Return recent unseen results meant for the owner, newest first."""
     return tasks.all_with_deliveries(tx, _unseen(tx, "list_unseen_results", now, limit))
 
 
 def fix(tx: Tx, now: datetime, limit: int = 50) -> list[Task]:
-    """What failed in the last days and was not acknowledged, newest first."""
+    """Return recent failures that were not acknowledged, newest first."""
     return tasks.all_with_deliveries(tx, _unseen(tx, "list_unseen_failures", now, limit))
 
 
 def see(tx: Tx, task_id: TaskId, now: datetime) -> Task:
-    """The owner has looked at how a task ended; once is enough."""
+    """Record that the owner has looked at an ended task; repeating is harmless."""
     if not tx.run("mark_task_seen", {"id": task_id, "now": rows.ms(now)}):
         task = tasks.get(tx, task_id)
         raise Conflict(f"Task {task.id} is {task.status}; what has ended can be seen to the end.")
@@ -105,7 +105,7 @@ def see(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 
 
 def put_off(tx: Tx, review_id: ReviewId, until: datetime, now: datetime) -> Review:
-    """Leave a question open, and out of sight till a time. It comes back by itself."""
+    """Postpone a question until a time. It comes back by itself."""
     review = reviews.get(tx, review_id)
     reviews.refuse_decided(review)
     tx.run("put_off_review", {"id": review_id, "until": rows.ms(until)})

@@ -1,7 +1,7 @@
-"""The ledger of a series: what became of every slot. None vanishes.
+"""The ledger of a series: the fate of every slot.
 
-A slot that got a task is judged by it; one that got none, or whose task never began, by what was
-written down then. Slots that were passed over in a row stand in one row, and are told one by one.
+A slot with a task is judged by the task; one without, or whose task never began, by its stored
+record. Consecutive skipped slots share one row and are listed one by one.
 """
 
 from collections.abc import Iterator
@@ -25,13 +25,13 @@ _INSTANT: Final = timedelta(milliseconds=1)
 def slots_of_series(
     tx: Tx, series_id: SeriesId, since: datetime, until: datetime, limit: int = MOST
 ) -> list[Slot]:
-    """The slots of a series between two moments, oldest first; without a fate is what waits."""
+    """Return the slots of a series between two moments, oldest first; None as fate: waiting."""
     span: dict[str, Cell] = {"series": series_id, "since": rows.ms(since), "until": rows.ms(until)}
     found: dict[datetime, Slot] = {}
     skips = tx.all("list_ledger_skips", span)
     known = series.get(tx, series_id) if any(row["slots"] != 1 for row in skips) else None
     for row in sorted(skips, key=lambda each: -rows.number(each["slots"])):
-        # What is said of one slot alone is said last, and holds.
+        # A record of a single slot comes last and overrides the others.
         for at in _passed(row, known.repeats if known else None, since, until, limit):
             found[at] = Slot(series_id, at, rows.word(SlotFate, row["fate"]), str(row["why"]))
     for row in tx.all("list_ledger_tasks", {**span, "limit": limit}):
@@ -41,7 +41,7 @@ def slots_of_series(
 
 
 def latest(tx: Tx, series_id: SeriesId, now: datetime, count: int) -> list[Slot]:
-    """The latest slots that are due, oldest first."""
+    """Return the latest due slots, oldest first."""
     until: dict[str, Cell] = {"series": series_id, "until": rows.ms(now) + 1, "limit": count}
     made = tx.all("list_latest_slots", until)
     since = (

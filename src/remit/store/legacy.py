@@ -1,7 +1,7 @@
-"""The conversations.db of an older installation: kept, read, and carried over into a new file.
+"""Imports the conversations.db of an older installation.
 
-What its tables looked like was never written down, so the likely names are looked for. What has no
-place of its own here is kept as text, under `origin`. A layout that nobody recognises is refused.
+Its layout was never documented, so likely names are searched. Values without a column here are kept
+as text under `origin`. An unknown layout is refused.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ OLD: Final = "conversations.db"
 
 
 def adopt(connection: sqlite3.Connection, folder: Path) -> None:
-    """Carry over what an older installation left in this folder, if it left anything."""
+    """Import what an older installation left in this folder, if anything."""
     old = folder / OLD
     if not old.exists():
         return
@@ -47,18 +47,18 @@ def adopt(connection: sqlite3.Connection, folder: Path) -> None:
         known = {found.text("id"): _carry_task(tx, found, last) for found in _read(source, _TASKS)}
         _carry_talk(tx, source, known, last)
         meta.put(tx, "imported", _digest(old))
-        # What happened before is no news: nobody is told of it in a conversation.
+        # Imported history is no news: it is not posted in conversations.
         meta.put(tx, "told", str(events.last(tx)))
         tx.commit()
 
 
 def retire(connection: sqlite3.Connection, folder: Path) -> None:
-    """Take the old file out of the way, once the new one is in place with all that was in it."""
+    """Move the old file away once the new one holds everything."""
     old = folder / OLD
     if not old.exists():
         return
     if meta.get(SqliteTx(connection), "imported") != _digest(old):
-        return  # it came later, and nobody asked for it
+        return  # it appeared later and was not imported
     for suffix in ("-shm", "-wal", ""):
         part = old.with_name(OLD + suffix)
         if part.exists():
@@ -69,11 +69,11 @@ def retire(connection: sqlite3.Connection, folder: Path) -> None:
 
 
 class _Layout(Struct, frozen=True):
-    """What a table may be called, and its columns: our name for each, and theirs."""
+    """The names a table and its columns may have: ours, and theirs."""
 
     tables: tuple[str, ...]
     columns: Mapping[str, tuple[str, ...]]
-    needed: tuple[str, ...]  # without these it is something else
+    needed: tuple[str, ...]  # without these it is another table
 
 
 _CONVERSATIONS: Final = _Layout(
@@ -113,7 +113,7 @@ _TASKS: Final = _Layout(
 
 
 class _Found(Struct, frozen=True):
-    """A row of the old file: what has a place here, by our names, and whatever else it said."""
+    """A row of the old file: known values by our names, and the rest."""
 
     told: Mapping[str, Cell]
     rest: JsonMap
@@ -149,7 +149,7 @@ def _recognise(old: Path, source: sqlite3.Connection) -> None:
 
 
 def _keep(old: Path, source: sqlite3.Connection, folder: Path) -> Path:
-    """Copy the old file, with whatever its log holds, into a file of its own."""
+    """Copy the old file, including its log, into a file of its own."""
     folder.mkdir(exist_ok=True, mode=0o700)
     kept = folder / f"conversations-{_changed_at(old):%Y%m%dT%H%M%SZ}.db"
     partial = kept.with_suffix(".partial")
@@ -180,8 +180,8 @@ def _table(source: sqlite3.Connection, layout: _Layout) -> str | None:
 # Tasks --------------------------------------------------------------------------------------------
 
 _STARTED: Final = ((Status.READY, Actor.PRIORITISE), (Status.RUNNING, Actor.ENGINE))
-# By which moves a task comes to where it stood. Any other, and it waits for a word of the owner:
-# what was under way may have been half done.
+# The moves that lead to the old status. Any other task waits for the owner: it may have been half
+# done.
 _WAYS: Final[Mapping[str, tuple[tuple[Status, Actor], ...]]] = {
     "pending": (),
     "completed": (*_STARTED, (Status.COMPLETED, Actor.EXECUTOR)),
@@ -203,7 +203,7 @@ def _task(found: _Found, last: datetime) -> Task:
     created, ident, told = found.at("created_at") or last, found.text("id"), found.told
     text, scheduled = found.text("instructions"), found.at("scheduled_for")
     kind = _word(SourceKind, found.text("source_type"), SourceKind.MANUAL)
-    # Many tasks came from one calendar entry or one conversation; here a source is one cue.
+    # Many old tasks share one calendar entry or conversation; here a source is one cue.
     ref = f"{found.text('source_ref')}#{ident}" if told["source_ref"] else ident
     origin: JsonMap = {name: _text(cell) for name, cell in told.items() if cell is not None}
     return Task(
@@ -224,7 +224,7 @@ def _task(found: _Found, last: datetime) -> Task:
 
 
 def _carry(tx: Tx, task: Task, to: Status, by: Actor, found: _Found) -> Task:
-    """Move a task where it once went, with the event that it would have had."""
+    """Move a task to an earlier status, with the event it would have had."""
     moved, at = task.move(to, by), task.created_at
     if to in TERMINAL | {Status.RUNNING}:
         at = found.at("completed_at" if to in TERMINAL else "started_at") or at
@@ -246,7 +246,7 @@ def _carry(tx: Tx, task: Task, to: Status, by: Actor, found: _Found) -> Task:
 
 
 def _ident(text: str, created: datetime) -> TaskId:
-    """The old id if it is like ours; else one made from it, the same each time."""
+    """Return the old id if it has our form; else one derived from it, always the same."""
     try:
         return ids.task_id(text)
     except BadInput:
@@ -289,7 +289,7 @@ def _carry_talk(
 def _carry_turn(
     tx: Tx, n: int, turn: _Found, known: Mapping[str, TaskId], last: datetime
 ) -> JsonMap:
-    """Store one turn; return what of it has no place of its own."""
+    """Store one turn; return the values that have no column."""
     role, task = turn.text("role"), turn.text("task")
     rest = dict(turn.rest)
     if role not in _ROLES:
@@ -313,7 +313,7 @@ def _carry_turn(
 
 
 def _place(turn: _Found) -> tuple[float, float]:
-    """By its number, else by its time; what has neither stays where it stood."""
+    """Sort key: its number, else its time; without both it keeps its place."""
     place, said = turn.told["place"], turn.at("said")
     number = place if isinstance(place, int | float) else 0
     return number, said.timestamp() if said else 0
@@ -333,7 +333,7 @@ def _text(cell: Cell) -> str:
 
 
 def _moment(text: str) -> datetime | None:
-    """RFC 3339, SQLite's own form, or a number since 1970; in UTC if nothing else is said."""
+    """Parse RFC 3339, SQLite's form, or a number since 1970; UTC by default."""
     try:
         if text.replace(".", "", 1).isdecimal() and float(text) > _EARLIEST:
             seconds = float(text)
@@ -349,7 +349,7 @@ def _word(kind: type[W], text: str, otherwise: W) -> W:
 
 
 def _changed_at(old: Path) -> datetime:
-    """When the older installation last wrote; the last thing we know of its time."""
+    """Return when the older installation last wrote."""
     return datetime.fromtimestamp(old.stat().st_mtime, UTC)
 
 
@@ -358,5 +358,5 @@ def _digest(old: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-_EARLIEST: Final = 1e8  # seconds since 1970: below, it is a date like 20260219
-_LATEST: Final = 1e11  # above, it is milliseconds
+_EARLIEST: Final = 1e8  # seconds since 1970; below that it is a date like 20260219
+_LATEST: Final = 1e11  # above that it is milliseconds

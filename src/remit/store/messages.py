@@ -1,4 +1,4 @@
-"""The tasks of one message: stored together with their questions, or not at all."""
+"""Stores the tasks of one message together with their questions, or none of them."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -21,31 +21,31 @@ READ_STEP: Final = "read_message"
 
 
 class ReadMessage(Struct, frozen=True):
-    """What a stored message turned out to ask for; the first task takes the place of its own."""
+    """What a stored message asks for; the first task replaces the message's own."""
 
     tasks: Sequence[Task]
     asked: Sequence[Review]
-    record: Json  # the result of the step
+    record: Json  # the result of the reading step
     summary: str  # why there is no task, if there is none
 
 
 def entrust(
     tx: Tx, made: Sequence[Task], asked: Sequence[Review], said_at: datetime | None = None
 ) -> list[Task]:
-    """Store what a message became; the same message again returns what it became before."""
+    """Store the tasks of a message; the same message again returns the earlier tasks."""
     before = of_message(tx, made[0].source)
     if before:
         return before
     for task in made:
         if after_restore.admit(tx, task, said_at).id != task.id:
-            raise KeyReused(task.source.ref)  # by a message that was called so itself
+            raise KeyReused(task.source.ref)  # another message used this ref
     for review in asked:
         reviews.open_review(tx, review, Actor.INTAKE, made[0].created_at)
     return [tasks.get(tx, task.id) for task in made]
 
 
 def store_reading(tx: Tx, task_id: TaskId, read: ReadMessage, now: datetime) -> bool:
-    """Put what a message asks for in the place of its unread words, once; False if they are gone.
+    """Replace a message's unread words by what they ask for, once; False if they are gone.
 
     The owner may have cancelled or paused it meanwhile, or it was read already.
     """
@@ -63,7 +63,7 @@ def store_reading(tx: Tx, task_id: TaskId, read: ReadMessage, now: datetime) -> 
 
 
 def reading_record(tx: Tx, task: Task) -> Json:
-    """What was recorded when a stored message was read; None if it was read before it was kept."""
+    """Return the record of reading a stored message; None if it was read before it was stored."""
     return runs.steps(tx, task).get(READ_STEP)
 
 
@@ -80,7 +80,7 @@ def _drop(tx: Tx, task_id: TaskId, read: ReadMessage, now: datetime) -> Row | No
 
 
 def of_message(tx: Tx, source: Source) -> list[Task]:
-    """All that a message became, in the order it was said."""
+    """Return all tasks of a message, in order."""
     found: list[Task] = []
     for n in count(1):
         row = _find(tx, Source(source.kind, nth(source.ref, n)))
@@ -91,13 +91,13 @@ def of_message(tx: Tx, source: Source) -> list[Task]:
 
 
 def questions(tx: Tx, made: Sequence[Task]) -> list[Review]:
-    """What is still open about some tasks."""
+    """Return the open questions about some tasks."""
     asked = {each.id: each for task in made for each in reviews.of_task(tx, task.id)}
     return [review for review in asked.values() if review.decision is None]
 
 
 def nth(ref: str, n: int) -> str:
-    """What the first, second, … task of a message is known by."""
+    """Return the ref of the first, second, … task of a message."""
     return ref if n == 1 else f"{ref}/{n}"
 
 

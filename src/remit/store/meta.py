@@ -1,4 +1,4 @@
-"""Single values that are kept by name: marks of how far something has come, and switches."""
+"""Single values stored by name: progress marks and switches."""
 
 from remit.store import rows
 from remit.store.database import Tx
@@ -14,11 +14,11 @@ def put(tx: Tx, key: str, value: str) -> None:
 
 
 def delete(tx: Tx, key: str) -> bool:
-    """Forget a value; False if there was none."""
+    """Delete a value; False if there was none."""
     return tx.run("delete_meta", {"key": key}) == 1
 
 
 def starting_with(tx: Tx, prefix: str) -> dict[str, str]:
-    """All values whose keys begin so, by the rest of their keys."""
+    """Return all values whose keys have this prefix, by the rest of the key."""
     found = tx.all("list_meta", rows.prefix_range(prefix))
     return {str(row["key"]).removeprefix(prefix): str(row["value"]) for row in found}

@@ -23,7 +23,7 @@ from remit.store.on_behalf import THROUGH, OnBehalfTx
 
 
 class Ending(Struct, frozen=True, kw_only=True):
-    """How a leg ends: where the task goes and what is written down with it."""
+    """How a leg ends: the task's next status, and what is stored with it."""
 
     outcome: str
     to: Status
@@ -36,10 +36,10 @@ class Ending(Struct, frozen=True, kw_only=True):
     details: str | None = None
     review: Review | None = None
     resume_to: Status | None = None
-    settles: bool = True  # whether what the owner wished for is dealt with
+    settles: bool = True  # whether the owner's request has been handled
 
 
-_LOOK_BACK: Final = 100  # events in which the wish stands that a leg heeds
+_LOOK_BACK: Final = 100  # events searched for the request that a leg obeys
 _DONE: Final = Ending(outcome="done", to=Status.COMPLETED, by=Actor.COURIER)
 _CANCELLED: Final = Ending(outcome="cancelled", to=Status.CANCELLED, by=Actor.COURIER)
 
@@ -124,14 +124,14 @@ def _tell_end(tx: Tx, task: Task, lease: Lease, end: Ending, n: int, now: dateti
     else:
         data |= {"was": task.status, "to": end.to}
         if end.outcome == "done":
-            data["step"] = "generate_response"  # the last node of the graph: what it came to
+            data["step"] = "generate_response"  # the last node of the graph: the result
         if end.summary:
             data["summary"] = end.summary
         events.append(tx, task.id, n, NewEvent(EventKind.TASK_MOVED, end.by, data), now)
 
 
 def _as_wished(tx: Tx, task: Task, end: Ending) -> Tx:
-    """A pause that an agent wished for is its own when it comes, too."""
+    """Attribute a pause that an agent requested to the agent."""
     if end.by is not Actor.OWNER:
         return tx
     told = reversed(events.last_of_task(tx, task.id, _LOOK_BACK))
@@ -141,9 +141,10 @@ def _as_wished(tx: Tx, task: Task, end: Ending) -> Tx:
 
 
 def _heeding(tx: Tx, task: Task, end: Ending) -> Ending:
-    """An owner who has cancelled meanwhile is not asked, and nothing is kept for him in a pause.
+    """Change the ending if the owner has cancelled meanwhile: no question, no pause.
 
-    Whether a message arrived only he can know: that he is asked, and the cancel waits till then.
+    Only the owner can say whether an unknown message arrived; that is asked first, and the cancel
+    waits.
     """
     asks = end.review is not None or end.to is Status.PAUSED
     if not asks or not rows.task(tasks.find_row(tx, task.id)).cancel_requested:
@@ -153,7 +154,7 @@ def _heeding(tx: Tx, task: Task, end: Ending) -> Ending:
     if task.in_doubt:  # the next leg asks about that, and then it ends
         return replace(end, outcome="parked", to=task.status, review=None, settles=False)
     by = Actor.COURIER if task.status is Status.DELIVERING else Actor.EXECUTOR
-    # Too late to cancel what is out: then it is done.
+    # Too late to cancel what was sent: then it is completed.
     out = all(each.status is DeliveryStatus.SENT for each in task.delivery)
     done = out and task.status is Status.DELIVERING
     return replace(_DONE if done else _CANCELLED, by=by, round=end.round)
@@ -194,9 +195,9 @@ def pause(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 
 
 def undo(tx: Tx, task_id: TaskId, now: datetime) -> Task:
-    """Call back what was approved, before anything of it is claimed: the question is open again.
+    """Undo an approval before anything is claimed: the question is open again.
 
-    What went on its way without one is paused.
+    A message that needed no approval is paused.
     """
     row = tasks.find_row(tx, task_id)
     task, due = rows.task(row), rows.moment(row["due_at"])
@@ -227,7 +228,7 @@ def resume(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 
 
 def cancel(tx: Tx, task_id: TaskId, now: datetime, *, hide: bool = False) -> Task:
-    """End a task: at once where the owner may, else at the engine's next boundary."""
+    """End a task: at once if possible, else at the engine's next boundary."""
     task = tasks.get(tx, task_id)
     if task.ended:
         raise IllegalMove(task.id, task.status, Status.CANCELLED, task.allowed)
@@ -236,7 +237,7 @@ def cancel(tx: Tx, task_id: TaskId, now: datetime, *, hide: bool = False) -> Tas
     asked = next((each for each in reviews.of_task(tx, task_id) if each.decision is None), None)
     reviews.close_all(tx, task_id, Actor.OWNER, now)
     if task.resume_to is not None and reviews.has_other_doubts(task, asked):
-        # A message that may be out is asked about before the task ends; the next leg does that.
+        # An unknown message is asked about before the task ends; the next leg does that.
         wish = "delete" if hide else "cancel"
         return _order(tx, task, task.resume_to, now, due_at=now, wish=wish)
     cancelled = _order(tx, task, Status.CANCELLED, now)
@@ -251,7 +252,7 @@ def delete(tx: Tx, task_id: TaskId, now: datetime) -> Task:
 
 
 def hasten(tx: Tx, task_id: TaskId, now: datetime) -> Task:
-    """Start now what was planned for later; its place in a series is not used up."""
+    """Start a planned task now; its slot in a series stays."""
     task = tasks.get(tx, task_id)
     asked = reviews.about_restore(tx, task_id)
     if asked is not None and asked.id is not None:

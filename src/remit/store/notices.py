@@ -1,6 +1,6 @@
-"""What the owner is told: decided once with the place in the journal, claimed before a byte leaves.
+"""Notices: decided once with their place in the journal, claimed before a byte leaves.
 
-No row of the journal comes of a notice: what is told can never be told about.
+A notice writes no event, so no notice is ever about a notice.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ _EVER: Final = 2**62
 
 
 class NoticeResult(Struct, frozen=True):
-    """What came of a message. A doubt is looked into at `due`, if ever."""
+    """The result of a message. An unknown one is looked up at `due`, if set."""
 
     state: NoticeState
     why: str | None = None
@@ -45,26 +45,26 @@ def decide(
     upto: int,
     now: datetime,
 ) -> bool:
-    """Say what is said in conversations, put in what is told otherwise, and keep how far it came.
+    """Post conversation turns, store notices and the place reached, in one write.
 
-    All in one write. Tell whether anything waits to be sent.
+    Returns whether anything waits to be sent.
     """
     conversations.tell(tx, said, upto, now)
     waits = False
     for each in made:
         if each.way == CONVERSATION and not conversations.is_said(tx, each.parcel or ""):
-            continue  # that conversation was put away meanwhile
+            continue  # that conversation was deleted meanwhile
         waits |= put(tx, each) and each.state is NoticeState.NEW
     return waits
 
 
 def is_told(tx: Tx, about: str, way: str) -> bool:
-    """Whether something was told over a way, or is about to be."""
+    """Whether something was sent over a way, or is about to be."""
     return tx.one("find_notice_about", {"about": about, "way": way}) is not None
 
 
 def put(tx: Tx, new: Notice) -> bool:
-    """Put a notice in; False if that was told over this way before, or is about to be."""
+    """Store a notice; False if it was sent over this way before, or is about to be."""
     telling = new.telling
     columns: Params = {
         "id": new.id,
@@ -89,19 +89,19 @@ def put(tx: Tx, new: Notice) -> bool:
 
 
 def due(tx: Tx, now: datetime, limit: int = 500) -> list[Notice]:
-    """What is to be told by now, and what is in doubt and to be looked into."""
+    """Return the notices to send now, and unknown ones to look up."""
     found = tx.all("list_due_notices", {"now": rows.ms(now), "limit": limit})
     return [_notice(row) for row in found]
 
 
 def soonest(tx: Tx) -> datetime | None:
-    """When there is something to do next."""
+    """Return when there is something to do next."""
     row = tx.one("next_due_notice")
     return rows.moment(row["at"]) if row else None
 
 
 def weed(tx: Tx, found: Sequence[Notice], now: datetime) -> list[Notice]:
-    """Drop what the owner knows by now; return what is left to be told."""
+    """Drop what the owner already knows; return the rest."""
     left: list[Notice] = []
     for each in found:
         why = _known(tx, each, now)
@@ -113,7 +113,7 @@ def weed(tx: Tx, found: Sequence[Notice], now: datetime) -> list[Notice]:
 
 
 def is_wanted(tx: Tx, notice: Notice, now: datetime) -> bool:
-    """Whether the owner must still be told."""
+    """Whether the owner must still be notified."""
     return _known(tx, notice, now) is None
 
 
@@ -122,7 +122,7 @@ def drop(tx: Tx, notice: Notice, why: str) -> None:
 
 
 def hold(tx: Tx, found: Sequence[Notice], until: datetime) -> None:
-    """Tell these later, together with whatever waits then."""
+    """Postpone these; they are sent together with whatever waits then."""
     for each in found:
         tx.run("hold_notice", {"id": each.id, "due": rows.ms(until)})
 
@@ -130,9 +130,9 @@ def hold(tx: Tx, found: Sequence[Notice], until: datetime) -> None:
 def claim_notices(
     tx: Tx, found: Sequence[Notice], channel: str, body: str, now: datetime, day: date | None = None
 ) -> bool:
-    """Note, durably, that a message with these is about to go; False if one of them is taken.
+    """Record durably that a message is about to be sent; raises if one of its notices is taken.
 
-    `day` is whose digest it is: there is one for each.
+    `day` marks a digest: there is one per day, and False says that it was sent.
     """
     if day is not None and not _digest(tx, day):
         return False
@@ -156,7 +156,7 @@ class AlreadyClaimed(Exception):
 
 
 def settle_notices(tx: Tx, parcel: str, came: NoticeResult, now: datetime) -> None:
-    """Write down what came of a message."""
+    """Record the result of a message."""
     told: Params = {
         "parcel": parcel,
         "state": came.state.value,
@@ -171,7 +171,7 @@ def settle_notices(tx: Tx, parcel: str, came: NoticeResult, now: datetime) -> No
 def release_notices(
     tx: Tx, parcel: str, due: datetime, why: str, *, spends: bool = True, day: date | None = None
 ) -> None:
-    """A message never left; what is in it is told later, in whatever company."""
+    """Release a message that never left; its notices are sent later."""
     told: Params = {"parcel": parcel, "due": rows.ms(due), "why": why, "back": not spends}
     tx.run("release_notices", told)
     if day is not None:
@@ -179,12 +179,12 @@ def release_notices(
 
 
 def doubt_claimed(tx: Tx, now: datetime) -> int:
-    """What a process that is no more was about to tell: nobody knows whether it did."""
+    """Mark as unknown what a dead process had claimed; return how many."""
     return tx.run("doubt_claimed_notices", {"now": rows.ms(now), "why": CUT})
 
 
 def doubt_all(tx: Tx) -> None:
-    """After a restore: what was to be told may be told by now."""
+    """Mark all pending notices as unknown after a restore: they may have been sent."""
     tx.run("doubt_all_notices", {"why": _RESTORED})
 
 
@@ -193,7 +193,7 @@ def in_parcel(tx: Tx, parcel: str) -> list[Notice]:
 
 
 def paced(tx: Tx, way: str, news: NoticeKind, since: datetime) -> tuple[int, datetime | None]:
-    """How many of a sort went a way after a moment, and when the last of them did."""
+    """Return how many notices of a kind were sent over a way since a moment, and the last time."""
     asked: Params = {"way": way, "kind": news.value, "since": rows.ms(since)}
     row = tx.one("count_paced_notices", asked)
     assert row is not None  # noqa: S101 - a count is always one row
@@ -201,9 +201,9 @@ def paced(tx: Tx, way: str, news: NoticeKind, since: datetime) -> tuple[int, dat
 
 
 def report(tx: Tx, came: DeliveryReport, now: datetime) -> bool:
-    """Take in what a provider says later of a notice; False if it is about none.
+    """Store a provider's later report on a notice; False if it is about none.
 
-    That one did not arrive is shown, and told nobody: the owner has it in the dashboard.
+    A notice that did not arrive is only shown on the dashboard.
     """
     meant: Params = {"key": came.key, "ref": came.said.ref, "channel": came.channel}
     row = tx.one("find_notice", meant)
@@ -220,14 +220,14 @@ def report(tx: Tx, came: DeliveryReport, now: datetime) -> bool:
 
 
 def replied_to(tx: Tx, channel: str, ref: str) -> TaskId | None:
-    """The task that somebody was told about in the message he answers."""
+    """Return the task of the notice that a message replies to."""
     row = tx.one("find_notice", {"channel": channel, "key": None, "ref": ref})
     task = rows.text(row["task_id"]) if row else None
     return TaskId(task) if task else None
 
 
 def question_in(tx: Tx, channel: str, ref: str) -> ReviewId | None:
-    """The one question that a message asked; None if it asked none, or more than one."""
+    """Return the one question that a message asked; None for none or several."""
     row = tx.one("find_notice", {"channel": channel, "key": None, "ref": ref})
     if row is None:
         return None
@@ -242,9 +242,10 @@ def question_in(tx: Tx, channel: str, ref: str) -> ReviewId | None:
 
 
 def digested(tx: Tx, today: date) -> date | None:
-    """The day whose digest went out last.
+    """Return the day of the last digest.
 
-    One that lies far ahead was told by a clock that went wrong: it must not silence all till then.
+    A day far ahead came from a wrong clock and is ignored, so that it does not suppress later
+    digests.
     """
     told = meta.get(tx, _DIGESTED)
     last = date.fromisoformat(told) if told else None
@@ -259,7 +260,7 @@ def say_digest(
     day: date,
     now: datetime,
 ) -> bool:
-    """Say a digest in a conversation, once for its day; said and written down are one."""
+    """Post a digest in a conversation, once per day; posting and recording are one write."""
     if not _digest(tx, day):
         return False
     place = conversations.called(tx, place.title) or place
@@ -286,13 +287,13 @@ def get(tx: Tx, ident: str) -> Notice | None:
 
 
 def recent(tx: Tx, before: int | None = None, limit: int = 50) -> list[tuple[int, Notice]]:
-    """The newest first, each with its place."""
+    """Return the newest notices, each with its number."""
     asked: Params = {"before": before or _EVER, "limit": limit}
     return [(rows.number(row["no"]), _notice(row)) for row in tx.all("list_notices", asked)]
 
 
 def prune(tx: Tx, before: datetime) -> int:
-    """Forget what was told before a moment."""
+    """Delete notices from before a moment."""
     return tx.run("prune_notices", {"before": rows.ms(before)})
 
 
@@ -300,7 +301,7 @@ def prune(tx: Tx, before: datetime) -> int:
 
 
 def _known(tx: Tx, each: Notice, now: datetime) -> str | None:
-    """Why something need not be told any more; None if it must be."""
+    """Return why a notice is no longer needed; None if it is."""
     telling = each.telling
     task = tasks.get(tx, telling.task_id) if telling.task_id else None
     if task is not None and task.deleted_at is not None:

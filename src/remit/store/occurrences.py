@@ -1,8 +1,8 @@
-"""The starts that events of calendars name: followed as they change, each given to a task once.
+"""Occurrences of calendar events: updated with their event, each given to a task once.
 
-An occurrence is planned, then given to a task, or dropped with a reason. It is known by its uid and
-its key alone, so neither a rename nor another server makes it start again. What has begun is never
-touched; what has not follows its event.
+An occurrence is planned, then given to a task or dropped with a reason. Its identity is uid and
+key, so a rename or another server does not start it again. A begun task is never touched; the
+others follow their event.
 """
 
 from collections.abc import Callable, Iterable
@@ -32,19 +32,19 @@ FOLLOWED: Final = "its event changed in the calendar"
 REWORDED: Final = "its event was rewritten in the calendar"
 ANEW: Final = "another start of the same event has this very time"
 UNREAD: Final = "its event cannot be read any more"
-_BACK: Final = frozenset({REMOVED, CANCELLED, UNREAD})  # what is put back starts again
+_BACK: Final = frozenset({REMOVED, CANCELLED, UNREAD})  # these can be revived
 _FATES: Final = {
     slots.ASLEEP: SlotFate.MISSED,
     slots.NOT_BEGUN: SlotFate.SKIPPED,
 }  # nobody decided these
 
 
-# Whether an event says more than what is to be done, by its title, its text and its start.
+# Whether an event's words send something, by its title, text and start.
 Speaks: TypeAlias = Callable[[str, str, datetime], bool]
 
 
 def says_nothing(title: str, text: str, start: datetime) -> bool:  # noqa: ARG001 - the port's words
-    """Where nobody reads what an event says."""
+    """The default when nobody reads the events' words."""
     return False
 
 
@@ -55,7 +55,7 @@ class OccurrenceState(StrEnum):
 
 
 class StoredOccurrence(Struct, frozen=True, kw_only=True):
-    """One start of an event. `tries` rises when it is put back after it was taken out."""
+    """One start of an event. `tries` rises when it is restored after it was removed."""
 
     uid: str
     key: str
@@ -69,13 +69,13 @@ class StoredOccurrence(Struct, frozen=True, kw_only=True):
     tries: int = 0
     task_id: TaskId | None = None
     why: str | None = None
-    ahead: bool = False  # a later one of the same event has a task already
+    ahead: bool = False  # a later start of the same event already has a task
 
 
 class ReadResource(Struct, frozen=True):
-    """A resource with the starts it names between two moments; `idle` are those that do not count.
+    """A resource with its starts between two moments; `idle` are those that do not count.
 
-    What begins before `fresh` was written down after its time.
+    A start before `fresh` was written after its time.
     """
 
     resource: StoredResource
@@ -88,18 +88,18 @@ class ReadResource(Struct, frozen=True):
 def follow_all(
     tx: Tx, reads: Iterable[ReadResource], now: datetime, speaks: Speaks = says_nothing
 ) -> None:
-    """Follow several resources at once: what makes them durable is paid once for all."""
+    """Apply several resources in one transaction, with one commit."""
     for read in reads:
         follow(tx, read, now, speaks)
 
 
 def follow(tx: Tx, read: ReadResource, now: datetime, speaks: Speaks = says_nothing) -> None:
-    """Keep a resource, and bring what is planned by it up to date."""
+    """Store a resource and update its planned starts."""
     calendars.put(tx, read.resource, now)
     counts = calendars.counting(tx, read.resource.uid)
     assert counts is not None  # noqa: S101 - put in by this very transaction
     if (counts.account, counts.calendar, counts.path) != _place(read.resource):
-        return  # the same event lies elsewhere, too: there it counts
+        return  # another copy of the same event counts
     known = {each.key: each for each in of_event(tx, read.resource.uid)}
     if read.resource.why is not None and not read.starts:
         # At the old times nobody wants it any more, and the new ones nobody knows.
@@ -115,7 +115,7 @@ def follow(tx: Tx, read: ReadResource, now: datetime, speaks: Speaks = says_noth
 
 
 def forget(tx: Tx, resource: StoredResource, now: datetime) -> StoredResource | None:
-    """A resource is gone. Return another one with its uid that counts from now on, if there is."""
+    """Remove a resource. Return another one with its uid that counts from now on, if any."""
     calendars.delete(tx, resource)
     heir = calendars.counting(tx, resource.uid)
     if heir is None:
@@ -129,38 +129,38 @@ def of_event(tx: Tx, uid: str) -> list[StoredOccurrence]:
 
 
 def waiting(tx: Tx, now: datetime, until: datetime, limit: int) -> list[StoredOccurrence]:
-    """What is planned up to a moment and has no task, earliest first."""
+    """Return planned starts without a task up to a moment, earliest first."""
     asked: Params = {"now": rows.ms(now), "until": rows.ms(until), "limit": limit}
     found = tx.all("list_waiting_occurrences", asked)
     return [replace(_occurrence(row), ahead=bool(row["ahead"])) for row in found]
 
 
 def coming(tx: Tx, since: datetime, until: datetime, limit: int = 2_000) -> list[StoredOccurrence]:
-    """What starts between two moments, or has started."""
+    """Return what starts, or has started, between two moments."""
     asked: Params = {"since": rows.ms(since), "until": rows.ms(until), "limit": limit}
     return [_occurrence(row) for row in tx.all("list_coming_occurrences", asked)]
 
 
 def next_of_each(tx: Tx, now: datetime, limit: int) -> list[StoredOccurrence]:
-    """Of each event the next start that has not begun, soonest first."""
+    """Return the next start of each event that has not begun, soonest first."""
     found = tx.all("list_next_starts", {"now": rows.ms(now), "limit": limit})
     return [_occurrence(row) for row in found]
 
 
 def overdue(tx: Tx, before: datetime) -> list[tuple[StoredOccurrence, datetime]]:
-    """What has a task that should have begun before a moment, and when it should have."""
+    """Return starts whose task should have begun before a moment, with that time."""
     found = tx.all("list_overdue_starts", {"before": rows.ms(before)})
     return [(_occurrence(row), rows.parse_time(row["scheduled_for"])) for row in found]
 
 
 def soonest(tx: Tx, now: datetime) -> datetime | None:
-    """When the next one without a task starts."""
+    """Return when the next start without a task is."""
     row = tx.one("next_occurrence", {"now": rows.ms(now)})
     return rows.moment(row["at"]) if row else None
 
 
 def belonging(tx: Tx, uid: str, series: SeriesId, session: SessionId) -> tuple[SeriesId, SessionId]:
-    """What all starts of an event share; those offered, if it has none yet."""
+    """Return the series and session of an event; the given ones if it has none yet."""
     tx.run("insert_event_series", {"uid": uid, "series": series, "session": session})
     row = tx.one("get_event_series", {"uid": uid})
     assert row is not None  # noqa: S101 - put in by this very transaction
@@ -168,7 +168,7 @@ def belonging(tx: Tx, uid: str, series: SeriesId, session: SessionId) -> tuple[S
 
 
 def is_taken(tx: Tx, each: StoredOccurrence, series: SeriesId, slot: datetime, ref: str) -> bool:
-    """Whether another start of the same event has its place in the series, or its very time."""
+    """Whether another start of the same event has its slot, or its exact time."""
     row = tx.one("find_slot", {"series": series, "slot": rows.ms(slot)})
     if row is not None and row["source_ref"] != ref:
         return True
@@ -181,21 +181,21 @@ def is_taken(tx: Tx, each: StoredOccurrence, series: SeriesId, slot: datetime, r
 def give(
     tx: Tx, each: StoredOccurrence, task_id: TaskId, now: datetime, *, keeps: bool = False
 ) -> None:
-    """It has its task. Older ones that have not begun when it is due end, or wait as well."""
+    """Give a start its task. Older ones not begun when it is due end, unless `keeps`."""
     tx.run("give_occurrence", {"uid": each.uid, "key": each.key, "task": task_id})
     if each.start <= now and not keeps:
         pass_over(tx, each, now)
 
 
 def pass_over(tx: Tx, each: StoredOccurrence, now: datetime) -> None:
-    """End those before one that have not begun: a night's worth of them is not run at once."""
+    """End earlier starts that have not begun, so that they do not run in a burst."""
     asked: Params = {"uid": each.uid, "start": rows.ms(each.start)}
     for row in tx.all("list_earlier_given_occurrences", asked):
         drop(tx, _occurrence(row), slots.NOT_BEGUN, now)
 
 
 def drop(tx: Tx, each: StoredOccurrence, why: str, now: datetime) -> None:
-    """Start it no more, with a reason; what has begun, or has ended, stays as it is."""
+    """Drop a start with a reason; a begun or ended one stays."""
     if each.state is OccurrenceState.DROPPED:
         return
     if each.task_id is not None:
@@ -208,7 +208,7 @@ def drop(tx: Tx, each: StoredOccurrence, why: str, now: datetime) -> None:
 
 
 def skip(tx: Tx, each: StoredOccurrence, why: str, now: datetime) -> None:
-    """Pass over one that is due and has no task; the journal says so."""
+    """Skip a due start without a task, and journal it."""
     drop(tx, each, why, now)
     told: dict[str, Json] = {"uid": each.uid, "slot": stamp(each.start), "title": each.title}
     told |= {"task": each.task_id} if each.task_id else {}
@@ -216,13 +216,13 @@ def skip(tx: Tx, each: StoredOccurrence, why: str, now: datetime) -> None:
 
 
 def plan_again(tx: Tx, row: Row) -> None:
-    """Plan a start to come that was dropped while the clock was wrong."""
+    """Plan a future start again that was dropped while the clock was wrong."""
     was = _occurrence(row)
     _revive(tx, was, replace(was, state=OccurrenceState.PLANNED, task_id=None, why=None))
 
 
 def prune(tx: Tx, before: datetime) -> int:
-    """Forget what was dropped and lay before a moment: it was written down, and starts no more."""
+    """Delete dropped starts from before a moment; they are journalled."""
     return tx.run("prune_occurrences", {"before": rows.ms(before)})
 
 
@@ -252,14 +252,14 @@ def _follow_one(
 
 
 def _objection(start: StoredOccurrence, read: ReadResource) -> str | None:
-    """Why a start must not begin; None if it may."""
+    """Return why a start must not begin; None if it may."""
     if start.key in read.idle:
         return CANCELLED
     return PASSED if start.start < read.fresh else None
 
 
 def _revive(tx: Tx, was: StoredOccurrence, start: StoredOccurrence) -> None:
-    """Put back what was taken out before it began. Its old task has ended, so it gets another."""
+    """Restore a start that was removed before it began; it gets a new task."""
     if was.task_id is None:
         _put(tx, replace(start, tries=was.tries))
         return
@@ -270,7 +270,7 @@ def _revive(tx: Tx, was: StoredOccurrence, start: StoredOccurrence) -> None:
 def _change(
     tx: Tx, was: StoredOccurrence, start: StoredOccurrence, now: datetime, speaks: Speaks
 ) -> None:
-    """Let what has not begun follow its event; what sends something else by now starts anew."""
+    """Let an unbegun task follow its event; if it would send something else, make a new task."""
     kept = replace(start, state=was.state, tries=was.tries, task_id=was.task_id)
     if was.task_id is not None:
         row = tasks.find_row(tx, was.task_id)
@@ -286,13 +286,12 @@ def _change(
 
 
 def _is_another(task: Task, was: StoredOccurrence, start: StoredOccurrence, speaks: Speaks) -> bool:
-    """Whether it is another's now, or its words say, or said, what goes out and to whom.
+    """Whether the author changed to a less trusted one, or the words now send something else.
 
-    Then the task is not changed but made anew, read as one that is new: nothing of the old words
-    may be left in it.
+    Then the task is replaced and read anew, so that nothing of the old words remains.
     """
     if was.taint.joined(start.taint) is not was.taint:
-        return True  # somebody less trusted speaks now
+        return True  # a less trusted author now
     if (start.title, start.text, start.taint) == (was.title, was.text, was.taint):
         return False
     if start.taint is Taint.OWNER and speaks(start.title, start.text, start.start):
@@ -305,7 +304,7 @@ def _is_another(task: Task, was: StoredOccurrence, start: StoredOccurrence, spea
 def _edit(
     tx: Tx, was: StoredOccurrence, start: StoredOccurrence, task: Task, now: datetime
 ) -> None:
-    """Change the task where the event changed, and nowhere else: the owner may have edited it."""
+    """Change only the parts of the task that the event changed: the owner may have edited it."""
     changed = task
     if start.title != was.title:
         changed = replace(changed, title=start.title)
@@ -330,7 +329,7 @@ def _edit(
 
 
 def _unbegun(row: Row) -> bool:
-    """Whether nobody has begun with it, and it may still be changed or ended."""
+    """Whether it has not begun and may still be changed or ended."""
     waits = {Status.NEW, Status.READY}
     stands = row["resume_to"] if row["status"] == Status.PAUSED else row["status"]
     return stands in waits and row["worker"] is None and row["started_at"] is None

@@ -1,4 +1,4 @@
-"""What is the owner's to order, ordered through a program: the journal names the program."""
+"""Operations that a program does on the owner's behalf: the journal names the program."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -11,11 +11,11 @@ from remit.store.database import JournalTail, Params, Row, Tx
 P = ParamSpec("P")
 T = TypeVar("T")
 
-THROUGH: Final = "through"  # in what an event says
+THROUGH: Final = "through"  # key in an event's data
 
 
 class OnBehalfTx:
-    """A transaction in which a program orders, by a token that its owner gave it."""
+    """A transaction for a program that acts with the owner's token."""
 
     def __init__(self, tx: Tx, name: str) -> None:
         self._tx = tx
@@ -49,7 +49,7 @@ class OnBehalfTx:
 def on_behalf_of(
     name: str, verb: Callable[Concatenate[Tx, P], T]
 ) -> Callable[Concatenate[Tx, P], T]:
-    """A verb that names who ordered it in all that is written down of it."""
+    """Wrap a verb so that its events name the program that called it."""
 
     @wraps(verb)
     def order(tx: Tx, /, *args: P.args, **kwargs: P.kwargs) -> T:
@@ -59,7 +59,7 @@ def on_behalf_of(
 
 
 def event_text_on_behalf(event: Event, text: str) -> str:
-    """What a person is told of an event, who would else be told that he did it himself."""
+    """Return an event's sentence with the agent instead of "You"."""
     if event.actor is not Actor.AGENT:
         return text
     who = f"The agent {event.data.get(THROUGH)}"
@@ -67,7 +67,7 @@ def event_text_on_behalf(event: Event, text: str) -> str:
 
 
 def named(tx: Tx, entry: NewEvent) -> NewEvent:
-    """What is written down: what a program orders is not the owner's own word."""
+    """Return the event with the program as its actor, if the transaction is on behalf."""
     if isinstance(tx, OnBehalfTx) and entry.actor is Actor.OWNER:
         return NewEvent(entry.kind, Actor.AGENT, {**entry.data, THROUGH: tx.name})
     return entry

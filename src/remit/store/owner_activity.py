@@ -1,4 +1,4 @@
-"""When the owner last did something on the dashboard, kept to the minute."""
+"""When the owner was last active on the dashboard, to the minute."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -7,11 +7,11 @@ from remit.store import meta, rows
 from remit.store.database import Tx
 
 _KEY: Final = "acted"
-EVERY: Final = timedelta(minutes=1)  # else each click would be a write
+EVERY: Final = timedelta(minutes=1)  # otherwise each click would be a write
 
 
 def note(tx: Tx, now: datetime) -> None:
-    """He did something now."""
+    """Record that the owner is active now."""
     meta.put(tx, _KEY, str(rows.ms(now)))
 
 
@@ -21,6 +21,6 @@ def last(tx: Tx) -> datetime | None:
 
 
 def is_news(tx: Tx, now: datetime) -> bool:
-    """Whether what he does now is worth a write; a clock that was set back counts as time."""
+    """Whether the activity is worth a write; a clock that went back counts as new."""
     before = last(tx)
     return before is None or not before <= now < before + EVERY

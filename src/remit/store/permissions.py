@@ -1,7 +1,7 @@
-"""What may go out: the owner's permissions to write to somebody, and channels that are off.
+"""The owner's permissions to write to people, and channels that are switched off.
 
-A channel that was switched off stays off until the owner switches it on, also after a restart. It
-is a row of `meta`. Both ways of the switch are in the journal.
+A channel stays off until the owner switches it on, also after a restart. The switch is a row of
+`meta`, and each change is in the journal.
 """
 
 from datetime import datetime
@@ -20,9 +20,9 @@ _OFF: Final = "off:"
 
 
 def put(tx: Tx, permission: Permission, now: datetime) -> None:
-    """Keep one word about a person on a channel; what was said before does not count any more.
+    """Store one permission for a person on a channel, replacing the earlier one.
 
-    It belongs to no task, but it lets messages out: the journal tells of it.
+    It is journalled, because it lets messages out.
     """
     said: dict[str, Json] = {
         "contact": permission.contact,
@@ -36,17 +36,17 @@ def put(tx: Tx, permission: Permission, now: datetime) -> None:
 
 
 def list_permissions(tx: Tx) -> list[Permission]:
-    """All that was said, by name."""
+    """Return all permissions, by name."""
     return [_permission(row) for row in tx.all("list_permissions")]
 
 
 def on(tx: Tx, channel: str) -> list[Permission]:
-    """All that was said about one channel."""
+    """Return all permissions for one channel."""
     return [_permission(row) for row in tx.all("list_channel_permissions", {"channel": channel})]
 
 
 def sent_since(tx: Tx, delivery: Delivery, since: datetime) -> int:
-    """How many other messages were let go where this one goes."""
+    """Return how many other messages went to the same place since a moment."""
     place = {"channel": delivery.channel, "address": delivery.address, "id": delivery.id}
     row = tx.one("count_sent", place | {"since": rows.ms(since)})
     assert row is not None  # noqa: S101 - a count is always one row
@@ -64,7 +64,7 @@ def _permission(row: Row) -> Permission:
 
 
 def turn_off(tx: Tx, channel: str, why: str, now: datetime) -> None:
-    """Switch a channel off, and keep why; one that is off stays as it is."""
+    """Switch a channel off and store why; one that is off stays as it is."""
     if why_off(tx, channel) is None:
         meta.put(tx, _OFF + channel, why)
         entry = NewEvent(EventKind.CHANNEL_OFF, Actor.COURIER, {"channel": channel, "why": why})

@@ -1,7 +1,7 @@
-"""Browsers that are told when no page is open.
+"""Push subscriptions of browsers.
 
-A subscription belongs to a sign-in. Whoever is signed out, or was signed in too long ago, is told
-nothing: the statements see to that, not those who call them.
+A subscription belongs to a browser session. An ended or expired session gets nothing; the SQL
+statements ensure that, not their callers.
 """
 
 from datetime import datetime
@@ -18,7 +18,7 @@ MOST_FAILURES: Final = 10  # in a row; then it is given up
 
 
 class PushSubscription(Struct, frozen=True, kw_only=True):
-    """Where a browser listens. Who knows the endpoint and both keys can write to it."""
+    """The subscription of a browser. Whoever has the endpoint and both keys can push to it."""
 
     id: str
     endpoint: str
@@ -30,11 +30,11 @@ class PushSubscription(Struct, frozen=True, kw_only=True):
     failures: int = 0
 
     def __repr__(self) -> str:
-        return f"Subscription(id={self.id!r})"  # without what opens it
+        return f"Subscription(id={self.id!r})"  # without its secrets
 
 
 def put(tx: Tx, new: PushSubscription) -> None:
-    """Keep a subscription; the same endpoint again belongs to whoever came last."""
+    """Store a subscription; an endpoint belongs to the latest sign-in."""
     tx.run("delete_expired_subscriptions", {"now": rows.ms(new.created_at)})
     others = tx.all("count_subscriptions", {"id": new.id})[0]["n"]
     if rows.number(others) >= MOST:
@@ -51,12 +51,12 @@ def put(tx: Tx, new: PushSubscription) -> None:
 
 
 def list_subscriptions(tx: Tx, now: datetime) -> list[PushSubscription]:
-    """Those whose sign-in opens now."""
+    """Return the subscriptions with a valid sign-in."""
     return [_subscription(row) for row in tx.all("list_subscriptions", {"now": rows.ms(now)})]
 
 
 def find(tx: Tx, ident: str, now: datetime) -> PushSubscription | None:
-    """One whose sign-in opens now."""
+    """Return one subscription with a valid sign-in."""
     row = tx.one("get_subscription", {"id": ident, "now": rows.ms(now)})
     return None if row is None else _subscription(row)
 
@@ -72,17 +72,17 @@ def drop(tx: Tx, ident: str) -> None:
 
 
 def drop_of(tx: Tx, sign_in: str) -> None:
-    """All of one browser."""
+    """Delete all subscriptions of one browser."""
     tx.run("delete_sign_in_subscriptions", {"sign_in": sign_in})
 
 
 def praise(tx: Tx, ident: str, now: datetime) -> None:
-    """It was taken."""
+    """Record a successful push."""
     tx.run("record_push_success", {"id": ident, "now": rows.ms(now)})
 
 
 def blame(tx: Tx, ident: str) -> None:
-    """It was not taken; after too many in a row nobody listens there."""
+    """Record a failed push; after too many in a row the subscription is deleted."""
     tx.run("record_push_failure", {"id": ident})
     tx.run("delete_failing_subscription", {"id": ident, "most": MOST_FAILURES})
 

@@ -1,4 +1,4 @@
-"""What is due: ranked, claimed in batches, released when a process died."""
+"""The task queue: rank, claim in batches, release the tasks of a dead process."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ from remit.store.database import Params, Row, Tx
 QUEUE: Final = {priority: rank for rank, priority in enumerate(Priority)}
 UNRANKED: Final = 4
 POISON: Final = 3
-MOST_DOUBTS: Final = 100  # taken up at once beside everything else
+MOST_DOUBTS: Final = 100  # unknown sends claimed at once, besides all else
 
 
 class UrgencyScore(Struct, frozen=True):
@@ -34,7 +34,7 @@ class UrgencyScore(Struct, frozen=True):
 
 
 class ClaimedTask(Struct, frozen=True):
-    """A task that is ours now, with what earlier legs left behind."""
+    """A claimed task, with the steps and decisions of earlier legs."""
 
     task: Task
     lease: Lease
@@ -43,21 +43,21 @@ class ClaimedTask(Struct, frozen=True):
 
 
 class ClaimFilter(Struct, frozen=True):
-    """How many may be claimed, and what may not."""
+    """How many tasks may be claimed, and which not."""
 
-    room: int  # what is in doubt needs none
-    sources: Mapping[str, int]  # how many more from each limited source
-    suspects: bool  # whether a task that was running when a process died may start
-    ageing: timedelta  # waiting that outweighs one level of priority
+    room: int  # unknown sends need no room
+    sources: Mapping[str, int]  # remaining room of each limited source
+    suspects: bool  # whether tasks that were running when a process died may start
+    ageing: timedelta  # waiting time that outweighs one priority level
 
 
 def unranked(tx: Tx, now: datetime, limit: int) -> list[Task]:
-    """New tasks that wait to be ranked, oldest first."""
+    """Return new tasks that wait to be ranked, oldest first."""
     return tasks.all_with_deliveries(tx, _due(tx, UNRANKED, now, limit, suspects=True, full=()))
 
 
 def rank(tx: Tx, task_id: TaskId, priority: Priority, rule: RankingRule, now: datetime) -> bool:
-    """New -> ready; False if it stands elsewhere by now, or a question about it is open."""
+    """Rank a task; False if its status changed, or a question about it is open."""
     row = tx.one(
         "rank_task",
         {
@@ -88,13 +88,13 @@ def rank_page(
 def claim(
     tx: Tx, worker: WorkerId, wanted: ClaimFilter, run_id: Callable[[], RunId], now: datetime
 ) -> list[ClaimedTask]:
-    """Take the leases of the most urgent due tasks."""
+    """Claim the most urgent due tasks."""
     chosen = _choose(tx, wanted, now)
     return [claimed for row in chosen if (claimed := _take(tx, row, worker, run_id(), now))]
 
 
 def next_due(tx: Tx, now: datetime) -> datetime | None:
-    """When something becomes due that is not due yet."""
+    """Return the next due time in the future."""
     later = (
         tx.one("next_due", {"queue": queue, "now": rows.ms(now)}) for queue in range(UNRANKED + 1)
     )
@@ -105,7 +105,7 @@ def next_due(tx: Tx, now: datetime) -> datetime | None:
 def release_orphans(
     tx: Tx, worker: WorkerId, review_id: Callable[[], ReviewId], now: datetime
 ) -> int:
-    """Free what dead processes held; what was there three times is shown to the owner."""
+    """Release the tasks of dead processes; one that crashed three times goes to the owner."""
     found = tx.all("list_orphans", {"worker": worker})
     for row in found:
         _release(tx, row, review_id(), now)
@@ -128,9 +128,9 @@ def _doubts(tx: Tx, now: datetime, limit: int = MOST_DOUBTS) -> list[Row]:
 
 
 def _fitting(doubts: Sequence[Row], found: Sequence[Row], wanted: ClaimFilter) -> list[Row]:
-    """One a session, one suspect in all, no source above its limit; first all that is in doubt.
+    """Choose: one per session, one suspect in all, sources within limits; unknown sends first.
 
-    A message that may be out only needs a look or a question, however crowded it is.
+    An unknown send only needs a lookup or a question, however full the queue is.
     """
     left = dict(wanted.sources)
     chosen = list({row["session_id"]: row for row in reversed(doubts)}.values())[::-1]
@@ -193,7 +193,7 @@ def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> C
     held = {**row, "status": to, "lease": lease.number, "started_at": taken["started_at"]}
     task = tasks.with_deliveries(tx, held)
     if lease.number == 1:
-        # A first leg has no past, but what was held back may have been approved before it.
+        # A first leg has no history, but a held text may already be approved.
         asked = task.veto or task.assigned_agent == RULE
         approved = reviews.decisions(tx, task.id) if asked else {}
         return ClaimedTask(task, lease, {}, approved)
@@ -201,7 +201,7 @@ def _take(tx: Tx, row: Row, worker: WorkerId, run_id: RunId, now: datetime) -> C
 
 
 def release_leg(tx: Tx, lease: Lease, review_id: ReviewId, why: str, now: datetime) -> bool:
-    """Ask the owner about a task whose leg cannot be ended; False if the leg holds it no more."""
+    """Ask the owner about a task whose leg cannot be ended; False if the leg lost it."""
     row = tasks.find_row(tx, lease.task_id)
     if row["worker"] is None or rows.number(row["lease"]) != lease.number:
         return False
@@ -211,7 +211,7 @@ def release_leg(tx: Tx, lease: Lease, review_id: ReviewId, why: str, now: dateti
 
 def _release(tx: Tx, row: Row, review_id: ReviewId, now: datetime) -> None:
     crashes = rows.number(row["crashes"]) + 1
-    # Who has cancelled need not be asked: the next leg ends at its first boundary.
+    # After a cancel no question is needed: the next leg ends at its first boundary.
     poison = crashes >= POISON and row["wish"] not in ("cancel", "delete")
     review = _poison(row, review_id, crashes) if poison else None
     _free(tx, row, review, now, outcome="crashed", note=None)
@@ -220,7 +220,7 @@ def _release(tx: Tx, row: Row, review_id: ReviewId, now: datetime) -> None:
 def _free(
     tx: Tx, row: Row, review: Review | None, now: datetime, *, outcome: str, note: str | None
 ) -> None:
-    """Take a task from who holds it; with a question it waits for the owner."""
+    """Take a task from its holder; with a question it waits for the owner."""
     status, crashes = rows.word(Status, row["status"]), rows.number(row["crashes"]) + 1
     task_id = TaskId(str(row["id"]))
     to = Status.NEEDS_REVIEW if review else status
@@ -274,7 +274,7 @@ def _asked(row: Row, review_id: ReviewId) -> Review:
 
 
 def any_due(tx: Tx, now: datetime, room: int) -> bool:
-    """Whether a claim is worth a write; without room only what is in doubt is."""
+    """Whether a claim is worth a write; without room only unknown sends count."""
     if not room:
         return bool(_doubts(tx, now, 1))
     return any(
@@ -283,12 +283,12 @@ def any_due(tx: Tx, now: datetime, room: int) -> bool:
 
 
 def get_score(tx: Tx, digest: str) -> UrgencyScore | None:
-    """How urgent a model found a text, kept under the digest of the text."""
+    """Return a model's urgency score, stored under the digest of the text."""
     row = tx.one("get_score", {"digest": digest})
     return None if row is None else UrgencyScore(cast("float", row["score"]), str(row["why"]))
 
 
 def keep_score(tx: Tx, digest: str, score: UrgencyScore, now: datetime) -> None:
-    """Keep what was found; what is kept already stays."""
+    """Store a score; an existing one stays."""
     kept: Params = {"digest": digest, "score": score.score, "why": score.why, "now": rows.ms(now)}
     tx.run("insert_score", kept)

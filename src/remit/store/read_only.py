@@ -1,4 +1,4 @@
-"""A look into the file without an event loop: read only, for the command line."""
+"""Read-only access to the file without an event loop, for the command line."""
 
 import json
 import sqlite3
@@ -15,12 +15,12 @@ from remit.store.connection import SqliteTx, as_mapping, connect, trouble
 from remit.store.database import Tx
 
 SQLITE: Final = sqlite3.sqlite_version
-# Under which the server keeps the keys of new tasks.
+# Callers under which the server stores the keys of new tasks.
 _ADDS: Final = ("owner POST /api/messages", "owner POST /api/tasks")
 
 
 class ReadOnlyStore(SqliteTx):
-    """Reads, and a number that changes whenever somebody else has written."""
+    """Reads, plus a number that changes when somebody else has written."""
 
     @property
     def version(self) -> int:
@@ -29,7 +29,7 @@ class ReadOnlyStore(SqliteTx):
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Everything read inside sees the file at one moment, whoever writes meanwhile."""
+        """Everything read inside sees the file at one moment."""
         self.look()
         try:
             yield
@@ -39,9 +39,9 @@ class ReadOnlyStore(SqliteTx):
 
 @contextmanager
 def glance(path: Path) -> Iterator[ReadOnlyStore]:
-    """Open the file for reading alone; where there is none yet, an empty one is read.
+    """Open the file read-only; a missing file reads as an empty one.
 
-    What SQLite says in a code is said in a sentence.
+    SQLite errors become errors with a sentence.
     """
     try:
         with closing(_open(path)) as connection:
@@ -51,7 +51,7 @@ def glance(path: Path) -> Iterator[ReadOnlyStore]:
 
 
 def by_key(tx: Tx, key: str) -> list[TaskId]:
-    """What a key of `remit add` became before, through whichever door it came."""
+    """Return the tasks that a key of `remit add` created, through the server or directly."""
     from remit.store import messages  # noqa: PLC0415 - only for who gave a key
 
     straight = messages.of_message(tx, Source(SourceKind.MANUAL, f"key:{key}"))
@@ -66,7 +66,7 @@ def by_key(tx: Tx, key: str) -> list[TaskId]:
 
 
 def check(path: Path) -> None:
-    """Look whether the file is whole; raises `StoreTrouble` with what is wrong."""
+    """Check the file's integrity; raises `StoreTrouble` with what is wrong."""
     with glance(path) as tx, tx.snapshot():
         home.check(path, tx._connection)  # noqa: SLF001 - a glance is ours
 

@@ -1,4 +1,4 @@
-"""What the index of recall has read, and tasks by the words that they share.
+"""What the recall index has read, and tasks found by shared words.
 
 Here stands which tasks are in the index and what was read of each, so that a crash, a rebuild and a
 lost index all end in the same: what is missing is read again. The vectors of the index in this
@@ -22,21 +22,21 @@ from remit.model.task import Taint, Task
 from remit.store import events, meta, rows, tasks
 from remit.store.database import Tx
 
-TWIN: Final = "twin"  # what an event is about that says that two tasks look alike
-MOST_WORDS: Final = 12  # of a text, the rarest first
-_ENDINGS: Final = 12  # so many words may begin as one of them
-_RARE: Final = 2_000  # tasks; a more common word would cost more than it tells
-_SHARE: Final = 8  # a word that every eighth task holds tells nothing either
-_FEW: Final = 4  # but among so few tasks any may
-_SHORTEST: Final = 4  # letters; shorter words tell nothing, but for names and numbers
-_STEM: Final = 5  # letters of a longer word that must be the same at least
-_BEYOND: Final = 2**62  # no task has such a number
+TWIN: Final = "twin"  # the `what` of an event that says that two tasks look alike
+MOST_WORDS: Final = 12  # words of a text used, rarest first
+_ENDINGS: Final = 12  # stored words that may share a beginning
+_RARE: Final = 2_000  # tasks; a more common word costs more than it tells
+_SHARE: Final = 8  # a word in every eighth task tells nothing either
+_FEW: Final = 4  # but among this few tasks any word counts
+_SHORTEST: Final = 4  # letters; shorter words tell nothing, except names and numbers
+_STEM: Final = 5  # letters of a longer word that must match
+_BEYOND: Final = 2**62  # above every task number
 _MARK: Final = "recall:upto"
 _BY: Final = "recall:by"
 
 
 class IndexedDigest(Struct, frozen=True):
-    """What was read of a task: digests of its words and of what stands beside them."""
+    """What the index has read of a task: digests of its words and its payload."""
 
     task_id: TaskId
     words: str
@@ -54,27 +54,27 @@ class StoredVector(Struct, frozen=True):
 
 
 class IndexExtent(Struct, frozen=True):
-    """How far the index reaches."""
+    """How many tasks the index holds, and how many there are."""
 
     held: int
     tasks: int
 
 
 def look(tx: Tx, some: Sequence[TaskId]) -> list[tuple[Task, IndexedDigest | None]]:
-    """Tasks as they stand now, deleted ones too, each with what was read of it."""
+    """Return tasks, including deleted ones, each with what was read of it."""
     read = {each.task_id: each for each in _read(tx, some)}
     return [(task, read.get(task.id)) for task in named(tx, some)]
 
 
 def named(tx: Tx, some: Sequence[TaskId]) -> list[Task]:
-    """Tasks by their ids, in the order of those; who is not there is left out."""
+    """Return tasks in the order of their ids; missing ones are left out."""
     found = tx.all("list_tasks_by_id", {"tasks": json.dumps(list(some))})
     by_id = {task.id: task for task in tasks.all_with_deliveries(tx, found)}
     return [by_id[each] for each in some if each in by_id]
 
 
 def unread(tx: Tx, below: int | None, limit: int) -> tuple[list[TaskId], int]:
-    """Tasks that the index lacks, the newest first; and the number below which to go on."""
+    """Return tasks missing in the index, newest first, and the number to continue below."""
     params = {"below": _BEYOND if below is None else below, "limit": limit}
     found = tx.all("list_unread_tasks", params)
     last = rows.number(found[-1]["no"]) if found else 0
@@ -82,7 +82,7 @@ def unread(tx: Tx, below: int | None, limit: int) -> tuple[list[TaskId], int]:
 
 
 def keep(tx: Tx, read: Sequence[IndexedDigest], gone: Sequence[TaskId], upto: int | None) -> None:
-    """The index has read these and lost those; with `upto`, all that happened until then."""
+    """Record what the index read and removed; with `upto`, up to which event."""
     for each in read:
         read_now = {"task": each.task_id, "words": each.words, "beside": each.beside}
         tx.run("put_snippet", {**read_now, "vector": each.vector})
@@ -93,9 +93,9 @@ def keep(tx: Tx, read: Sequence[IndexedDigest], gone: Sequence[TaskId], upto: in
 
 
 def begin(tx: Tx, by: str, held: int) -> bool:
-    """Compare with an index that was just opened; False if what it holds is of no use.
+    """Compare with the opened index; False if another embedder made it.
 
-    That is so if another embedder made it. If it lacks something, all is read once more.
+    If it lacks something, everything is read again.
     """
     same = meta.get(tx, _BY) == by
     if not same or held < extent(tx).held:
@@ -105,14 +105,14 @@ def begin(tx: Tx, by: str, held: int) -> bool:
 
 
 def forget(tx: Tx) -> None:
-    """From now on the index has read nothing."""
+    """Record that the index has read nothing."""
     tx.run("delete_snippets")
     for key in (_MARK, _BY):
         meta.delete(tx, key)
 
 
 def upto(tx: Tx) -> int | None:
-    """Up to which event of the journal the index follows the tasks; None before it began."""
+    """Return up to which journal event the index is current; None before it began."""
     found = meta.get(tx, _MARK)
     return None if found is None else int(found or 0)
 
@@ -140,7 +140,7 @@ def vectors(tx: Tx, after: str, limit: int) -> list[StoredVector]:
 
 
 def propose(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> bool:
-    """Say in a task's log that it looks like another; once, whatever comes again."""
+    """Journal once in a task's log that it looks like another."""
     if any(event.data.get("what") == TWIN for event in events.of_task(tx, task_id, limit=200)):
         return False
     row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
@@ -151,7 +151,7 @@ def propose(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> bool:
 
 
 def worded(tx: Tx, text: str, limit: int) -> list[TaskId]:
-    """Tasks that share words with a text, or the beginnings of them; the best first."""
+    """Return tasks that share words, or their beginnings, with a text; best first."""
     terms = list(dict.fromkeys(term for group in _groups(tx, text) for term in group))
     if not terms:
         return []
@@ -161,7 +161,7 @@ def worded(tx: Tx, text: str, limit: int) -> list[TaskId]:
 
 
 def _groups(tx: Tx, text: str) -> list[list[str]]:
-    """For each word that tells something the words of the store that begin as it does."""
+    """For each useful word, return the stored words with the same beginning."""
     highest = rows.number(tx.all("highest_task")[0]["highest"] or 0)
     common = min(_RARE, max(_FEW, highest // _SHARE))
     told: list[tuple[int, list[str]]] = []
@@ -174,7 +174,7 @@ def _groups(tx: Tx, text: str) -> list[list[str]]:
 
 
 def _endings(tx: Tx, word: str) -> Iterator[str]:
-    """The words of the store that begin as this one does, as far as inflection goes."""
+    """Yield the stored words that begin like this one, as far as inflection goes."""
     stem = word[: max(_STEM, len(word) - 2)] if len(word) > _STEM else word
     at, longest = stem, len(word) + 3
     for _ in range(_ENDINGS):
@@ -184,7 +184,7 @@ def _endings(tx: Tx, word: str) -> Iterator[str]:
         term = str(row["term"])
         if term == word or (stem != word and len(term) <= longest):
             yield term
-        at = f"{term}\x01"  # before every other word that begins so
+        at = f"{term}\x01"  # sorts before every other word with this beginning
 
 
 def _hits(tx: Tx, terms: Sequence[str], most: int) -> int:
@@ -194,7 +194,7 @@ def _hits(tx: Tx, terms: Sequence[str], most: int) -> int:
 
 
 def _folded(text: str) -> Iterator[str]:
-    """The words of a text as their index has them: without case and accents."""
+    """Yield the words of a text as the index stores them: without case and accents."""
     plain = unicodedata.normalize("NFD", text)
     bare = "".join(letter for letter in plain if not unicodedata.combining(letter))
     for word in re.findall(r"[^\W_]+", bare):

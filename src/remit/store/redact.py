@@ -1,11 +1,11 @@
-"""Takes secrets out of what people and machines will read: logs, errors, events.
+"""Removes secrets from what people and machines will read: logs, errors, events.
 
     hide = Redactor()
-    hide.learn("s3cr3t-of-the-house")
-    hide("It said s3cr3t-of-the-house.")        # "It said …."
+    hide.learn("s3cr3t-of-remit")
+    hide("It said s3cr3t-of-remit.")        # "It said …."
 
-What was learnt goes whichever way it is written, and so do longer pieces of it. What was not learnt
-goes if it looks like a key; `known` leaves that out, for texts where words are the owner's own.
+A learnt value is removed in every encoding, and so are longer pieces of it. An unknown value is
+removed if it looks like a key; `known` does not do that, for texts in the owner's words.
 """
 
 import base64
@@ -17,10 +17,10 @@ from typing import Final
 from urllib.parse import quote
 
 SHOWN: Final = "…"
-_LEAST: Final = 4  # shorter, and it cannot be told from any other word
-_PIECE: Final = 8  # so many characters of a key in a row are as good as told
+_LEAST: Final = 4  # a shorter value looks like any other word
+_PIECE: Final = 8  # this many characters of a key in a row would reveal it
 
-_DIGIT: Final = r"(?=[A-Za-z_+/=.-]{0,40}\d)"  # a key has one; a word that looks like one has none
+_DIGIT: Final = r"(?=[A-Za-z_+/=.-]{0,40}\d)"  # a key has a digit, a mere word none
 _NAMED: Final = r"password|passwd|passphrase|secret|api[_-]?key|token|signature|authorization"
 _MARKS: Final = (
     r"sk-|[sr]k_(?:live|test)_|whsec_|gsk_|xai-|hf_|gh[pousr]_|github_pat_|glpat-|xox[abeoprs]-|"
@@ -45,37 +45,37 @@ _SHAPES: Final = tuple((re.compile(shape), shown) for shape, shown in _LOOKS)
 
 
 class Redactor:
-    """Knows what must not be read, and shows none of it."""
+    """Knows secret values and removes them from texts."""
 
     def __init__(self, values: Iterable[str] = ()) -> None:
-        self._whole: set[str] = set()  # in every way that it may be written
+        self._whole: set[str] = set()  # in every encoding it may appear in
         self._pieces: set[str] = set()
         for value in values:
             self.learn(value)
 
     def learn(self, value: str) -> None:
-        """From now on this is taken out."""
+        """Remove this value from now on."""
         if len(value) >= _LEAST and value not in self._whole:
             self._whole |= {form for form in _forms(value) if len(form) >= _LEAST}
             self._pieces |= set(_pieces(value))
 
     def __call__(self, text: str) -> str:
-        """The text without what is known and without what looks like a key."""
+        """Return the text without known secrets and without anything that looks like a key."""
         text = self.known(text)
         for shape, shown in _SHAPES:
             text = shape.sub(shown, text)
         return text
 
     def known(self, text: str) -> str:
-        """The text without what is known."""
-        # The longest first: a secret may hold another.
+        """Return the text without known secrets."""
+        # Longest first: a secret may contain another.
         for form in sorted(self._whole, key=len, reverse=True):
             text = text.replace(form, SHOWN)
         return self._without_pieces(text) if self._pieces else text
 
     def _without_pieces(self, text: str) -> str:
         kept: list[str] = []
-        last, hidden = 0, 0  # where the text goes on that is kept, and where a piece ends
+        last, hidden = 0, 0  # where kept text continues, and where a piece ends
         for start in range(len(text) - _PIECE + 1):
             if text[start : start + _PIECE] in self._pieces:
                 if start >= hidden:
@@ -88,7 +88,7 @@ class Redactor:
 
 
 class RedactingFilter(logging.Filter):
-    """Lets every record of a log pass, without the secrets in it."""
+    """A log filter that removes secrets from every record."""
 
     def __init__(self, hide: Redactor) -> None:
         super().__init__()
@@ -106,7 +106,7 @@ class RedactingFilter(logging.Filter):
 
 
 def _forms(value: str) -> Iterator[str]:
-    """The ways in which a value may stand in a text."""
+    """Yield the forms in which a value may appear in a text."""
     raw = value.encode("utf-8", "surrogatepass")
     yield value
     yield from (line.strip() for line in value.splitlines() if "-----" not in line)
@@ -121,7 +121,7 @@ def _forms(value: str) -> Iterator[str]:
 
 
 def _pieces(value: str) -> Iterator[str]:
-    """Parts of it that no text holds by chance: letters and digits in one."""
+    """Yield pieces that no text contains by chance: mixed letters and digits."""
     for start in range(len(value) - _PIECE + 1):
         piece = value[start : start + _PIECE]
         mixed = any(map(str.isdigit, piece)) and any(map(str.isalpha, piece))

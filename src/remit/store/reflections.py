@@ -1,4 +1,4 @@
-"""What looking back needs: where tasks ended, which lessons were not wanted, what was changed."""
+"""What reflection needs: ended tasks, rejected lessons, and changes."""
 
 import json
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from remit.store.database import Row, Tx
 
 
 class LessonChange(Struct, frozen=True, kw_only=True):
-    """A change that is about to be made. Under one `key` it is written down once."""
+    """A change about to be made. The same `key` is recorded once."""
 
     key: str
     file: LessonFile
@@ -29,26 +29,26 @@ class LessonChange(Struct, frozen=True, kw_only=True):
 
 
 def ends(tx: Tx, since: int, span: int) -> tuple[list[Event], int]:
-    """The ends of tasks in the next part of the journal, and up to where that is."""
+    """Return the task ends in the next part of the journal, and up to where it was read."""
     until = min(since + span, events.last(tx))
     found = tx.all("list_task_ends", {"since": since, "until": until})
     return [rows.event(row) for row in found], until
 
 
 def named(tx: Tx, task_ids: Sequence[str]) -> dict[str, Task]:
-    """Those of some tasks that are there and not deleted, by id."""
+    """Return the existing, undeleted tasks among these, by id."""
     found = tx.all("list_undeleted_tasks_by_id", {"tasks": json.dumps(list(task_ids))})
     return {str(task.id): task for task in tasks.all_with_deliveries(tx, found)}
 
 
 def ended(tx: Tx, since: datetime, until: datetime, limit: int) -> list[Task]:
-    """The tasks that ended in a span of time, the latest first."""
+    """Return the tasks that ended in a time span, latest first."""
     span = {"since": rows.ms(since), "until": rows.ms(until), "limit": limit}
     return tasks.all_with_deliveries(tx, tx.all("list_ended_between", span))
 
 
 def unwanted(tx: Tx, since: datetime) -> dict[str, str]:
-    """Lessons that wait, were declined or were taken back, by key, each as it was shown."""
+    """Return lessons that wait, were declined or were reverted, by key, as shown."""
     found = tx.all("list_lesson_reviews", {"since": rows.ms(since)})
     return {str(row["about"]).partition(":")[2]: str(row["evidence"]) for row in found}
 
@@ -71,7 +71,7 @@ def change(tx: Tx, said: LessonChange, now: datetime) -> bool:
 
 
 def rest(tx: Tx, source: Source, now: datetime) -> None:
-    """Pause the series that began with a cue, if it goes on."""
+    """Pause the series that began with a cue, if it is running."""
     row = tx.one("get_task_by_source", {"kind": source.kind.value, "ref": source.ref})
     found = series.get(tx, series.id_of(TaskId(str(row["id"])))) if row else None
     if found is not None and found.ended_at is None and found.paused_at is None:
@@ -79,12 +79,12 @@ def rest(tx: Tx, source: Source, now: datetime) -> None:
 
 
 def is_made(tx: Tx, key: str) -> bool:
-    """Whether a change was written down under a key."""
+    """Whether a change was recorded under a key."""
     return tx.one("get_rule_version", {"key": key}) is not None
 
 
 def versions(tx: Tx) -> tuple[FileVersion, ...]:
-    """Every change that was made, the oldest first."""
+    """Return every change, oldest first."""
     return tuple(_version(row) for row in tx.all("list_rule_versions"))
 
 

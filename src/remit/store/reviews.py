@@ -1,4 +1,4 @@
-"""Questions to the owner: opened by a run, decided once."""
+"""Reviews: opened by a run, decided once."""
 
 import json
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from remit.store.database import Params, Tx
 
 
 def open_review(tx: Tx, review: Review, by: Actor, now: datetime) -> None:
-    """Put a question into the queue, with its event."""
+    """Store a question, with its event."""
     tx.run(
         "insert_review",
         {
@@ -60,10 +60,10 @@ def decide(
     settle: Settle | None = None,
     undo: Undo = AT_ONCE,
 ) -> Task:
-    """Write the owner's decision down and send the task on its way, in one transaction.
+    """Store the owner's decision and move the task, in one transaction.
 
-    `settle` works an answer about the request itself into the task before it goes on. `undo` is how
-    long a message that was let out can be called back.
+    `settle` applies an answer about the request to the task first. `undo` is how long a released
+    message can be undone.
     """
     review = get(tx, review_id)
     _check(review, decision)
@@ -98,13 +98,13 @@ def waiting(tx: Tx, limit: int = 100) -> list[Review]:
 
 
 def waiting_for(tx: Tx, reason: Reason, about: str | None) -> list[Review]:
-    """Every open question that waits for one thing, however many there are."""
+    """Return every open question with this reason and subject."""
     found = tx.all("list_open_reviews_about", {"reason": reason, "about": about})
     return [rows.review(row) for row in found]
 
 
 def asking(tx: Tx, task_ids: Sequence[TaskId]) -> frozenset[TaskId]:
-    """Those of some tasks about which a question is open."""
+    """Return those of some tasks that have an open question."""
     if not task_ids:
         return frozenset()
     found = tx.all("list_tasks_with_open_reviews", {"tasks": json.dumps(task_ids)})
@@ -112,29 +112,29 @@ def asking(tx: Tx, task_ids: Sequence[TaskId]) -> frozenset[TaskId]:
 
 
 def count_waiting(tx: Tx, most: int = 1000) -> int:
-    """How many questions are open, up to a number."""
+    """Return how many questions are open, up to a number."""
     row = tx.one("count_open_reviews", {"most": most})
     assert row is not None  # noqa: S101 - a count is always one row
     return rows.number(row["reviews"])
 
 
 def count_unbegun(tx: Tx) -> int:
-    """How many tasks ask before they have begun: they are not planned, they wait for an answer."""
+    """Return how many tasks ask before they begin: they wait for an answer."""
     return rows.number(tx.all("count_unstarted_with_reviews")[0]["tasks"])
 
 
 def of_task(tx: Tx, task_id: TaskId) -> list[Review]:
-    """The questions of a task, and the open card that it waits for together with others."""
+    """Return the questions of a task, and the open card it shares with others."""
     return [rows.review(row) for row in tx.all("list_task_reviews", {"task": task_id})]
 
 
 def decisions(tx: Tx, task_id: TaskId) -> dict[str, Decision]:
-    """What was decided for a task, by the place that asked."""
+    """Return the decisions of a task, by the key of the question."""
     return {r.key: r.decision for r in of_task(tx, task_id) if r.decision is not None}
 
 
 def close_all(tx: Tx, task_id: TaskId, by: Actor, now: datetime) -> None:
-    """The task was cancelled and waits for nothing; a card is left to the others on it."""
+    """Close the questions of a cancelled task; a shared card is left to the others."""
     for review in of_task(tx, task_id):
         if review.decision is not None or review.task_id != task_id:
             continue
@@ -148,19 +148,19 @@ def close_all(tx: Tx, task_id: TaskId, by: Actor, now: datetime) -> None:
 
 
 def about_restore(tx: Tx, task_id: TaskId) -> Review | None:
-    """The open question whether a task shall run that may have run before a restore."""
+    """Return the open question whether a task may run again after a restore."""
     asked = (each for each in of_task(tx, task_id) if each.about == RESTORED)
     return next((each for each in asked if each.decision is None), None)
 
 
 def approved(tx: Tx, task: Task) -> Review | None:
-    """The last yes that lets something of a task out, as long as nothing is out by it."""
+    """Return the last approval that releases a message, while nothing was sent by it."""
     found = [each for each in of_task(tx, task.id) if each.decision and each.decision.decided_at]
     last = max(found, key=_decided_at, default=None)
     if last is None or last.decision is None or last.resume_to is not Status.DELIVERING:
         return None
     yes = last.decision.answer in (ReviewAnswer.APPROVE, ReviewAnswer.EDIT)
-    # A yes to a text holds for all it goes to; a yes to a person, for that one alone.
+    # Approving a text covers all its recipients; approving a person covers only that one.
     whole = all(each.status is DeliveryStatus.PENDING for each in task.delivery)
     return last if yes and (whole or _is_send(last)) else None
 
@@ -171,7 +171,7 @@ def _decided_at(review: Review) -> tuple[int, str]:
 
 
 def reopen(tx: Tx, task: Task, review: Review, now: datetime) -> Task:
-    """Take a yes back: it is asked as before, and what the owner wrote is kept for him."""
+    """Undo an approval: the question is open again, and the owner's text is kept."""
     task.check_move(Status.NEEDS_REVIEW, Actor.OWNER)
     tx.run("reopen_review", {"id": review.id})
     _take_back(tx, review, now)
@@ -190,7 +190,7 @@ def reopen(tx: Tx, task: Task, review: Review, now: datetime) -> Task:
 
 
 def _take_back(tx: Tx, review: Review, now: datetime) -> None:
-    """An "always" that came with a yes goes with it."""
+    """Also take back an "always" that came with the approval."""
     if not _is_send(review) or review.decision is None:
         return
     allowed = _allowed(review)
@@ -205,7 +205,7 @@ def _is_unbegun(task: Task) -> bool:
 
 
 def _others_on_card(tx: Tx, review: Review) -> list[Task]:
-    """The other tasks that wait for the same card."""
+    """Return the other tasks that wait for the same card."""
     others = (tasks.get(tx, each) for each in review.card_tasks if each != review.task_id)
     return [task for task in others if _is_unbegun(task) and task.gaps]
 
@@ -213,7 +213,7 @@ def _others_on_card(tx: Tx, review: Review) -> list[Task]:
 def _settle(
     tx: Tx, settled: SettledCard, review: Review, decision: Decision, now: datetime
 ) -> None:
-    """Put the changed tasks in place, send them on, and ask for what is open after that."""
+    """Store the changed tasks, move them on, and ask for what is still open."""
     for each in settled.tasks:
         was = tasks.get(tx, each.task.id)
         if each.task != was:
@@ -234,7 +234,7 @@ def _gap_keys(task: Task) -> list[str]:
 
 
 def _close_settled(tx: Tx, task: Task, decision: Decision, now: datetime) -> None:
-    """Close what asks for what is filled by now: by gap, as an earlier version did, or a card."""
+    """Close reviews whose gap is filled: by gap (earlier versions), or a card."""
     open_ = _gap_keys(task)
     for review in of_task(tx, task.id):
         key, _, _ = review.key.rpartition(":")
@@ -269,7 +269,7 @@ def _write(
 
 
 def refuse_decided(review: Review) -> None:
-    """Who comes second is told who was first."""
+    """Raise for a second decision, and name the first."""
     if review.decision is not None:
         at = review.decision.decided_at
         raise AlreadyDecided(str(review.id), review.decision.answer, stamp(at) if at else "")
@@ -294,7 +294,7 @@ def _is_send(review: Review) -> bool:
 
 
 def _allowed(review: Review) -> Permission:
-    """What is kept if the owner says always: this person, there, at the address he was shown."""
+    """Return the permission that "always" stores: this person, channel and shown address."""
     said = (review.about or "").removeprefix(f"{SEND}:")
     return from_json(Permission, json.loads(said))
 
@@ -310,7 +310,7 @@ def _send_on(
     tx: Tx, task: Task, review: Review, decision: Decision, due: datetime, now: datetime
 ) -> None:
     to = _after(task, review, decision.answer)
-    # A message that may be out is asked about before the task ends; the next leg does that.
+    # An unknown message is asked about before the task ends; the next leg does that.
     asks_first = to is Status.CANCELLED and has_other_doubts(task, review)
     to = review.resume_to if asks_first else to
     if to is not task.status:
@@ -318,7 +318,7 @@ def _send_on(
     back = decision.answer is ReviewAnswer.BACK
     if to is Status.CANCELLED:
         close_all(tx, task.id, Actor.OWNER, now)
-    # What is said about whom a message goes to is for the courier; no brain is told an address.
+    # Words about recipients are for the courier; a brain never sees an address.
     told = decision.answer is ReviewAnswer.BACK or review.resume_to is not Status.DELIVERING
     said = (
         decision.text
@@ -349,7 +349,7 @@ def _send_on(
 
 
 def has_other_doubts(task: Task, asked: Review | None) -> bool:
-    """Whether a message of a task may be out, beside the one that a question is about."""
+    """Whether another message of a task may be out, besides the one asked about."""
     about = asked.about if asked is not None and asked.reason is Reason.AMBIGUOUS else None
     return any(each.in_doubt and each.id != about for each in task.delivery)
 
@@ -358,7 +358,7 @@ def _after(task: Task, review: Review, answer: ReviewAnswer) -> Status:
     if answer is ReviewAnswer.DECLINE:
         return Status.CANCELLED
     if task.status in (Status.NEW, Status.PAUSED):
-        return task.status  # a question about the request itself: it is ranked once settled
+        return task.status  # about the request itself: it is ranked after that
     return Status.RUNNING if answer is ReviewAnswer.BACK else review.resume_to
 
 

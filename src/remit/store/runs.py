@@ -1,4 +1,4 @@
-"""Legs and their steps: what a task's runs did, and what is never done again."""
+"""Runs and their steps: what a task's legs did, and what is never repeated."""
 
 import json
 from collections.abc import Mapping
@@ -20,9 +20,9 @@ from remit.store.database import Params, Row, Tx
 def record_steps(
     tx: Tx, lease: Lease, done: Mapping[str, Json], details: str | None, now: datetime
 ) -> str | None:
-    """Keep the results of steps; return what the owner wishes for meanwhile, if anything.
+    """Store the results of steps; return the owner's request made meanwhile, if any.
 
-    Whoever holds the lease no more gets LeaseLost.
+    Raises LeaseLost if this leg no longer holds the lease.
     """
     held: Params = {
         "id": lease.task_id,
@@ -50,7 +50,7 @@ def insert_steps(
 
 
 def say(tx: Tx, lease: Lease, said: JsonMap, details: str | None, now: datetime) -> None:
-    """Write down what was heard of a run while it thinks."""
+    """Store progress that a run reports while the brain works."""
     held: Params = {
         "id": lease.task_id,
         "lease": lease.number,
@@ -66,17 +66,17 @@ def say(tx: Tx, lease: Lease, said: JsonMap, details: str | None, now: datetime)
 
 
 def _told(name: str, output: Json, lease: Lease) -> JsonMap:
-    """A step whose result says something in words is told in those words: they are the log."""
+    """Return a step's event data; a result in words becomes the log line."""
     data: JsonMap = {"step": name, "run": lease.run_id}
     said = output if isinstance(output, dict) else {}
-    for part in ("snippets", "alike"):  # which tasks were recalled; what they say stays with them
+    for part in ("snippets", "alike"):  # only which tasks were recalled, not their text
         told = said.get(part)
         if isinstance(told, list):
             known = data.setdefault("recalled", [])
             assert isinstance(known, list)  # noqa: S101 - made one line above
             known += [each["task_id"] for each in told if isinstance(each, dict)]
     claim = said.get("claim")
-    if isinstance(claim, dict):  # of a specialist
+    if isinstance(claim, dict):  # a specialist's
         spoken = claim.get("text") or claim.get("error")
         data |= {"agent": said.get("agent"), "outcome": claim.get("outcome")}
         data |= {"text": spoken} if spoken else {}
@@ -84,13 +84,13 @@ def _told(name: str, output: Json, lease: Lease) -> JsonMap:
 
 
 def steps(tx: Tx, task: Task) -> dict[str, Json]:
-    """The results of this round's steps, by name."""
+    """Return the results of this round's steps, by name."""
     found = tx.all("list_steps", {"task": task.id, "round": task.round})
     return {str(row["name"]): json.loads(str(row["output"])) for row in found}
 
 
 class StoredStep(Struct, frozen=True):
-    """A step as it is kept: of which round, what came of it, and when."""
+    """A stored step: its round, its result, and its time."""
 
     round: int
     name: str
@@ -99,7 +99,7 @@ class StoredStep(Struct, frozen=True):
 
 
 def tries(tx: Tx, task_id: TaskId) -> list[StoredStep]:
-    """Who tried, what was left and what was found, in the order in which it was written down."""
+    """Return the steps about attempts and checks, in order."""
     found = [
         StoredStep(
             rows.number(row["round"]),
@@ -115,7 +115,7 @@ def tries(tx: Tx, task_id: TaskId) -> list[StoredStep]:
 def end(
     tx: Tx, lease: Lease, started_at: datetime, now: datetime, outcome: str, note: str | None
 ) -> None:
-    """Write down how a leg ended."""
+    """Store how a leg ended."""
     tx.run(
         "insert_run",
         {
@@ -132,7 +132,7 @@ def end(
 
 
 def lease_of(row: Row) -> Lease:
-    """The lease under which a task's row is held."""
+    """Return the lease under which a task's row is held."""
     return Lease(
         TaskId(str(row["id"])),
         rows.number(row["lease"]),
@@ -142,15 +142,15 @@ def lease_of(row: Row) -> Lease:
 
 
 def of_task(tx: Tx, task_id: TaskId, limit: int = 50) -> list[Run]:
-    """The newest legs first."""
+    """Return the newest legs first."""
     return [rows.run(row) for row in tx.all("list_runs", {"task": task_id, "limit": limit})]
 
 
 def beat(tx: Tx, worker: WorkerId, now: datetime) -> None:
-    """Say that a worker is alive."""
+    """Record that a worker is alive."""
     tx.run("record_heartbeat", {"id": worker, "now": rows.ms(now)})
 
 
 def leave(tx: Tx, worker: WorkerId, now: datetime) -> None:
-    """Say that a worker went in good order."""
+    """Record that a worker stopped in good order."""
     tx.run("end_worker", {"id": worker, "now": rows.ms(now)})

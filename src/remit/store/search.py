@@ -1,8 +1,8 @@
 """Lists of tasks: filters, full text, counts and pages that stay fast at a million rows.
 
-A list is read along one index in the order of the page, and only as far as the page needs. Of the
-words of a filter the rarest leads; the others are looked at on the way. So no list sorts what it
-does not show. What is searched for leads as well, unless it is common and something else is rare.
+A list is read along one index in page order, and only as far as the page needs, so nothing is
+sorted that is not shown. The rarest filter leads; the others are checked on the way. Search words
+can lead too, unless they are common and a filter is rare.
 """
 
 import re
@@ -47,32 +47,32 @@ __all__ = [
 ]
 
 MOST: Final = 500
-EXACT: Final = words.MANY  # how far is counted
-FEW: Final = 2_000  # so many are sorted, or asked for their words, if no index gives them
+EXACT: Final = words.MANY  # counts stop here
+FEW: Final = 2_000  # this many are sorted, or probed for words, if no index gives the order
 _PLANNED: Final = "SUM(status = 'ready' AND type = 'scheduled')"
 _PLACE: Final = re.compile(r"([0-9]{1,15})\.([0-9]{1,15})")
 
 
 class TaskPage(Struct, frozen=True):
     tasks: tuple[Task, ...]
-    next: str | None  # give it as `before` to get the next page
-    asks: frozenset[TaskId] = frozenset()  # those of them with a question that waits for the owner
+    next: str | None  # pass it as `before` to get the next page
+    asks: frozenset[TaskId] = frozenset()  # those with a question to the owner
 
 
 class TaskCount(Struct, frozen=True):
-    """How many match. Where there are more than `EXACT` nobody has counted further."""
+    """How many match. Beyond `EXACT` the count stops."""
 
     total: int
-    more: bool  # there may be more than that
-    by_status: Mapping[str, int] = field(default_factory=dict)  # whatever status was asked for
-    asks: int = 0  # with a question that waits for the owner
-    planned: int = 0  # ready, for a time to come
-    cut: bool = False  # what is told of each status holds of the newest alone
-    asks_more: bool = False  # the same of the questions, which are few and counted for themselves
+    more: bool  # there may be more
+    by_status: Mapping[str, int] = field(default_factory=dict)  # whatever status was filtered
+    asks: int = 0  # with a question to the owner
+    planned: int = 0  # ready, but planned for later
+    cut: bool = False  # the numbers by status cover only the newest
+    asks_more: bool = False  # the same for questions, which are counted separately
 
 
 class _Tally(Struct):
-    """What one look at the tasks that match told of them."""
+    """The counts from one pass over the matching tasks."""
 
     by_status: dict[str, int] = field(default_factory=dict)
     asks: int = 0
@@ -89,14 +89,14 @@ class _Tally(Struct):
 
 
 def prepared(tx: Tx, wanted: TaskFilter) -> TaskFilter:
-    """The filter with its words looked up, for whoever asks it more than once."""
+    """Return the filter with its words looked up, for repeated use."""
     if wanted.text is None or wanted.words is not None:
         return wanted
     return replace(wanted, words=words.read(tx, wanted.text))
 
 
 def page(tx: Tx, wanted: TaskFilter) -> TaskPage:
-    """The tasks that match, in the order that is asked for, and where the next page begins."""
+    """Return the matching tasks in the requested order, and the next cursor."""
     if not 1 <= wanted.limit <= MOST:
         raise BadInput(f"limit must lie between 1 and {MOST}.", field="limit")
     found = _found(tx, prepared(tx, wanted), "tasks.*", wanted.limit + 1)
@@ -107,15 +107,15 @@ def page(tx: Tx, wanted: TaskFilter) -> TaskPage:
 
 
 def ids(tx: Tx, wanted: TaskFilter, most: int = EXACT) -> list[TaskId]:
-    """The names of all that match, up to a number."""
+    """Return the ids of all matches, up to a number."""
     found = _found(tx, prepared(tx, wanted), "tasks.id, tasks.no, tasks.scheduled_for", most)
     return [TaskId(str(row["id"])) for row in found]
 
 
 def count(tx: Tx, wanted: TaskFilter) -> TaskCount:
-    """How many match, and how many of them would in each status.
+    """Return how many match, and how many would in each status.
 
-    Where there are more than are counted, the parts are told of the newest alone.
+    Beyond the counted number the parts cover only the newest.
     """
     plain = prepared(tx, replace(wanted, before=None, sort=SortOrder.NEWEST))
     everywhere = replace(plain, statuses=(), asks=False)
@@ -141,14 +141,14 @@ def count(tx: Tx, wanted: TaskFilter) -> TaskCount:
 
 
 def _of_all(tx: Tx) -> _Tally:
-    """Of every task there is: each number along the index that is made for it."""
+    """Count all tasks, each number along its own index."""
     planned = tx.all("count_planned", {"most": EXACT + 1})[0]["tasks"]
     asks = _counted(tx, TaskFilter(asks=True)).total
     return _Tally(tasks.counts(tx, EXACT + 1), asks, rows.number(planned))
 
 
 def _counted(tx: Tx, wanted: TaskFilter) -> _Tally:
-    """Of all that match, or of one more than are counted."""
+    """Count the matches, up to one more than `EXACT`."""
     found = _Tally()
     for lead in _rarest(tx, wanted):
         for row in tx.ask(*_tally(tx, wanted, lead)):
@@ -164,8 +164,8 @@ def _counted(tx: Tx, wanted: TaskFilter) -> _Tally:
 def _tally(tx: Tx, wanted: TaskFilter, lead: ListIndex) -> tuple[str, dict[str, Cell]]:
     columns = f"tasks.status, tasks.type, {ASKS} AS asks"
     if wanted.words and lead == by_text(wanted.words):
-        # The newest that hold the words are looked at; one of which the rest does not hold has no
-        # status here. Else who asks for something rare among them would walk them all.
+        # The newest matches of the words are read; one that fails the other filters has no status
+        # here. Otherwise a rare filter would walk all of them.
         lead = newest_by_text(wanted.words, EXACT + 1, "LEFT JOIN")
         where, params = conditions(wanted)
         sql = f"SELECT {columns} FROM {lead.tables} AND {' AND '.join(where)}"  # noqa: S608
@@ -195,7 +195,7 @@ def _newest(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
 
 
 def _due(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
-    """Along the clock; where another way is short, or the words are rare, few are sorted."""
+    """List along the schedule index; if another index or the words are short, sort those."""
     ways, said = _rarest(tx, wanted), wanted.words
     if ways == (WHOLE,) or (said and said.is_common and ways == (by_text(said),)):
         ways = (probed(PLANNED, said) if said else PLANNED,)
@@ -210,7 +210,7 @@ def _due(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
 
 
 def _updated(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
-    """Along the journal, where the last entry of a task stands for it; few are sorted instead."""
+    """List along the journal, by each task's last entry; few rows are sorted instead."""
     columns = f"{columns}, events.seq"
     ways = _rarest(tx, wanted)
     if _is_long(tx, wanted, ways):
@@ -233,7 +233,7 @@ def _updated(tx: Tx, wanted: TaskFilter, columns: str, most: int) -> list[Row]:
 
 
 def _is_long(tx: Tx, wanted: TaskFilter, ways: Sequence[ListIndex]) -> bool:
-    """Whether there are too many to be sorted."""
+    """Whether there are too many rows to sort."""
     if wanted.words is not None:
         return wanted.words.is_common and ways == (by_text(wanted.words),)
     return ways == (WHOLE,) or _size(tx, ways, FEW) >= FEW
@@ -251,7 +251,7 @@ def _rarest(tx: Tx, wanted: TaskFilter) -> tuple[ListIndex, ...]:
 def _with_words(
     tx: Tx, said: SearchWords, ways: Sequence[tuple[ListIndex, ...]]
 ) -> tuple[ListIndex, ...]:
-    """Along the words, but for common ones among what is rare."""
+    """Choose the text index, except for common words with a rare filter."""
     if not ways or (said.terms is not None and not said.is_common):
         return (by_text(said),)
     size, way = min(((_size(tx, way, FEW), way) for way in ways), key=lambda each: each[0])
@@ -261,7 +261,7 @@ def _with_words(
 
 
 def _size(tx: Tx, way: Sequence[ListIndex], most: int) -> int:
-    """How many rows a way has, as far as that matters."""
+    """Return how many rows an index path has, up to a number."""
     found = 0
     for lead in way:
         where = f" WHERE {' AND '.join(lead.where)}" if lead.where else ""
@@ -287,7 +287,7 @@ def _composed(
 
 
 def _after(tx: Tx, sort: SortOrder, cursor: str, lead: ListIndex) -> tuple[str, dict[str, Cell]]:
-    """What holds of all that comes after the page before."""
+    """Return the condition for everything after the previous page."""
     if sort is SortOrder.NEWEST:
         return f"{lead.key} < :before", {"before": tasks.find_row(tx, TaskId(cursor))["no"]}
     place = _PLACE.fullmatch(cursor)

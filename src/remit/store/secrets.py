@@ -1,8 +1,7 @@
-"""Keys and passwords: in the keyring of this machine, else in a file that only its owner reads.
+"""Secrets: in the machine's keyring, or in a file only the owner can read.
 
-Settings hold names; what a name stands for is here. All of it is one document, so that a change
-happens whole or not at all. A file that is there counts, even if there is a keyring too: whoever
-runs Remit where no keyring opens, as a machine does at its start, keeps a file.
+Settings hold names; the values are here. They are one document, so a change is atomic. An existing
+file wins over a keyring, because Remit may run where no keyring opens, such as at boot.
 """
 
 import errno
@@ -24,14 +23,14 @@ T = TypeVar("T")
 
 FILE: Final = "secrets"
 SERVICE: Final = "remit"
-MOST: Final = 65_536  # characters of one value
+MOST: Final = 65_536  # characters per value
 _MOST_BYTES: Final = 4_194_304
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,63}")
 _OTHERS: Final = 0o077
 
 
 class Keyring(Protocol):
-    """A keyring: one text for each pair of a service and a name."""
+    """A keyring: one text for each service and name."""
 
     def get_password(self, service: str, username: str, /) -> str | None: ...
 
@@ -41,11 +40,11 @@ class Keyring(Protocol):
 
 
 def machine_ring() -> Keyring | None:
-    """The keyring of this machine, if there is one that keeps what it is given."""
+    """Return this machine's keyring, if there is one that really stores values."""
     try:
-        # It is an extra, and loads slowly.
+        # It is an extra and loads slowly.
         found: Keyring = importlib.import_module("keyring").get_keyring()
-        # Below 1 stand those that fail, forget, or write plain text.
+        # Below 1 are those that fail, forget, or write plain text.
         good = float(getattr(found, "priority", 0)) >= 1
     except Exception:  # noqa: BLE001 - whatever is wrong with it, there is none
         return None
@@ -53,7 +52,7 @@ def machine_ring() -> Keyring | None:
 
 
 class Secrets:
-    """All secrets of one home. Whatever is handed out, `hide` knows from then on."""
+    """All secrets of one home. `hide` learns every value that is handed out."""
 
     def __init__(
         self, home: Path, ring: Keyring | None = None, hide: Redactor | None = None
@@ -64,18 +63,18 @@ class Secrets:
 
     @property
     def where(self) -> str:
-        """Where they are kept, in words."""
+        """Where they are stored, in words."""
         return "the keyring" if self._in_ring() else str(self._file)
 
     def use_ring(self, ring: Keyring | None) -> None:
-        """Look into a keyring from now on, if none was looked into before."""
+        """Use a keyring from now on, if none was set."""
         self._ring = self._ring or ring
 
     def names(self) -> tuple[str, ...]:
         return tuple(sorted(self._read()))
 
     def get(self, name: str) -> str:
-        """What a name stands for, as it is now."""
+        """Return the current value of a secret."""
         found = self._read().get(name)
         if found is None:
             raise NotFound("secret", f"{name!r:.80} in {self.where}; `remit secrets set` makes one")
@@ -83,16 +82,16 @@ class Secrets:
         return found
 
     def token(self, name: str) -> Callable[[], str]:
-        """What asks for a secret at each use, so that a renewed one needs no restart."""
+        """Return a function that looks a secret up at each use: a renewed one needs no restart."""
         return lambda: self.get(name)
 
     def learn_all(self) -> None:
-        """Have `hide` know every secret there is."""
+        """Teach `hide` every secret."""
         for value in self._read().values():
             self.hide.learn(value)
 
     def put(self, name: str, value: str) -> None:
-        """Keep a value under a name, in place of what was there."""
+        """Store a value under a name, replacing the old one."""
         if not _NAME.fullmatch(name):
             raise BadInput(
                 f"The name {name!r:.80} must be 1 to 64 letters, digits, -, _ and dots, "
@@ -106,7 +105,7 @@ class Secrets:
             self._write({**self._read(), name: value})
 
     def drop(self, name: str) -> None:
-        """Forget a name and what it stands for."""
+        """Delete a secret."""
         with self._held():
             kept = dict(self._read())
             if kept.pop(name, None) is None:
@@ -114,7 +113,7 @@ class Secrets:
             self._write(kept)
 
     def move_to_file(self) -> None:
-        """Keep them in the file from now on, as is right where no keyring opens."""
+        """Store them in the file from now on, for machines where no keyring opens."""
         with self._held():
             if not self._in_ring() or self._ring is None:
                 return
@@ -153,18 +152,18 @@ class Secrets:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """One change at a time: two at once would each write without the other's."""
+        """Allow one change at a time, so that none is lost."""
         with locked(self._home):
             yield
 
 
 def _asked(ask: Callable[..., T], *words: str) -> T:
-    """Ask the keyring. One that does not open is the operator's to open."""
+    """Ask the keyring; raise a sentence for the operator if it does not open."""
     try:
         return ask(SERVICE, *words)
     except Exception as error:  # noqa: BLE001 - each keyring has errors of its own
         what = type(error).__name__
-    # Outside, so that what it said does not come along: that may hold a value.
+    # Raised outside, because the keyring's error may contain a value.
     raise StoreTrouble(
         f"The keyring of this machine does not open ({what}). Unlock it, or keep the secrets in a "
         "file: `remit secrets set NAME --file`."
@@ -184,7 +183,7 @@ def _wrong(value: str) -> str | None:
 
 
 def _content(path: Path) -> str | None:
-    """What the file says; None if there is none. A file that others can read is not believed."""
+    """Return the file's content; None if there is none. A file others can read is refused."""
     try:
         opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -221,7 +220,7 @@ def _parsed(text: str | None, where: str) -> Mapping[str, str]:
     try:
         found = json.loads(text or "{}")
     except (ValueError, RecursionError):
-        found = None  # raised below, outside: a parser's error carries all that it read
+        found = None  # raised below, outside: a parser's error contains its input
     if isinstance(found, dict) and all(isinstance(value, str) for value in found.values()):
         return found
     raise StoreTrouble(

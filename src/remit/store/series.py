@@ -1,4 +1,4 @@
-"""Series: begun with their first occurrence, found when the next one must be put in, ended."""
+"""Series: created with their first occurrence, found when the next one is due, ended."""
 
 import json
 from datetime import datetime
@@ -18,12 +18,12 @@ from remit.store.database import Params, Row, Tx
 
 
 def begin(tx: Tx, task: Task) -> Task:
-    """Make a stored task the first occurrence of its series; a rule nobody can keep is refused."""
+    """Make a stored task the first of its series; an unsupported rule is refused."""
     repeats = task.repeats
     assert repeats is not None  # noqa: S101 - who calls has looked
     slot = task.scheduled_for or repeats.first
     repeats = replace(repeats, first=slot)
-    rrule.slots(repeats, slot)  # for what it refuses
+    rrule.slots(repeats, slot)  # raises for an unsupported rule
     placed = replace(task, series_id=id_of(task.id), slot=slot)
     tx.run("insert_series", _columns(placed, repeats))
     tx.run("set_task_slot", {"id": task.id, "series": placed.series_id, "slot": rows.ms(slot)})
@@ -31,7 +31,7 @@ def begin(tx: Tx, task: Task) -> Task:
 
 
 def id_of(first: TaskId) -> SeriesId:
-    """A series is called as its first occurrence is, so that it is begun once."""
+    """Derive the series id from its first task, so that it begins once."""
     return SeriesId("ser-" + first.removeprefix("task-"))
 
 
@@ -50,38 +50,38 @@ def find(tx: Tx, series_id: SeriesId) -> Series:
 def list_series(
     tx: Tx, *, ended: bool = False, after: SeriesId | None = None, limit: int = 100
 ) -> list[Series]:
-    """What comes back, oldest first; what has ended only if it is asked for."""
+    """Return the series, oldest first; ended ones only on request."""
     wanted = {"ended": ended, "after": after or "", "limit": limit}
     return [of_row(tx, row) for row in tx.all("list_series", wanted)]
 
 
 def ids_like(tx: Tx, prefix: str) -> list[SeriesId]:
-    """Up to three ids that start so; a person types the shortest part that is enough."""
+    """Return up to three ids with this prefix; a person types the shortest unique part."""
     found = tx.all("list_series_ids_like", rows.prefix_range(prefix))
     return [SeriesId(str(row["id"])) for row in found]
 
 
 def due(tx: Tx, now: datetime, limit: int) -> list[Series]:
-    """Those whose last occurrence is due, so that the next one must be put in."""
+    """Return the series whose last occurrence is due, so that the next must be planned."""
     found = tx.all("list_due_series", {"now": rows.ms(now), "limit": limit})
     return [of_row(tx, row) for row in found]
 
 
 def soonest(tx: Tx, now: datetime) -> datetime | None:
-    """When a series becomes due that is not due yet."""
+    """Return when the next series becomes due."""
     row = tx.one("next_due_series", {"now": rows.ms(now)})
     return rows.parse_time(row["due_at"]) if row else None
 
 
 def end(tx: Tx, series_id: SeriesId, why: str, now: datetime) -> bool:
-    """No further occurrence is put in; those that are there stay. False if it had ended."""
+    """Stop planning occurrences; existing ones stay. False if it had ended."""
     return bool(tx.run("end_series", {"id": series_id, "why": why, "now": rows.ms(now)}))
 
 
 def rule(
     tx: Tx, series_id: SeriesId, *, missed: OnMissed | None, overlap: Overlap | None
 ) -> Series:
-    """Say what becomes of slots that are missed or meet; what is None stays as it was."""
+    """Set what happens to missed or overlapping slots; None keeps the old value."""
     found = find(tx, series_id)
     if found.ended_at is not None:
         raise Conflict(f"Series {series_id} has ended; nothing of it comes back.")
@@ -103,11 +103,11 @@ def _columns(first: Task, repeats: Repeats) -> dict[str, str | int | None]:
 
 
 def _template(first: Task) -> str:
-    """The task as it was wanted: nothing of it done, sent or said. What is empty is left out."""
+    """Return the task as it was requested, without progress, as JSON without empty parts."""
     wanted = replace(
         first,
         type=TaskType.SCHEDULED,
-        # An agent's words stay an agent's, however often they come back.
+        # An agent's words stay an agent's in every repetition.
         created_by=Creator.AGENT if first.created_by is Creator.AGENT else Creator.SCHEDULER,
         repeats=None,
         work=tuple(WorkItem(item.description) for item in first.work),

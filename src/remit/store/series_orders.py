@@ -1,4 +1,4 @@
-"""What the owner says about a whole series: pause, go on, end; and about one slot of it."""
+"""The owner's actions on a series (pause, resume, end) and on one slot of it."""
 
 from datetime import datetime
 from itertools import islice, takewhile
@@ -17,12 +17,12 @@ from remit.store.database import Tx
 PAUSED: Final = "the series was paused"
 UNWANTED: Final = "you did not want it"
 ENDED: Final = "you ended it"
-_LAST: Final = 20  # occurrences among which one that was left out is found
-_FAR: Final = 1_000  # so many slots ahead one may be named
+_LAST: Final = 20  # occurrences searched for one that was skipped
+_FAR: Final = 1_000  # slots ahead that can be named
 
 
 def pause(tx: Tx, series_id: SeriesId, now: datetime) -> Series:
-    """Put in nothing more, and hold what waits for its time."""
+    """Plan nothing more, and pause what waits for its time."""
     found = series.find(tx, series_id)
     if not tx.run("pause_series", {"id": series_id, "now": rows.ms(now)}):
         raise _not_possible(found, "be paused")
@@ -33,7 +33,7 @@ def pause(tx: Tx, series_id: SeriesId, now: datetime) -> Series:
 
 
 def resume(tx: Tx, series_id: SeriesId, now: datetime) -> Series:
-    """Go on with the next slot; those that came meanwhile are written down as skipped."""
+    """Continue with the next slot; those in between are recorded as skipped."""
     found = series.find(tx, series_id)
     if found.paused_at is None or found.ended_at is not None:
         raise _not_possible(found, "go on")
@@ -53,7 +53,7 @@ def resume(tx: Tx, series_id: SeriesId, now: datetime) -> Series:
 
 
 def end(tx: Tx, series_id: SeriesId, now: datetime) -> Series:
-    """Put in nothing more, and cancel what waits for its time."""
+    """Plan nothing more, and cancel what waits for its time."""
     found = series.find(tx, series_id)
     if not series.end(tx, series_id, ENDED, now):
         raise _not_possible(found, "end")
@@ -77,9 +77,9 @@ def skip(tx: Tx, series_id: SeriesId, slot: datetime | None, now: datetime) -> S
 
 
 def unskip(tx: Tx, series_id: SeriesId, slot: datetime, now: datetime) -> Task | None:
-    """Have a slot all the same that was left out; return its occurrence, if one was ended for it.
+    """Restore a skipped slot; return its occurrence, if one was ended for it.
 
-    What has an occurrence no more is for the caller to put in once more.
+    Without one, the caller must plan it again.
     """
     found = series.find(tx, series_id)
     if slot <= now or found.ended_at is not None:
@@ -91,7 +91,7 @@ def unskip(tx: Tx, series_id: SeriesId, slot: datetime, now: datetime) -> Task |
 
 
 def move(tx: Tx, series_id: SeriesId, slot: datetime | None, to: datetime, now: datetime) -> Task:
-    """Run one occurrence at another time; its place in the series stays."""
+    """Run one occurrence at another time; its slot in the series stays."""
     found = series.find(tx, series_id)
     task = _occurrence(tx, series_id, slot)
     if task is None:
@@ -103,7 +103,7 @@ def move(tx: Tx, series_id: SeriesId, slot: datetime | None, to: datetime, now: 
 
 
 def coming(tx: Tx, found: Series, now: datetime, count: int) -> list[Slot]:
-    """The next slots: first those with an occurrence, then as the rule goes on."""
+    """Return the next slots: first those with an occurrence, then by the rule."""
     there = [
         Slot(found.id, task.slot, task_id=task.id, planned=task.scheduled_for)
         for task in _unbegun(tx, found.id)
@@ -120,7 +120,7 @@ def coming(tx: Tx, found: Series, now: datetime, count: int) -> list[Slot]:
 
 
 def occurrences(tx: Tx, series_id: SeriesId, limit: int) -> list[Task]:
-    """The tasks of a series, newest first."""
+    """Return the tasks of a series, newest first."""
     found = tx.all("list_occurrences", {"series": series_id, "limit": limit})
     return tasks.all_with_deliveries(tx, found)
 
@@ -131,14 +131,14 @@ def _unbegun(tx: Tx, series_id: SeriesId) -> list[Task]:
 
 
 def _occurrence(tx: Tx, series_id: SeriesId, slot: datetime | None) -> Task | None:
-    """The one that waits for this slot; without one, the next."""
+    """Return the occurrence that waits for this slot; without a slot, the next."""
     there = _unbegun(tx, series_id)
     fitting = [task for task in there if slot is None or slot == task.slot]
     return fitting[0] if fitting else None
 
 
 def _slot(found: Series, slot: datetime | None, now: datetime) -> datetime:
-    """A slot to come that has no occurrence yet."""
+    """Return a future slot that has no occurrence yet."""
     ahead = islice(rrule.slots(found.repeats, max(found.last, now)), _FAR)
     for at in ahead:
         if at in found.skips and slot is None:

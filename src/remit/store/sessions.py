@@ -1,7 +1,7 @@
-"""Sessions: what the runs that share one left behind, and what the older of them came to.
+"""Sessions: what earlier runs left for later ones, and summaries of the older runs.
 
-Runs are only ever added. A summary is a view of them: it says how far it goes, and nothing is
-deleted for it. What a session has read stays what it is, until its owner vouches for it.
+Runs are only added. A summary says how far it reaches; nothing is deleted for it. The taint of a
+session stays until the owner vouches for it.
 """
 
 import json
@@ -22,11 +22,11 @@ from remit.model.visibility import is_owners, may_see
 from remit.store import events, meta, rows, tasks
 from remit.store.database import Row, Tx
 
-RECENT: Final = 200  # tasks of a session among which its runs are looked for
+RECENT: Final = 200  # tasks of a session searched for its runs
 MOST_SAID: Final = 20
 MOST_REPORTED: Final = 50
 _FIRST: Final = "execute_tool"
-_VOUCHED: Final = "vouched:"  # and the session, in `meta`: up to when
+_VOUCHED: Final = "vouched:"  # plus the session id, in `meta`: vouched up to when
 
 
 class PastRun(Struct, frozen=True):
@@ -35,24 +35,24 @@ class PastRun(Struct, frozen=True):
     no: int
     task_id: TaskId
     title: str
-    text: str  # what was sent, or what it came to
+    text: str  # what was sent, or the result
     ended_at: datetime
     taint: Taint
-    size: int = 0  # of what it thought, in characters; 0 if that cannot be told whole
-    context: int = 0  # tokens that its last thought held
+    size: int = 0  # size of its messages in characters; 0 if they are incomplete
+    context: int = 0  # tokens of its last request
 
 
 class SessionSummary(Struct, frozen=True):
     text: str
-    upto: tuple[datetime, int]  # when the last run in it ended, and its number
+    upto: tuple[datetime, int]  # end time and number of the last run in it
     runs: int
     since: datetime
     taint: Taint
-    highest: int = 0  # number of a run in it; 0: nobody knows
+    highest: int = 0  # highest run number in it; 0: unknown
 
 
 class OwnerStatement(Struct, frozen=True):
-    """What the owner said about the work, how, and what he was asked, if he was."""
+    """What the owner said about the work, how, and the question if there was one."""
 
     text: str
     how: ReviewAnswer
@@ -67,16 +67,16 @@ class ReportedMessage(Struct, frozen=True):
 
 
 class SessionHistory(Struct, frozen=True):
-    """All that the next run of a session may look back on."""
+    """Everything the next run of a session may look back on."""
 
-    runs: tuple[PastRun, ...] = ()  # not summed up yet, oldest first
+    runs: tuple[PastRun, ...] = ()  # not summarised yet, oldest first
     summary: SessionSummary | None = None
     said: tuple[OwnerStatement, ...] = ()  # newest first
     reported: tuple[ReportedMessage, ...] = ()  # newest first
 
 
 def look_back(tx: Tx, task: Task) -> SessionHistory:
-    """What was before this task in its session; nothing if it may not see all of that."""
+    """Return what came before this task in its session; empty if it may not see all of it."""
     if not _sees_all(tx, task):
         return SessionHistory()
     summary = _summary(tx, task.session_id)
@@ -100,7 +100,7 @@ def look_back(tx: Tx, task: Task) -> SessionHistory:
 
 
 def _sees_all(tx: Tx, task: Task) -> bool:
-    """Whether a task may see every other of its session; a summary cannot be told in part."""
+    """Whether a task may see every other of its session; a summary cannot be shown in part."""
     if is_owners(task):
         return True
     found = tx.all(
@@ -111,9 +111,9 @@ def _sees_all(tx: Tx, task: Task) -> bool:
 
 
 def vouch(tx: Tx, task_id: TaskId, now: datetime) -> Task:
-    """The owner has looked at what a task's session remembers: up to now it counts as his own.
+    """Record that the owner vouches for a task's session: up to now it counts as the owner's.
 
-    What the tasks themselves came with, and all that is read from now on, stays what it is.
+    The tasks' own taint, and everything read later, stays.
     """
     task = tasks.get(tx, task_id)
     if not task.ended:
@@ -135,7 +135,7 @@ def _vouched(tx: Tx, session_id: SessionId) -> datetime | None:
 
 
 def _trusted(shared: SessionHistory, upto: datetime) -> SessionHistory:
-    """The same, with all that the owner has vouched for as his own."""
+    """Return the history with everything vouched for marked as the owner's."""
     own, summary = Taint.OWNER, shared.summary
     if summary is not None and summary.upto[0] <= upto:
         summary = replace(summary, taint=own)
@@ -148,14 +148,14 @@ def _trusted(shared: SessionHistory, upto: datetime) -> SessionHistory:
 
 
 def states(tx: Tx, task_ids: Sequence[str]) -> list[str]:
-    """What the brain left behind in some tasks, in their order, turn by turn."""
+    """Return the brain's stored states of some tasks, turn by turn."""
     thoughts = _thoughts(tx, task_ids, whole=True)
     turns = (row for task_id in task_ids for row in thoughts.get(task_id, ()))
     return [str(row["state"]) for row in turns if row["size"]]
 
 
 def sum_up(tx: Tx, session_id: SessionId, summary: SessionSummary) -> bool:
-    """Keep a summary, unless one is kept that goes as far or further."""
+    """Store a summary, unless one that reaches as far exists."""
     at, no = summary.upto
     kept = tx.run(
         "put_session_summary",
@@ -213,7 +213,7 @@ def _came_to(task: Task) -> str:
 
 
 def _thoughts(tx: Tx, task_ids: Sequence[str], *, whole: bool) -> dict[str, list[Row]]:
-    """The turns of each task's last round, in order."""
+    """Return the turns of each task's last round, in order."""
     if not task_ids:
         return {}
     thoughts: dict[str, list[Row]] = {}
@@ -225,26 +225,26 @@ def _thoughts(tx: Tx, task_ids: Sequence[str], *, whole: bool) -> dict[str, list
 
 
 def _turn(row: Row) -> int:
-    """`execute_tool`, `execute_tool:1`, … `execute_tool:10`."""
+    """Return the turn number: `execute_tool`, `execute_tool:1`, … `execute_tool:10`."""
     return int(str(row["name"])[len(_FIRST) + 1 :] or 0)
 
 
 def _whole_size(turns: Sequence[Row]) -> int:
-    """A thought that broke off at a call, or left no trace, would be half a talk: 0."""
+    """Return the size of a complete exchange; 0 if it broke off at a call or was not stored."""
     if not turns or turns[-1]["calls"] or not turns[-1]["size"]:
         return 0
     return sum(rows.number(turn["size"]) for turn in turns)
 
 
 def owner_statements(tx: Tx, task: Task) -> tuple[OwnerStatement, ...]:
-    """What the owner said about the work of earlier runs, newest first."""
+    """Return what the owner said about the work of earlier runs, newest first."""
     found = tx.all(
         "list_corrections",
         {"session": task.session_id, "task": task.id, "limit": 2 * MOST_SAID},
     )
     told: dict[str, OwnerStatement] = {}
     for row in found:
-        # What was asked may hold what an outsider wrote; then his answer stands alone.
+        # The question may contain an outsider's text; then only the answer is used.
         asked = row["answer"] == ReviewAnswer.ANSWER and row["taint"] == Taint.OWNER
         text = str(row["answer_text"]).strip()
         how, question = rows.word(ReviewAnswer, row["answer"]), rows.text(row["question"])

@@ -1,4 +1,4 @@
-"""Slots of a series: the next occurrence put in, and what was passed over written down."""
+"""Slots of a series: the next occurrence is planned, skipped ones are recorded."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -19,11 +19,11 @@ NOT_BEGUN: Final = "it had not begun when the next one was due"
 ASLEEP: Final = "Remit was not running, or the machine slept"
 BEFORE_RESTORE: Final = "it may have run before a backup was restored"
 AT_WORK: Final = "the one before it was still open"
-_OVERLAP: Final = "overlap"  # in `meta`: what holds for a series that has no word of its own
+_OVERLAP: Final = "overlap"  # key in `meta`: the default for series without their own rule
 
 
 class SkippedSlots(Struct, frozen=True):
-    """Slots in a row that got no occurrence."""
+    """Consecutive slots without an occurrence."""
 
     first: datetime
     last: datetime
@@ -33,22 +33,22 @@ class SkippedSlots(Struct, frozen=True):
 
 
 class SeriesAdvance(Struct, frozen=True):
-    """How a series goes on: up to which slot it has come, and what is put in."""
+    """How a series advances: up to which slot, and what is planned."""
 
-    latest: datetime  # the newest slot that is due
-    made: tuple[Task, ...]  # the occurrences to put in, in order
+    latest: datetime  # the newest due slot
+    made: tuple[Task, ...]  # the occurrences to plan, in order
     skipped: SkippedSlots | None = None
-    over: bool = False  # its rule names no further time
-    before: datetime | None = None  # what has not begun of earlier slots is too old; None: `latest`
-    keeps: int = 0  # so many of these wait all the same
-    missed: bool = False  # they are too old because nobody was there
+    over: bool = False  # its rule has no further time
+    before: datetime | None = None  # unbegun occurrences before this are too old; None: `latest`
+    keeps: int = 0  # this many of them stay
+    missed: bool = False  # they are too old because Remit was not running
     overlap: Overlap = Overlap.QUEUE_ONE
-    held: datetime | None = None  # what is overdue does not begin before
-    asks: bool = False  # of what was due before a restore one is made, and asked about
+    held: datetime | None = None  # overdue ones do not begin before this
+    asks: bool = False  # of the slots due before a restore one is planned, and asked about
 
 
 def advance(tx: Tx, series: Series, step: SeriesAdvance, now: datetime) -> bool:
-    """Put in what comes next and pass over what is too old; False if somebody was first."""
+    """Plan what comes next and skip what is too old; False if another process was first."""
     last = step.made[-1].slot if step.made else series.last
     assert last is not None  # noqa: S101 - an occurrence has a slot
     moved = tx.run(
@@ -82,13 +82,13 @@ def advance(tx: Tx, series: Series, step: SeriesAdvance, now: datetime) -> bool:
 
 
 def keep_rule(tx: Tx, overlap: Overlap) -> None:
-    """Keep what the settings say of runs that meet, so that a claim can ask for it."""
+    """Store the settings' overlap rule, so that a claim can read it."""
     if meta.get(tx, _OVERLAP) != overlap:
         meta.put(tx, _OVERLAP, overlap.value)
 
 
 def may_begin(tx: Tx, row: Row, now: datetime) -> bool:
-    """Whether an occurrence may begin; one that may not, for another is open, is passed over."""
+    """Whether an occurrence may begin; one that overlaps another is skipped if the rule says so."""
     slot, series_id = row["slot_at"], row["series_id"]
     if slot is None or row["started_at"] is not None or series_id is None:
         return True
@@ -100,18 +100,18 @@ def may_begin(tx: Tx, row: Row, now: datetime) -> bool:
 
 
 def latest_tasks(tx: Tx, series_id: SeriesId, limit: int) -> list[Task]:
-    """The tasks of a series, newest first."""
+    """Return the tasks of a series, newest first."""
     found = tx.all("list_latest_tasks", {"series": series_id, "limit": limit})
     return tasks.all_with_deliveries(tx, found)
 
 
 def stopping(tx: Tx, series_id: SeriesId) -> list[Task]:
-    """The occurrences that are at work and shall end."""
+    """Return the running occurrences that shall end."""
     return [rows.task(row) for row in tx.all("list_stopping_slots", {"series": series_id})]
 
 
 def skipped(tx: Tx, series_id: SeriesId, limit: int = 100) -> list[SkippedSlots]:
-    """What was passed over, newest first."""
+    """Return the skipped slots, newest first."""
     found = tx.all("list_skips", {"series": series_id, "limit": limit})
     return [
         SkippedSlots(
@@ -128,9 +128,9 @@ def skipped(tx: Tx, series_id: SeriesId, limit: int = 100) -> list[SkippedSlots]
 def pass_over(
     tx: Tx, task_id: TaskId, was: str, reason: str, now: datetime, fate: SlotFate | None = None
 ) -> None:
-    """End an occurrence that never began, so that a night's worth of them is not run at once.
+    """End an occurrence that never began, so that missed ones do not run in a burst.
 
-    With a `fate` nobody decided that: the owner may want to know.
+    With a `fate` nobody decided it, and the owner may want to know.
     """
     why = f"Skipped: {reason}."
     reviews.close_all(tx, task_id, Actor.META, now)
@@ -145,7 +145,7 @@ def pass_over(
 
 
 def write_skip(tx: Tx, series_id: SeriesId, skipped: SkippedSlots, now: datetime) -> None:
-    """Keep that slots got no occurrence, and why."""
+    """Record that slots got no occurrence, and why."""
     tx.run(
         "insert_skip",
         {
@@ -163,7 +163,7 @@ def write_skip(tx: Tx, series_id: SeriesId, skipped: SkippedSlots, now: datetime
 def _pass_over_old(
     tx: Tx, series_id: SeriesId, step: SeriesAdvance, now: datetime
 ) -> list[datetime]:
-    """What has not begun and is too old is not run; it is written down why. Return its slots."""
+    """Skip unbegun occurrences that are too old, and record why. Return their slots."""
     before = step.before or step.latest
     wanted = _wanted(series_id, rows.ms(before), now, restored=step.asks)
     why, fate = (ASLEEP, SlotFate.MISSED) if step.missed else (NOT_BEGUN, SlotFate.SKIPPED)
@@ -177,7 +177,7 @@ def _pass_over_old(
 
 
 def _ask(tx: Tx, step: SeriesAdvance, passed: Sequence[datetime]) -> None:
-    """One question for all slots that may have run before a restore."""
+    """Ask one question for all slots that may have run before a restore."""
     missed = step.skipped
     firsts = [*passed, *([missed.first] if missed else [])]
     for task in step.made:
@@ -195,7 +195,7 @@ def _wanted(
 
 
 def _meet(tx: Tx, series_id: SeriesId, step: SeriesAdvance, now: datetime) -> None:
-    """Two runs of one series meet: the newer one is not run, or the older one ends."""
+    """Handle overlapping runs of one series: skip the newer one, or end the older."""
     if step.overlap not in (Overlap.SKIP, Overlap.CANCEL_OTHER):
         return
     skips, slot = step.overlap is Overlap.SKIP, rows.ms(step.latest)
@@ -212,7 +212,7 @@ def _meet(tx: Tx, series_id: SeriesId, step: SeriesAdvance, now: datetime) -> No
 
 
 def _unbegun(tx: Tx, wanted: Mapping[str, Cell]) -> list[Row]:
-    """The latest slot first."""
+    """Return the unstarted occurrences, latest slot first."""
     found = tx.all("list_unstarted_slots", wanted)
     return sorted(found, key=lambda row: rows.number(row["slot_at"]), reverse=True)
 
@@ -220,7 +220,7 @@ def _unbegun(tx: Tx, wanted: Mapping[str, Cell]) -> list[Row]:
 def _leave_out(
     tx: Tx, series_id: SeriesId, task_id: TaskId, was: str, skipped: SkippedSlots, now: datetime
 ) -> None:
-    """An occurrence ends before it began, and its slot is written down."""
+    """End an occurrence before it began, and record its slot."""
     pass_over(tx, task_id, was, skipped.why, now, skipped.fate)
     write_skip(tx, series_id, skipped, now)
 
@@ -232,7 +232,7 @@ def _one(at: datetime, why: str, fate: SlotFate = SlotFate.SKIPPED) -> SkippedSl
 def _write_down(
     tx: Tx, series: Series, skipped: SkippedSlots, made: Sequence[Task], now: datetime
 ) -> None:
-    """In the series, and in the log of the occurrence that comes instead, if one does."""
+    """Record skips in the series, and in the log of the occurrence that replaces them."""
     write_skip(tx, series.id, skipped, now)
     told: dict[str, Json] = {
         "what": "slots skipped",

@@ -1,7 +1,7 @@
-"""What requests to a model cost: reserved before they are made, settled when they are answered.
+"""Spending on model requests: reserved before, settled after.
 
-A reservation counts like money that is spent. So tasks that run beside each other cannot go over a
-limit together, and a request that was interrupted stays counted: its vendor may well charge for it.
+A reservation counts as spent, so parallel tasks cannot exceed a limit together, and an interrupted
+request stays counted because its vendor may charge for it.
 """
 
 from collections.abc import Sequence
@@ -21,9 +21,9 @@ from remit.store.database import Params, Row, Tx
 class LimitScope(StrEnum):
     """Whose requests a limit counts."""
 
-    RUN = "run"  # of one task, all its rounds
+    RUN = "run"  # one task, all its rounds
     SERIES = "series"
-    DAY = "day"  # of all tasks together
+    DAY = "day"  # all tasks together
 
 
 class SpendingUnit(StrEnum):
@@ -42,7 +42,7 @@ class SpendingUnit(StrEnum):
 
 
 class SpendingLimit(Struct, frozen=True):
-    """So much may be used since a moment; each time the owner agrees, `step` more."""
+    """A limit since a moment; each approval of the owner adds `step`."""
 
     scope: LimitScope
     unit: SpendingUnit
@@ -52,12 +52,12 @@ class SpendingLimit(Struct, frozen=True):
 
     @property
     def about(self) -> str:
-        """What the review is about that asks to raise it."""
+        """The subject of the review that asks to raise it."""
         return f"budget:{self.scope}"
 
 
 class OverLimit(Struct, frozen=True):
-    """A request that was not reserved: it would go over a limit as the owner raised it so far."""
+    """A request that was not reserved because it would exceed a limit, including approvals."""
 
     limit: SpendingLimit
     used: int
@@ -72,7 +72,7 @@ def reserve(
     limits: Sequence[SpendingLimit],
     now: datetime,
 ) -> OverLimit | None:
-    """Set aside what a request may cost, if no limit forbids it; None is nobody's request yet."""
+    """Reserve what a request may cost, if no limit forbids it; a request may have no task."""
     over = next((over for limit in limits if (over := _over(tx, task, wanted, limit))), None)
     if over is None:
         _write(tx, key, task, wanted, now)
@@ -80,17 +80,17 @@ def reserve(
 
 
 def settle(tx: Tx, key: str, used: Usage) -> bool:
-    """Put what a request did cost in place of what was set aside; False if that was done before."""
+    """Replace a reservation by the actual cost; False if that was done before."""
     return tx.run("settle_spending", {"key": key, **_amounts(used)}) == 1
 
 
 def of_task(tx: Tx, task_id: TaskId, since: int = 0) -> Usage:
-    """All that a task has used and set aside."""
+    """Return everything a task has used and reserved."""
     return _usage(tx.one("sum_task_spending", {"task": task_id, "since": since}))
 
 
 def told_apart(tx: Tx, task_id: TaskId) -> Usage:
-    """The same with what went in, what came out and what was cached, of all that was thought."""
+    """Return the same with input, output and cached tokens."""
     used, row = of_task(tx, task_id), tx.one("sum_task_tokens", {"task": task_id})
     assert row is not None  # noqa: S101 - a sum has one row
     ways = {name: rows.number(row[name]) for name in ("asked", "answered", "cached")}
@@ -98,7 +98,7 @@ def told_apart(tx: Tx, task_id: TaskId) -> Usage:
 
 
 def of_series(tx: Tx, series_id: SeriesId | None, since: int) -> Usage:
-    """The same of all tasks of a series; a task without one has used nothing of it."""
+    """Return the same for all tasks of a series; nothing for a task without one."""
     return _usage(tx.one("sum_series_spending", {"series": series_id, "since": since}))
 
 
@@ -107,7 +107,7 @@ def of_all(tx: Tx, since: int) -> Usage:
 
 
 def between(tx: Tx, since: datetime, until: datetime) -> Usage:
-    """All that was used and set aside in a span of time."""
+    """Return everything used and reserved in a time span."""
     span = {"since": rows.ms(since), "until": rows.ms(until)}
     return _usage(tx.one("sum_spending_between", span))
 
@@ -122,7 +122,7 @@ def _over(tx: Tx, task: Task | None, wanted: Usage, limit: SpendingLimit) -> Ove
     asked: Params = {"task": task.id, "about": limit.about, "since": since}
     row = tx.one("count_limit_raises", asked)
     more = limit.step * rows.number(row["raises"] if row else 0)
-    # What the owner granted is this task's own: others who were granted more cannot use it up.
+    # An approval belongs to this task: others cannot use it up.
     own = unit.of(of_task(tx, task.id, since))
     if used + want <= limit.most + more or own + want <= more:
         return None

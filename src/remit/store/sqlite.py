@@ -1,8 +1,8 @@
-"""SQLite: one writer thread with group commit, readers beside it.
+"""SQLite: one writer thread with group commit, and reader threads.
 
-Writes that wait together are committed together: the fsync that makes them durable is paid once
-for all. The loop hands over a batch only after every coroutine that was ready has run, so a burst
-of work becomes one commit, and the writer has the interpreter to itself while it works.
+Writes that wait together are committed together, so the fsync is paid once. The event loop hands
+over a batch after every ready coroutine has run, so a burst becomes one commit, and the writer has
+the interpreter to itself.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ READERS: Final = 2
 
 
 class WriteJob(Struct):
-    """One write that waits: what to run, and who is told."""
+    """One waiting write: what to run, and who waits for it."""
 
     name: str
     work: Callable[[Tx], object]
@@ -80,13 +80,13 @@ class Sqlite:
         self._tell.append(tell)
 
     async def close(self) -> None:
-        """Finish what waits, then let go of the file."""
+        """Finish waiting writes, then close the file."""
         self._closed = True
         await self._quiet.wait()
         await asyncio.to_thread(self._readers.shutdown)
         for connection in self._looking:
             connection.close()
-        # The writer goes last: whoever closes the file last folds its log into it.
+        # The writer closes last: the last connection folds the log into the file.
         self._batches.put(None)
         await asyncio.to_thread(self._writer.join)
 
@@ -100,7 +100,7 @@ class Sqlite:
     def _flush(self) -> None:
         self._flush_planned = False
         if self._busy:
-            return  # what waits goes with the next batch
+            return  # waiting writes go with the next batch
         if not self._waiting:
             self._quiet.set()
             return

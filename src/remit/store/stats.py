@@ -1,4 +1,4 @@
-"""Numbers for the pages: what stands where, what ended when, what it cost, what comes next."""
+"""Statistics for the pages: tasks by status, what ended when, cost, what comes next."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
@@ -13,7 +13,7 @@ from remit.store import inbox, rows, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import InboxCounts
 
-MOST: Final = 10_000  # so far a state is counted
+MOST: Final = 10_000  # statuses are counted up to this
 HOURS: Final = 24
 DAYS: Final = 7
 NEXT: Final = 5
@@ -21,7 +21,7 @@ _HOUR: Final = timedelta(hours=1)
 
 
 class HourlyOutcomes(Struct, frozen=True):
-    """How many tasks ended in the hour that begins then."""
+    """How many tasks ended in the hour that begins at `at`."""
 
     at: datetime
     completed: int
@@ -30,7 +30,7 @@ class HourlyOutcomes(Struct, frozen=True):
 
 
 class DailyUsage(Struct, frozen=True):
-    """What was used in the day that begins then."""
+    """The usage of the day that begins at `at`."""
 
     at: datetime
     used: Usage
@@ -39,7 +39,7 @@ class DailyUsage(Struct, frozen=True):
 class Stats(Struct, frozen=True):
     needs: InboxCounts
     counts: Mapping[str, int]  # by status, each up to a number
-    hours: tuple[HourlyOutcomes, ...]  # the last one is running
+    hours: tuple[HourlyOutcomes, ...]  # the last one is the current hour
     days: tuple[DailyUsage, ...]  # the last one is today
     next: tuple[Task, ...]
 
@@ -51,9 +51,9 @@ class Stats(Struct, frozen=True):
 def look(
     tx: Tx, now: datetime, midnight: Callable[[datetime], datetime], *, count: bool = True
 ) -> Stats:
-    """All of it, at one moment; `midnight` says when a moment's day began for the owner.
+    """Return all numbers at one moment; `midnight` returns when a moment's day began.
 
-    Whoever shows no counts need not wait for them.
+    Without `count` the counts are skipped.
     """
     return Stats(
         needs=inbox.needs(tx, now),
@@ -65,7 +65,7 @@ def look(
 
 
 def next_tasks(tx: Tx, now: datetime, limit: int) -> tuple[Task, ...]:
-    """What is planned and has not begun, the soonest first."""
+    """Return planned tasks that have not begun, soonest first."""
     found = tx.all("list_next_tasks", {"now": rows.ms(now), "limit": limit})
     return tuple(tasks.all_with_deliveries(tx, found))
 
@@ -93,7 +93,7 @@ def _days(
 ) -> tuple[DailyUsage, ...]:
     begins = [midnight(now)]
     for _ in range(DAYS - 1):
-        # The hour before a midnight lies in the day before, however long that was.
+        # The hour before midnight belongs to the day before, however long that day was.
         begins.insert(0, midnight(begins[0] - _HOUR))
     ends = [*begins[1:], now + _HOUR]
     return tuple(

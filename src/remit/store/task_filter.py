@@ -1,4 +1,4 @@
-"""What a list is asked for, and the indexes it can be read along."""
+"""The filter of a task list, and the indexes it can be read along."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -22,36 +22,34 @@ MAX_VIEWS: Final = 100
 
 class SortOrder(StrEnum):
     NEWEST = "newest"
-    UPDATED = "updated"  # what something happened to last comes first
-    DUE = "due"  # what is open and has a time, the soonest first
+    UPDATED = "updated"  # most recently changed first
+    DUE = "due"  # open tasks with a time, soonest first
 
 
 class TaskFilter(Struct, frozen=True, kw_only=True):
-    """All of it must hold; what is not said is not looked at."""
+    """A filter; all set fields must match."""
 
     statuses: tuple[Status, ...] = ()
     type: TaskType | None = None
     source: SourceKind | None = None
     priority: Priority | None = None
     taint: Taint | None = None
-    contract: ContractType | None = None  # how it is proven
-    unverified: bool = False  # advice, and results that no check stands for
-    channel: str | None = None  # something of it goes out there
+    contract: ContractType | None = None  # its contract type
+    unverified: bool = False  # advice, and results that no check confirms
+    channel: str | None = None  # it has a delivery there
     session: SessionId | None = None
     series: SeriesId | None = None
     recurring: bool | None = None
-    asks: bool = False  # a question about it waits for the owner
+    asks: bool = False  # it has an open question
     since: datetime | None = None  # when it was created
     until: datetime | None = None
-    planned_since: datetime | None = None  # for when it is planned, if it is open
+    planned_since: datetime | None = None  # planned for, if it is open
     planned_until: datetime | None = None
     text: str | None = None
-    words: SearchWords | None = (
-        None  # the same as its index takes it; whoever reads the list fills it in
-    )
-    deleted: bool = False  # show what was deleted, and only that
+    words: SearchWords | None = None  # the same, looked up in the index; filled in by the reader
+    deleted: bool = False  # only deleted tasks
     sort: SortOrder = SortOrder.NEWEST
-    before: str | None = None  # where the page before ended
+    before: str | None = None  # the end of the previous page
     limit: int = 50
 
     @property
@@ -60,24 +58,24 @@ class TaskFilter(Struct, frozen=True, kw_only=True):
 
 
 class SavedView(Struct, frozen=True):
-    """A filter that the owner gave a name to."""
+    """A filter with a name."""
 
     name: str
-    filter: str  # as it is typed
+    filter: str  # as typed
     created_at: datetime
 
 
 class ListIndex(Struct, frozen=True):
-    """An index to read along: what is told of it narrows the list before anything is looked at."""
+    """An index to read along; its conditions narrow the list before rows are read."""
 
     tables: str
     where: tuple[str, ...] = ()
     order: str = "tasks.no DESC"
-    key: str = "tasks.no"  # what a cursor is compared with
+    key: str = "tasks.no"  # compared with a cursor
     params: dict[str, Cell] = field(default_factory=dict)
 
 
-# To the letter what the index is made of.
+# Exactly the expression of the index.
 _CONTRACT: Final = (
     "CASE WHEN json_valid(tasks.details) THEN json_extract(tasks.details, '$.contract.type') END"
 )
@@ -88,7 +86,7 @@ _SUSPECT: Final = (
     """ OR instr(tasks.details, '"result":"fail"') > 0) END"""
 )
 _UNPROVEN: Final = ("tasks.status = 'completed'", _SUSPECT)
-# What the index finds by its letters is looked at: a context may hold the same.
+# The index matches text; rows are checked again, because a context may contain the same.
 _FAILED: Final = (
     "CASE WHEN json_valid(tasks.details) THEN json_type(tasks.details, '$.verdict') IS NULL OR"
     " EXISTS (SELECT 1 FROM json_each(tasks.details, '$.verdict.findings')"
@@ -141,7 +139,7 @@ _MATCH: Final = "tasks_text MATCH :text"
 
 
 def leads(wanted: TaskFilter) -> list[tuple[ListIndex, ...]]:
-    """Every way to read this list but its text; a way may be several indexes that are merged."""
+    """Return every way to read this list except by text; one may merge several indexes."""
     found: list[tuple[ListIndex, ...]] = [(each,) for each in _words(wanted)]
     statuses = wanted.statuses or (tuple(TERMINAL) if wanted.deleted else ())
     if wanted.unverified:
@@ -152,26 +150,26 @@ def leads(wanted: TaskFilter) -> list[tuple[ListIndex, ...]]:
 
 
 def by_text(words: SearchWords, among: Sequence[ListIndex] = ()) -> ListIndex:
-    """Along the tasks that hold the words; `among`: those of a few that are known otherwise."""
+    """Read along the tasks that contain the words; `among`: restricted to a few known ones."""
     key, where = "tasks_text.rowid", [_MATCH]
     params: dict[str, Cell] = {"text": words.match}
     for lead in among:
         params |= lead.params
     if among:
-        # The plus keeps SQLite from looking for each of them anew.
+        # The plus keeps SQLite from searching each of them again.
         where.append(f"+{key} IN ({' UNION ALL '.join(map(_numbers, among))})")
     return ListIndex(_TEXT, tuple(where), f"{key} DESC", key, params)
 
 
 def newest_by_text(words: SearchWords, most: int, join: str = "CROSS JOIN") -> ListIndex:
-    """The newest so many that hold the words, whatever else holds of them."""
+    """Read the newest matches of the words, whatever the other filters say."""
     hits = f"(SELECT rowid AS no FROM tasks_text WHERE {_MATCH} ORDER BY no DESC LIMIT :hits)"  # noqa: S608
     tables = f"{hits} AS hits {join} tasks NOT INDEXED ON tasks.no = hits.no"
     return ListIndex(tables, params={"text": words.match, "hits": most})
 
 
 def probed(lead: ListIndex, words: SearchWords) -> ListIndex:
-    """Along another index, where each task is asked whether it holds the words."""
+    """Read along another index and probe each task for the words."""
     return replace(
         lead,
         tables=f"{lead.tables} {_PROBE}",
@@ -185,7 +183,7 @@ def _numbers(lead: ListIndex) -> str:
 
 
 def conditions(wanted: TaskFilter) -> tuple[list[str], dict[str, Cell]]:
-    """All that must hold, whichever way is taken."""
+    """Return all conditions and their parameters."""
     where = [f"tasks.deleted_at IS {'NOT ' if wanted.deleted else ''}NULL"]
     params: dict[str, Cell] = {}
     for condition, name, value in _said(wanted):
@@ -273,7 +271,7 @@ def _once(statuses: tuple[Status, ...]) -> list[Status]:
 
 
 def save_view(tx: Tx, name: str, line: str, now: datetime) -> None:
-    """Keep a filter under a name; what was kept under it before is replaced."""
+    """Store a filter under a name, replacing an older one."""
     others = tx.all("count_views", {"name": name})[0]["n"]
     if rows.number(others) >= MAX_VIEWS:
         raise Conflict(f"There are {MAX_VIEWS} views; delete one before you keep another.")

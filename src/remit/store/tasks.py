@@ -1,4 +1,4 @@
-"""Tasks: put in, taken out one at a time."""
+"""Tasks: insert, read, change and delete."""
 
 import json
 from collections.abc import Callable, Iterable, Sequence
@@ -25,7 +25,7 @@ MAX_PLANNED: Final = 2_000
 
 
 def admit(tx: Tx, task: Task) -> Task:
-    """Store a new task with its first event; the same cue again returns what it became before."""
+    """Store a new task with its first event; the same source again returns the earlier task."""
     task = _at_first_time(task)
     added = tx.run("insert_task", _columns(task))
     if not added:
@@ -40,7 +40,7 @@ def admit(tx: Tx, task: Task) -> Task:
 
 
 def amend(tx: Tx, task: Task, now: datetime) -> None:
-    """Write down what an answer made of a task that has not begun, with the whole new plan."""
+    """Store what an answer made of a task that has not begun, with the whole new plan."""
     row = tx.one("amend_task", amended(task) | {"now": rows.ms(now)})
     if row is None:
         raise Conflict(f"Task {task.id} has begun; what it asked about is settled.")
@@ -54,7 +54,7 @@ def amend(tx: Tx, task: Task, now: datetime) -> None:
 
 
 def read(tx: Tx, task: Task, now: datetime) -> Row | None:
-    """Write down what the words of a stored message ask for; None if they wait no longer."""
+    """Store what the words of a message ask for; None if they no longer wait."""
     task = _at_first_time(task)
     columns = _columns(task)
     names = (*_AMENDED, "assigned_agent", "priority")
@@ -74,20 +74,20 @@ def read(tx: Tx, task: Task, now: datetime) -> Row | None:
 
 
 def amended(task: Task) -> dict[str, str | int | None]:
-    """The columns that may change before a task begins."""
+    """Return the columns that may change before a task begins."""
     columns = _columns(task)
     return {name: columns[name] for name in _AMENDED}
 
 
 def replace_deliveries(tx: Tx, task: Task) -> None:
-    """Put those of the task in place of all that were planned."""
+    """Replace all planned deliveries by those of the task."""
     tx.run("delete_deliveries", {"task": task.id})
     for n, delivery in enumerate(task.delivery):
         tx.run("insert_delivery", _delivery_columns(task, n, delivery))
 
 
 def version(tx: Tx, task_id: TaskId) -> str:
-    """Another text after each thing that happens to a task."""
+    """Return a text that changes with every change of a task."""
     return version_of(find_row(tx, task_id))
 
 
@@ -103,7 +103,7 @@ def matching(
     *args: P.args,
     **kwargs: P.kwargs,
 ) -> T:
-    """Do something to a task, if it is still as it was when somebody looked at it."""
+    """Run a verb on a task if its version is still the expected one."""
     if version(tx, task_id) != expected:
         raise OutOfDate(f"Task {task_id} has changed since you looked at it; look again.")
     return verb(tx, task_id, *args, **kwargs)
@@ -116,14 +116,14 @@ def _begun(tx: Tx, task: Task) -> Task:
 
 
 def _at_first_time(task: Task) -> Task:
-    """What comes back and has no time of its own begins at the first time of its rule."""
+    """Set the time of a repeating task without one to the first time of its rule."""
     if task.repeats is None or task.scheduled_for is not None or task.gaps:
         return task
     return replace(task, type=TaskType.SCHEDULED, scheduled_for=task.repeats.first)
 
 
 def _comes_back(task: Task) -> bool:
-    """Whether a series begins with it: as soon as nothing of the request is open any more."""
+    """Whether a series begins with it: once nothing of the request is open."""
     return task.repeats is not None and not task.gaps and task.series_id is None
 
 
@@ -146,7 +146,7 @@ def with_deliveries(tx: Tx, row: Row) -> Task:
 
 
 def all_with_deliveries(tx: Tx, found: Sequence[Row]) -> list[Task]:
-    """Read many tasks with one look at their deliveries."""
+    """Load many tasks with one query for their deliveries."""
     ids = [row["id"] for row in found if row["parcels"]]
     parts: dict[object, list[Delivery]] = {}
     if ids:
@@ -156,7 +156,7 @@ def all_with_deliveries(tx: Tx, found: Sequence[Row]) -> list[Task]:
 
 
 def of_agent(tx: Tx, agent: str, most: int) -> list[Task]:
-    """The newest that are for one agent, or for work on one project, the oldest of them first."""
+    """Return the newest tasks of one agent or project, oldest of them first."""
     found = tx.all("list_assigned_tasks", {"agent": agent, "most": most})
     return all_with_deliveries(tx, found[::-1])
 
@@ -221,7 +221,7 @@ def _created(task: Task) -> NewEvent:
 
 
 def task_to_journal(task: Task) -> JsonMap:
-    """What is asked for, whole, as the journal keeps it."""
+    """Return everything a task asks for, as the journal stores it."""
     return {
         "title": task.title,
         "instructions": task.instructions,
@@ -241,7 +241,7 @@ def _planned(delivery: Delivery) -> Json:
 
 
 def counts(tx: Tx, most: int | None = None) -> dict[str, int]:
-    """How many tasks stand where; each up to a number, if one is given."""
+    """Return the number of tasks by status, each up to `most`."""
     if most is None:
         return {str(row["status"]): rows.number(row["tasks"]) for row in tx.all("count_by_status")}
     found = {each.value: count(tx, each, most) for each in Status}
@@ -249,14 +249,14 @@ def counts(tx: Tx, most: int | None = None) -> dict[str, int]:
 
 
 def count(tx: Tx, status: Status, most: int) -> int:
-    """How many tasks stand there, up to a number."""
+    """Return how many tasks have this status, up to `most`."""
     gone = tx.all("count_deleted", {"status": status})[0]["tasks"]
     row = tx.all("count_status", {"status": status, "most": most, "gone": gone})[0]
     return rows.number(row["tasks"])
 
 
 def ids_like(tx: Tx, prefix: str) -> Iterable[TaskId]:
-    """Up to three ids that start so; a person types the shortest part that is enough."""
+    """Return up to three ids with this prefix; a person types the shortest unique part."""
     return [
         TaskId(str(row["id"])) for row in tx.all("list_task_ids_like", rows.prefix_range(prefix))
     ]
@@ -277,7 +277,7 @@ _AMENDED: Final = (
 def planned_between(
     tx: Tx, since: datetime, until: datetime, limit: int = MAX_PLANNED
 ) -> list[Task]:
-    """Everything with a time: what is open by when it is planned, what has ended by when it did."""
+    """Return everything with a time: open tasks by plan, ended ones by their end."""
     span = {"since": rows.ms(since), "until": rows.ms(until), "limit": limit}
     found = tx.all("list_planned_tasks", span)
     for status in TERMINAL:
@@ -291,7 +291,7 @@ def _planned_or_ended(row: Row) -> tuple[int, int]:
 
 
 def statuses_of(tx: Tx, task_ids: Sequence[TaskId]) -> list[TaskState]:
-    """The status of those of some tasks that exist, in the order they are named."""
+    """Return the state of the existing ones among some tasks, in the given order."""
     named = tx.all("list_task_statuses", {"tasks": json.dumps(task_ids)})
     found = {str(row["id"]): _standing(row) for row in named}
     return [found[each] for each in dict.fromkeys(task_ids) if each in found]
@@ -311,14 +311,14 @@ def _standing(row: Row) -> TaskState:
 
 
 def child_refs(tx: Tx, prefix: str, limit: int) -> list[str]:
-    """The source refs of the tasks that one round of one task has made, up to a limit."""
+    """Return the source refs of tasks created by one round of a task, up to a limit."""
     family = {"kind": SourceKind.AGENT.value, **rows.prefix_range(prefix)}
     found = tx.all("list_children", {**family, "limit": limit})
     return [str(row["source_ref"]) for row in found]
 
 
 def tell_parent(tx: Tx, child: Task, to: Status, summary: str | None, now: datetime) -> None:
-    """Write into the log of the task that made this one how it ended."""
+    """Journal in the parent's log how this task ended."""
     parent = child.context.get("parent")
     if child.source.kind is not SourceKind.AGENT or not isinstance(parent, str):
         return

@@ -1,4 +1,4 @@
-"""The tasks as phones see them: what was written into the list, and with which etag."""
+"""To-do copies of tasks: what was written to the phones' list, and with which etag."""
 
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from remit.store.database import Tx
 
 
 class TodoCopy(Struct, frozen=True):
-    """What was last written of a task; without an etag somebody took it out, and it stays out."""
+    """What was last written of a task; without an etag somebody deleted it for good."""
 
     task_id: TaskId
     etag: str
@@ -26,7 +26,7 @@ def get(tx: Tx, task_id: TaskId) -> TodoCopy | None:
 
 
 def ended_before(tx: Tx, before: datetime, limit: int) -> list[TodoCopy]:
-    """Copies in the list whose tasks ended before a moment."""
+    """Return copies whose tasks ended before a moment."""
     found = tx.all("list_old_mirrored", {"before": rows.ms(before), "limit": limit})
     return [
         TodoCopy(TaskId(str(row["task_id"])), str(row["etag"]), str(row["digest"])) for row in found
@@ -38,7 +38,7 @@ def put(tx: Tx, copy: TodoCopy) -> None:
 
 
 def mark(tx: Tx) -> int:
-    """Up to which event of the journal the list follows the tasks."""
+    """Return up to which journal event the list is current."""
     return int(meta.get(tx, "mirrored") or 0)
 
 
@@ -47,7 +47,7 @@ def mark_at(tx: Tx, seq: int) -> None:
 
 
 def note(tx: Tx, task_id: TaskId, told: JsonMap, now: datetime) -> None:
-    """Write into a task's log what somebody did in the list; it has no other effect."""
+    """Journal in a task's log what somebody did in the list; it has no other effect."""
     row = tx.one("record_task_event", {"id": task_id, "now": rows.ms(now)})
     assert row is not None  # noqa: S101 - tasks are kept
     entry = NewEvent(EventKind.TASK_UPDATED, Actor.META, told)

@@ -1,9 +1,8 @@
-"""The words of a search, as their index takes them.
+"""The words of a search as the full-text index takes them.
 
-The last word may be unfinished. To look for all that begins so, SQLite gathers every task of every
-such word before it gives the first one. So an unfinished word is finished here: by the words that
-begin so, if they are few. Each of them is then read only as far as a list needs, and whether one
-task holds them is looked up.
+The last word may be unfinished. A prefix search in SQLite collects every task of every matching
+word first. So the prefix is expanded here to the words that begin with it, if they are few; each is
+then read only as far as the list needs.
 """
 
 import re
@@ -15,21 +14,21 @@ from remit.errors import BadInput
 from remit.store import rows
 from remit.store.database import Tx
 
-MANY: Final = 10_000  # a word of more tasks than that is common
-_ENDINGS: Final = 64  # so many words may begin as an unfinished one
-# Of these letters it is certain how the index folds them: not at all, or by what it did already.
+MANY: Final = 10_000  # a word in more tasks than this is common
+_ENDINGS: Final = 64  # words that an unfinished one may expand to
+# For these letters it is certain how the index folds them.
 _FOLDED: Final = re.compile(r"[0-9a-z]+")
 _PLAIN: Final = re.compile(r"[0-9A-Za-z\u00c0-\u024f]+")
 
 
 class SearchWords(Struct, frozen=True):
     match: str
-    terms: int | None = None  # how many words are looked up for one task; None: that costs a walk
+    terms: int | None = None  # words probed per task; None: that needs a walk
     is_common: bool = False
 
 
 def read(tx: Tx, text: str) -> SearchWords:
-    """Every word must occur; the last one may be unfinished. Nothing is read as an operator."""
+    """Parse search words: all must occur; the last may be unfinished. There are no operators."""
     said: list[str] = re.findall(r"\w+", text)
     if not said:
         raise BadInput("Search for at least one word.", field="q")
@@ -43,7 +42,7 @@ def read(tx: Tx, text: str) -> SearchWords:
 
 
 def _endings(tx: Tx, said: list[str]) -> list[str] | None:
-    """All words of the store that begin as the last one; None if they are many, or not certain."""
+    """Return all stored words that begin like the last one; None if many or uncertain."""
     start = said[-1].lower()
     if not _FOLDED.fullmatch(start) or not all(map(_PLAIN.fullmatch, said[:-1])):
         return None
@@ -53,7 +52,7 @@ def _endings(tx: Tx, said: list[str]) -> list[str] | None:
         if len(found) == _ENDINGS:
             return None
         found.append(str(row["term"]))
-        at = f"{found[-1]}\x01"  # before every other word that begins so
+        at = f"{found[-1]}\x01"  # sorts before every other word with this beginning
     return found or [start]
 
 

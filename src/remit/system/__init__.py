@@ -1,1 +1,1 @@
-"""Shared ground below the rooms: what they need from the machine."""
+"""What the packages above need from the machine: files, processes, HTTP, background loops."""

@@ -1,8 +1,7 @@
-"""Which places on the net may be spoken to: the form of an address, and what lies behind it.
+"""Which network addresses may be contacted: their form, and what they resolve to. Pure.
 
-Pure. Two programs that read one address in two ways are how a guard is passed, so only what can be
-read in one way is read at all: no names before an @, no numbers that stand for four others, no
-zones, no dot at the end, nothing but visible ASCII.
+Two programs that parse one address differently defeat a guard, so only unambiguous addresses are
+accepted: no user info, no numeric shorthands, no zones, no trailing dot, only visible ASCII.
 """
 
 import ipaddress
@@ -27,13 +26,13 @@ _NUMBER: Final = re.compile(r"[0-9]+|0x[0-9a-f]*")
 
 
 class BlockedAddress(Struct, frozen=True):
-    """May not be spoken to; nothing was sent, nobody was asked."""
+    """May not be contacted; nothing was sent or resolved."""
 
     why: str
 
 
 class AddressForm(Struct, frozen=True):
-    """Where an address points to, by its form alone. `literal` if its host is no name."""
+    """Where an address points, by its form alone. `literal` if its host is an IP address."""
 
     scheme: str
     host: str
@@ -62,14 +61,14 @@ def read(url: str, *, private: bool = False) -> AddressForm | BlockedAddress:
 
 
 def host(name: str, scheme: str = "https", port: int = 443) -> AddressForm | BlockedAddress:
-    """Read the host of an address: a name, four numbers, or IPv6 in brackets."""
+    """Parse the host of an address: a name, IPv4, or IPv6 in brackets."""
     name = name.lower()
     if name.startswith("["):
         return _literal(name[1:-1], scheme, port, "The host of the address is no IPv6 address.")
     labels = name.split(".")
     if len(name) > _MAX_HOST_CHARACTERS or not all(map(_LABEL.fullmatch, labels)):
         return BlockedAddress("The host of the address is no name: words of letters, digits and -.")
-    # Whatever ends in a number is taken for an address by one program or another.
+    # Some programs take any host that ends in a number for an IP address.
     if _NUMBER.fullmatch(labels[-1]):
         wrong = "The host of the address is a number; write four, as in 192.0.2.7."
         return _literal(name, scheme, port, wrong)
@@ -87,9 +86,9 @@ def _literal(text: str, scheme: str, port: int, wrong: str) -> AddressForm | Blo
 
 
 def reserved(address: Address, *, private: bool = False) -> str | None:
-    """What kind of address it is, if it may not be spoken to; None if it may.
+    """Return why an address may not be contacted; None if it may.
 
-    With `private` the operator's own machine and network may be, and nothing else more.
+    `private` allows the operator's own machine and network, and nothing else.
     """
     for kind, net in _RESERVED:
         if address.version == net.version and address in net:
@@ -98,15 +97,15 @@ def reserved(address: Address, *, private: bool = False) -> str | None:
 
 
 _OWN: Final = frozenset({"loopback", "private"})
-# After IANA's registries of special addresses. The first that fits gives the word. In IPv6 only one
-# eighth is given out to the world, so all the rest is named, whatever it may come to mean.
+# After IANA's registries of special addresses. The first match gives the word. In IPv6 only one
+# eighth is assigned for global use, so all the rest is listed.
 _TABLE: Final = (
     ("loopback", "127.0.0.0/8 ::1/128"),
     ("private", "10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 fc00::/7"),
-    ("private", "100.64.0.0/10"),  # a provider's own network, and some clouds' insides
+    ("private", "100.64.0.0/10"),  # carrier-grade NAT, and the inside of some clouds
     ("unspecified", "0.0.0.0/8 ::/128"),
     ("link-local", "169.254.0.0/16 fe80::/10"),
-    ("a cloud's own", "168.63.129.16/32"),  # looks public, and answers from within
+    ("a cloud's own", "168.63.129.16/32"),  # looks public, but answers from inside
     ("multicast", "224.0.0.0/4 ff00::/8"),
     ("an IPv4 address in disguise", "::ffff:0:0/96 ::/96 64:ff9b::/96 64:ff9b:1::/48 2002::/16"),
     ("for documents", "192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20"),

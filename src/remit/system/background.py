@@ -26,12 +26,12 @@ Sleep: TypeAlias = Callable[[float], Awaitable[None]]
 
 
 class LoopState(Struct, frozen=True):
-    """How a loop is doing; one without failures runs well."""
+    """The state of a loop; without failures it is healthy."""
 
     name: str
     failures: int = 0  # in a row
-    error: str = ""  # the last of them
-    since: datetime | None = None  # when the first of them happened
+    error: str = ""  # the last one
+    since: datetime | None = None  # when the first one happened
 
 
 class _Clock(Protocol):
@@ -45,14 +45,14 @@ Report: TypeAlias = Callable[[LoopState], Awaitable[None]]
 
 class _Loop(Struct):
     state: LoopState
-    started: datetime | None = None  # None while it waits to be started again
+    started: datetime | None = None  # None while it waits for a restart
     task: "asyncio.Task[None] | None" = None
-    ending: asyncio.Event = field(default_factory=asyncio.Event)  # do not start it again
+    ending: asyncio.Event = field(default_factory=asyncio.Event)  # do not restart it
     reported: datetime | None = None
 
 
 class Background:
-    """The loops of one process, by name. `report` tells the owner that one has failed."""
+    """The loops of one process, by name. `report` notifies the owner of a failure."""
 
     def __init__(
         self, now: Callable[[], datetime], sleep: Sleep, report: Report | None = None
@@ -63,14 +63,14 @@ class Background:
         self._loops: dict[str, _Loop] = {}
 
     def start(self, name: str, work: Work) -> None:
-        """Start a loop, unless one of that name runs; how it did before is remembered."""
+        """Start a loop, unless it runs already; its earlier failures are remembered."""
         if not self.has(name):
             loop = self._loops.setdefault(name, _Loop(LoopState(name)))
             loop.ending = asyncio.Event()
             loop.task = asyncio.create_task(self._supervise(loop, work), name=f"supervisor: {name}")
 
     def has(self, name: str) -> bool:
-        """Whether a loop of that name runs, or waits to be started again."""
+        """Whether a loop runs or waits for a restart."""
         loop = self._loops.get(name)
         return loop is not None and loop.task is not None and not loop.task.done()
 
@@ -87,9 +87,9 @@ class Background:
                 _LOG.error("A background loop failed while it was stopped.", exc_info=failed)
 
     async def finish(self, *names: str, within: float | None = None) -> None:
-        """Wait until some loops have come to their own end; one that takes longer is cancelled.
+        """Wait until some loops end by themselves; one that takes longer is cancelled.
 
-        One that waits to be started again is started at once, for the last time.
+        One that waits for a restart is started at once, for the last time.
         """
         for name in names:
             if name in self._loops:
@@ -104,14 +104,14 @@ class Background:
 
     @property
     def states(self) -> tuple[LoopState, ...]:
-        """Every loop that runs or waits to be started again, by name."""
+        """Every loop that runs or waits for a restart, by name."""
         return tuple(
             self._state(self._loops[name]) for name in sorted(self._loops) if self.has(name)
         )
 
     @property
     def failing(self) -> tuple[LoopState, ...]:
-        """The loops that failed and have not run well since."""
+        """The loops that failed and have not recovered."""
         return tuple(state for state in self.states if state.failures)
 
     def _tasks(self, names: Iterable[str]) -> "list[asyncio.Task[None]]":
@@ -125,8 +125,8 @@ class Background:
         while True:
             loop.started = self._now()
             try:
-                # A task of its own: so a cancellation that came out of the work can be told from
-                # one that was meant for us.
+                # A task of its own, so that a cancellation from inside the work can be told from
+                # one meant for this loop.
                 await asyncio.create_task(work(), name=name)
             except (asyncio.CancelledError, Exception) as error:
                 if _is_cancelled():
@@ -164,7 +164,7 @@ class Background:
             _LOG.warning("The owner could not be told that %r failed.", loop.state.name)
 
     def _state(self, loop: _Loop) -> LoopState:
-        """How it is doing now: one that has run for a while has recovered."""
+        """Return the current state: a loop that has run for a while has recovered."""
         recovered = loop.started and not (
             timedelta(0) <= self._now() - loop.started < RECOVERED_AFTER
         )
@@ -183,7 +183,7 @@ async def wait_until(
 
 
 async def wait_at_most(event: asyncio.Event, sleep: Sleep, seconds: float | None) -> None:
-    """Wait for an event, but not longer than so many seconds by the clock of `sleep`."""
+    """Wait for an event, but at most this many seconds by the clock of `sleep`."""
 
     async def nap(seconds: float) -> Literal[True]:
         await sleep(seconds)
@@ -200,6 +200,6 @@ async def wait_at_most(event: asyncio.Event, sleep: Sleep, seconds: float | None
 
 
 def _is_cancelled() -> bool:
-    """Whether the task that asks was told to end."""
+    """Whether the current task was cancelled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

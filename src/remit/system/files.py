@@ -21,11 +21,11 @@ _HALF_WRITTEN: Final = ".remit-half-written"
 def write_atomic(
     path: Path, content: str | bytes, *, mode: int | None = None, durable: bool = True
 ) -> None:
-    """Replace a file at one stroke: a reader sees the old content or the new, never a part.
+    """Replace a file atomically: a reader sees the old or the new content, never a part.
 
-    Without a mode the new file has the mode of the old one, or 0600 if there was none. A link is
-    replaced, not followed. `durable` writes through to the disk; leave it out for files that are
-    made again from the database.
+    Without a mode the new file keeps the old one's, or gets 0600. A link is replaced, not followed.
+    `durable` writes through to the disk; leave it out for files that can be rebuilt from the
+    database.
     """
     if mode is None:
         mode = path.stat().st_mode & 0o777 if path.exists() else PRIVATE
@@ -47,7 +47,7 @@ def write_atomic(
 
 
 def sync_folder(folder: Path) -> None:
-    """Make it durable that a file of this folder has a new name."""
+    """Make a rename within this folder durable."""
     opened = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(opened)
@@ -57,10 +57,10 @@ def sync_folder(folder: Path) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold a folder for reading a file and writing it back; other threads and programs wait.
+    """Lock a folder while a file in it is read and written back; others wait.
 
-    Every program of ours that changes a file the owner may edit holds its folder meanwhile, so
-    that no change is lost. Nobody may wait for a person, or lock it again, while holding it.
+    Every program of ours that changes a file the owner may edit holds this lock, so that no change
+    is lost. Do not wait for a person or lock again while holding it.
     """
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

@@ -1,9 +1,9 @@
-"""The one place that runs git, so that nothing in a repository can make it run anything else.
+"""The one place that runs git, so that nothing in a repository can run a program.
 
-A repository may name programs: hooks, a file monitor, filters, drivers for diffs and merges,
-credential helpers, a signer, an editor, a pager, an alias, a remote helper. None of them is run:
-git gets an environment of ours alone, every such setting is overruled on each call, and in
-the owner's own repository also those that only its configuration can name.
+A repository may name programs: hooks, a file monitor, filters, diff and merge drivers, credential
+helpers, a signer, an editor, a pager, an alias, a remote helper. None of them runs: git gets a
+fixed environment, every such setting is overridden on each call, and in the owner's repository also
+those that only its configuration can name.
 """
 
 import asyncio
@@ -92,7 +92,7 @@ _OFF_VALUES: Final = {"required": "false", "update": "none"}
 
 
 class GitLocation(Struct, frozen=True):
-    """Which repository a call is about: found from a folder, or named."""
+    """The repository of a call: found from a folder, or named."""
 
     folder: str
     git_dir: str | None = None
@@ -108,7 +108,7 @@ class GitLocation(Struct, frozen=True):
             "GIT_INDEX_FILE": self.index,
         }
         found = {name: value for name, value in names.items() if value is not None}
-        # A folder that is no repository is not taken for a part of the one around it.
+        # A folder that is no repository must not count as part of the one around it.
         return {"GIT_CEILING_DIRECTORIES": os.path.dirname(self.folder), **found}  # noqa: PTH120
 
 
@@ -160,7 +160,7 @@ class Git:
         stdin: bytes = b"",
         also: Mapping[str, str] | None = None,
     ) -> str:
-        """Run git; what it said, without the blanks around it. Anything but success is raised."""
+        """Run git and return its output, stripped. Raises if it fails."""
         said = await self.run(where, *words, stdin=stdin, also=also)
         if said.code:
             why = " ".join(said.err.split())[-300:] or f"exit code {said.code}"
@@ -168,7 +168,7 @@ class Git:
         return said.text
 
     async def guarded(self, folder: str) -> GitLocation:
-        """A repository that is not ours, with every program that its configuration names off."""
+        """Return a foreign repository with every configured program disabled."""
         where = GitLocation(folder)
         listed = await self.run(where, "config", "--list", "--name-only", "-z", "--includes")
         names = listed.out.decode("utf-8", "surrogateescape").split("\0")

@@ -1,8 +1,8 @@
-"""One POST to a channel's provider, and whether a byte of it left.
+"""One POST to a channel's provider, and whether any byte of it left.
 
-Tried once: no retries, no redirects, no second connection. All that can go wrong on the way comes
-back as a value, because what may be done next hangs on one fact: before the first byte of the
-request nothing was sent, after it nobody knows.
+It tries once: no retries, no redirects, no second connection. Every failure is a value, because the
+next step depends on one fact: before the first byte nothing was sent, after it the result is
+unknown.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from msgspec import Struct
 from remit.model.delivery import Locked, Refused, SendRetry, Unknown
 from remit.system.tls import trusted_authorities
 
-Token: TypeAlias = Callable[[], str]  # asked at each send, so a renewed one needs no restart
+Token: TypeAlias = Callable[[], str]  # called at each send, so a renewed one needs no restart
 Fields: TypeAlias = Mapping[str, object]
 
 MAX_WAIT_SECONDS: Final = 3600.0  # a provider that asks for more is asked again then
@@ -33,7 +33,7 @@ _HEADER_SAFE: Final = re.compile(r"[\x21-\x7e]{1,4096}")
 
 
 class HttpReply(Struct, frozen=True):
-    """What the provider said. `body` is None if it broke off or went on too long."""
+    """The provider's answer. `body` is None if it broke off or was too long."""
 
     status: int
     retry_after: str
@@ -41,14 +41,14 @@ class HttpReply(Struct, frozen=True):
 
 
 class HttpFailure(Struct, frozen=True):
-    """No answer came. `left` says whether a byte of the request was on its way."""
+    """No answer came. `left`: whether any byte of the request was sent."""
 
     left: bool
     why: str
 
 
 def open_client(url: str) -> httpx2.AsyncClient:
-    """A client for one provider. What goes to this machine goes there past any proxy."""
+    """Return a client for one provider. Requests to this machine bypass any proxy."""
     limits = httpx2.Limits(max_connections=20, max_keepalive_connections=20, keepalive_expiry=5)
     near = httpx2.URL(url).host in _LOCAL
     tls = trusted_authorities()
@@ -58,7 +58,7 @@ def open_client(url: str) -> httpx2.AsyncClient:
         verify=tls,
         limits=limits,
         follow_redirects=False,
-        # A packed answer could unpack to anything; ours are small enough to come as they are.
+        # A compressed answer could expand without limit; ours are small.
         headers={"accept-encoding": "identity", "accept": "application/json"},
     )
 
@@ -81,7 +81,7 @@ async def post_bytes(
     content: bytes,
     seconds: float,
 ) -> HttpReply | HttpFailure:
-    """Post once; give up after so many seconds in all, however slowly the answer drips."""
+    """Post once; give up after this many seconds in all, however slowly the answer comes."""
     watch = _Watch()
     request = client.build_request(
         "POST",
@@ -97,13 +97,13 @@ async def post_bytes(
             return await _ask(client, request, watch)
     except Exception as error:  # noqa: BLE001 - whatever broke, how far it came is known here alone
         if watch.head is not None:
-            return watch.head  # the status came whole, and it may be all that is needed
+            return watch.head  # the status is complete and may be enough
         late = limit.expired()
         return HttpFailure(watch.left, f"no answer within {seconds:g} s" if late else _name(error))
 
 
 class _Watch:
-    """Sees how far an exchange has come."""
+    """Observes how far an exchange has come."""
 
     def __init__(self) -> None:
         self.left = False
@@ -111,7 +111,7 @@ class _Watch:
 
     async def see(self, name: str, about: Mapping[str, object]) -> None:
         if name.endswith("send_request_headers.started"):
-            # A proxy is first asked for a way through; that question is not the message.
+            # A proxy's CONNECT is not the message.
             method = getattr(about.get("request"), "method", b"POST")
             self.left = self.left or method == b"POST"
 
@@ -140,7 +140,7 @@ def _name(error: Exception) -> str:
 
 
 def neither(said: HttpReply | HttpFailure, who: str) -> SendRetry | Unknown | None:
-    """What comes of an exchange that ended in neither yes nor no; None if it ended in one."""
+    """Return the result of an exchange without a clear answer; None if there was one."""
     if isinstance(said, HttpReply):
         if said.status // 100 in (2, 4):
             return None
@@ -151,7 +151,7 @@ def neither(said: HttpReply | HttpFailure, who: str) -> SendRetry | Unknown | No
 
 
 def refusal(said: HttpReply, who: str, wait: float | None) -> SendRetry | Refused | Locked:
-    """What a 4xx means that gives no other reason: definitely not sent."""
+    """Return what a 4xx without another reason means: definitely not sent."""
     match said.status:
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
             return Locked(f"{who} does not take the access token ({said.status}). Renew it.")
@@ -166,7 +166,7 @@ def refusal(said: HttpReply, who: str, wait: float | None) -> SendRetry | Refuse
 
 
 def unfit(body: str, most: int) -> str | None:
-    """What keeps a text from being sent, in a sentence."""
+    """Return why a text cannot be sent, in a sentence."""
     if not body.strip():
         return "The text is empty; a message has at least one character."
     if len(body) > most:
@@ -179,7 +179,7 @@ def unfit(body: str, most: int) -> str | None:
 
 
 def fields_of(body: bytes | None) -> dict[str, object]:
-    """The object in an answer; empty if there is none."""
+    """Return the JSON object of an answer; empty if there is none."""
     try:
         found: object = json.loads(body or b"")
     except (ValueError, RecursionError):
@@ -188,7 +188,7 @@ def fields_of(body: bytes | None) -> dict[str, object]:
 
 
 def wait_of(said: HttpReply, now: datetime) -> float | None:
-    """How many seconds the provider asks to be left alone, bounded; None if it does not say."""
+    """Return how many seconds the provider asks to wait, bounded; None if it does not say."""
     asked = said.retry_after.strip()
     if not asked:
         return None
@@ -203,15 +203,15 @@ def wait_of(said: HttpReply, now: datetime) -> float | None:
 
 
 def clean(words: object, token: str) -> str:
-    """What a provider said, as one short line without control characters and without the token."""
+    """Return a provider's text as one short line without control characters and the token."""
     line = " ".join(words[:1000].split()) if isinstance(words, str) else ""
     line = "".join(char for char in line if char.isprintable())
-    # A piece of a token is as good as told, so it goes too.
+    # A piece of a token would reveal it, so it is removed too.
     for start in range(max(len(token) - _TELLING, 0) + 1 if token else 0):
         line = line.replace(token[start : start + _TELLING], "…")
     return line[:_MAX_ERROR_CHARACTERS].rstrip(". ")
 
 
 def usable(token: str) -> bool:
-    """Whether a token can stand in a header and can end none."""
+    """Whether a token can be in a header without ending it."""
     return _HEADER_SAFE.fullmatch(token) is not None

@@ -1,8 +1,8 @@
-"""Folders that tools fill by themselves: where git does not track them, they are not the work."""
+"""Folders that tools fill, such as installed packages; untracked, they are no part of the work."""
 
 from typing import Final
 
-# As git reads them in a file of exclusions: at any depth, folders alone.
+# In git's syntax for exclusions: at any depth, folders only.
 UNTRACKED: Final = (
     ".venv/",
     "node_modules/",

@@ -1,4 +1,4 @@
-"""Locks by key, for work that must not meet on one thing and may on different ones."""
+"""Locks by key: work on the same key is serialised, different keys run in parallel."""
 
 import asyncio
 from collections.abc import Hashable

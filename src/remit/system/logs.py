@@ -1,19 +1,19 @@
-"""Keeps a log readable: what is logged again and again is counted, not repeated."""
+"""A log filter that counts repeated messages instead of repeating them."""
 
 import logging
 import time
 from collections import Counter
 from typing import Final
 
-MAX_ALIKE: Final = 10  # records of one place in the code within a window
+MAX_ALIKE: Final = 10  # records per place in the code and window
 WINDOW_SECONDS: Final = 60.0
 _LEFT_OUT: Final = "%s (%d more like this were left out.)"
 
 
 class RepeatFilter(logging.Filter):
-    """Lets so many records of one place in the code pass within a minute.
+    """Passes a limited number of records per place in the code and minute.
 
-    How many were left out, the next one that passes says.
+    The next record that passes says how many were left out.
     """
 
     def __init__(self) -> None:

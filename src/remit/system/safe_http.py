@@ -1,11 +1,11 @@
-"""HTTP to addresses that somebody else may have chosen, and never into one's own network.
+"""An HTTP client for addresses that somebody else may have chosen; never the own network.
 
-    place = await find("https://hooks.example.com/in")      # Place, or why not
+    place = await find("https://hooks.example.com/in")      # or why not
     async with open_client(place) as client: ...
 
-The name is looked up once, every address behind it is checked, and the client speaks to these very
-addresses and to nothing else, with the name in its Host line and its handshake. So a name that
-answers otherwise the next time is never asked a next time. No redirects, no proxies.
+The name is resolved once, every address is checked, and the client connects only to these
+addresses, with the name in the Host header and the TLS handshake. So a name that resolves
+differently later (DNS rebinding) has no effect. No redirects, no proxies.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ from remit.system import address_rules as places
 from remit.system.address_rules import Address, AddressForm, BlockedAddress
 from remit.system.tls import trusted_authorities
 
-Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]  # a name's addresses
+Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]  # the addresses of a name
 
 SECONDS: Final = 10.0
 MAX_ANSWER_BYTES: Final = 1_048_576
@@ -30,20 +30,20 @@ _MAX_ADDRESSES: Final = 16
 
 
 class ResolvedAddress(Struct, frozen=True):
-    """Somewhere that was looked up and may be spoken to, at these addresses alone."""
+    """A resolved place that may be contacted, at these addresses only."""
 
     spot: AddressForm
     addresses: tuple[Address, ...]
 
 
 class UnresolvedAddress(Struct, frozen=True):
-    """The name leads nowhere at the moment; nothing was sent."""
+    """The name does not resolve at the moment; nothing was sent."""
 
     why: str
 
 
 async def system(host: str, port: int) -> Sequence[str]:
-    """Ask the machine's own resolver."""
+    """Ask the machine's resolver."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(where[0]) for *_, where in found]
@@ -52,7 +52,7 @@ async def system(host: str, port: int) -> Sequence[str]:
 async def find(
     url: str, *, private: bool = False, resolve: Resolve = system, seconds: float = SECONDS
 ) -> ResolvedAddress | BlockedAddress | UnresolvedAddress:
-    """Look a place up once and check all of it; `private` lets the operator's own network pass."""
+    """Resolve an address once and check the result; `private` allows the operator's network."""
     spot = places.read(url, private=private)
     if isinstance(spot, BlockedAddress):
         return spot
@@ -69,7 +69,7 @@ async def find(
 def _checked(
     spot: AddressForm, found: Sequence[str], *, private: bool
 ) -> ResolvedAddress | BlockedAddress | UnresolvedAddress:
-    """One bad address spoils the lot: an honest name does not lead to two such places."""
+    """Refuse all if one address is bad: an honest name does not mix such places."""
     addresses: list[Address] = []
     for each in dict.fromkeys(found[:_MAX_ADDRESSES]):
         try:
@@ -94,7 +94,7 @@ def _checked(
 def open_client(
     place: ResolvedAddress, *, tls: ssl.SSLContext | None = None, most: int = MAX_ANSWER_BYTES
 ) -> httpx2.AsyncClient:
-    """A client for this place alone: elsewhere it does not go, and more bytes it does not read."""
+    """Return a client for this place only, with a limit on bytes read."""
     return httpx2.AsyncClient(
         transport=_Pinned(place, tls or trusted_authorities(), most),
         follow_redirects=False,
@@ -108,14 +108,14 @@ class _Pinned(httpx2.AsyncBaseTransport):
     def __init__(self, place: ResolvedAddress, tls: ssl.SSLContext, most: int) -> None:
         self._place = place
         self._most = most
-        # A kept connection would be found again by its address, whatever name it was opened for.
+        # A kept connection would be reused by its address, whatever name it was opened for.
         limits = httpx2.Limits(max_keepalive_connections=0)
         self._net = httpx2.AsyncHTTPTransport(verify=tls, retries=0, limits=limits, trust_env=False)
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         self._check(request.url)
         response = await self._first(request)
-        # A packed answer could unpack to anything, so it stays as it came.
+        # A compressed answer could expand without limit, so it stays compressed.
         response.headers.pop("content-encoding", None)
         assert isinstance(response.stream, httpx2.AsyncByteStream)  # noqa: S101 - for the types
         response.stream = _Capped(response.stream, self._most)
@@ -129,7 +129,7 @@ class _Pinned(httpx2.AsyncBaseTransport):
             raise httpx2.UnsupportedProtocol("This client speaks to one place, and not to that.")
 
     async def _first(self, request: httpx2.Request) -> httpx2.Response:
-        """From the first address that answers a knock; before it does, no byte has left."""
+        """Return the response of the first address that connects; no byte leaves before."""
         *others, last = self._place.addresses
         for address in others:
             try:
@@ -157,7 +157,7 @@ class _Pinned(httpx2.AsyncBaseTransport):
 
 
 class _Capped(httpx2.AsyncByteStream):
-    """Breaks off where an answer goes on for too long."""
+    """Breaks off when an answer is too long."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, most: int) -> None:
         self._stream = stream

@@ -1,23 +1,23 @@
-"""What every sandbox of ours is made of: where its tools lie, and the system that is seen in it."""
+"""Shared by all bubblewrap sandboxes: where the program is, and which system folders are shown."""
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-# Not by PATH: who may write a folder in it would be the sandbox.
+# Not through PATH: anybody who can write to one of its folders could replace the sandbox.
 PLACES: Final = (Path("/usr/bin"), Path("/bin"), Path("/usr/local/bin"))
 _SYSTEM: Final = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 _ETC: Final = ("/etc/alternatives", "/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d")
 
 
 def find(name: str, places: Sequence[Path] = PLACES) -> Path | None:
-    """A tool of the system."""
+    """Return a tool of the system."""
     return next((at / name for at in places if os.access(at / name, os.X_OK)), None)
 
 
 def system() -> tuple[str, ...]:
-    """The system, to be read: programs and libraries, and nothing that is about this machine."""
+    """Return the arguments for a read-only system, without anything about this machine."""
     words = ["--ro-bind", "/usr", "/usr"]
     for name in _SYSTEM:
         path = Path(name)

@@ -8,9 +8,9 @@ import httpx2
 
 
 def trusted_authorities(*, trust_env: bool = True) -> ssl.SSLContext:
-    """One context for all clients: to read the authorities takes 40 ms each time.
+    """Return one TLS context for all clients: loading the authorities takes 40 ms each time.
 
-    With `trust_env`, SSL_CERT_FILE and SSL_CERT_DIR are heeded.
+    With `trust_env`, SSL_CERT_FILE and SSL_CERT_DIR are used.
     """
     named = (os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")) if trust_env else ()
     return _context(trust_env, *named)

@@ -1,11 +1,11 @@
-"""Fakes that ship: the ones our own tests use, for yours too.
+"""The fakes of our own tests, for your tests too.
 
     async with World(tmp_path, brain=script([{"reply": "<deliverable>Hi</deliverable>"}])) as world:
         task = await world.add("Greet me", at=world.now + timedelta(days=3))
         await world.run(timedelta(days=30))          # takes a moment, not a month
         assert (await world.get(task.id)).status == "completed"
 
-Store, engine, spine and gate are the real ones; only time, brain and channels are played.
+Store, engine, spine and gate are the real ones; only time, brain and channels are fakes.
 """
 
 import asyncio
@@ -54,9 +54,9 @@ START: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 
 
 def provide_database(path: Path) -> None:
-    """Copy a fresh database to where there is none, as to make one takes longer.
+    """Copy a prepared database, because creating one takes longer.
 
-    Beside the conversations of an older installation none is put: Remit has to take them over.
+    Not beside the conversations of an older installation: Remit must import those.
     """
     if not path.exists() and not path.with_name(legacy.OLD).exists():
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -73,7 +73,7 @@ def _fresh_database() -> bytes:
 
 
 class FrozenClock:
-    """Stands still until told; whoever sleeps wakes when the time has come."""
+    """Stands still until it is moved; sleepers wake when their time has come."""
 
     def __init__(self, at: datetime = START) -> None:
         self._at = at
@@ -91,7 +91,7 @@ class FrozenClock:
         self.jump(self._at + by)
 
     def jump(self, to: datetime) -> None:
-        """Go to a moment, later or earlier; clocks of real machines do both."""
+        """Go to a moment, later or earlier, as real clocks do."""
         self._at = to
         due = [done for at, done in self._sleepers if at <= to]
         self._sleepers = [(at, done) for at, done in self._sleepers if at > to]
@@ -102,14 +102,14 @@ class FrozenClock:
 
 @dataclass
 class Outbox:
-    """A channel that keeps what it was given, and answers as it was told to."""
+    """A channel that keeps what it gets, and answers as configured."""
 
     name: str = "outbox"
     guidance: str = "Plain text."
     most: int = 4096
     keeps: SendGuarantee = SendGuarantee.NOTHING
-    answers: list[Answer | Exception] = field(default_factory=list)  # then: accepted
-    sent: list[Parcel] = field(default_factory=list)  # what was accepted
+    answers: list[Answer | Exception] = field(default_factory=list)  # after these: accepted
+    sent: list[Parcel] = field(default_factory=list)  # accepted ones
     tried: list[Parcel] = field(default_factory=list)
 
     async def send(self, parcel: Parcel) -> Answer:
@@ -123,7 +123,7 @@ class Outbox:
 
 
 class FileOutbox:
-    """A provider that outlives the process: what it accepted stands in a file, fsynced."""
+    """A provider that outlives the process: accepted keys are in a file, fsynced."""
 
     name: Final = "outbox"
     guidance: Final = "Plain text."
@@ -144,14 +144,14 @@ class FileOutbox:
         return Accepted(parcel.key)
 
     def accepted(self) -> list[str]:
-        """The keys of what was accepted, in order, as the provider saw them."""
+        """Return the accepted keys, in order, as the provider saw them."""
         if not self._path.exists():
             return []
         return [json.loads(line)["key"] for line in self._path.read_text("utf-8").splitlines()]
 
 
 class World:
-    """A whole house with a clock of its own: thirty days pass in seconds."""
+    """A whole app with its own clock: thirty days pass in seconds."""
 
     def __init__(
         self,
@@ -166,10 +166,10 @@ class World:
         self.outbox = Outbox()
         self.clock = FrozenClock(start)
         self.brain: Brain = brain or ScriptedBrain(())
-        # Nobody here regrets an approval; who tests that says so in the settings.
+        # No undo window by default; a test of undo sets it.
         self._settings = settings or Settings(home=home, deliver=DeliverSettings(undo=0))
         self._channels: dict[str, Channel] = {"outbox": self.outbox, **(channels or {})}
-        self._able = able  # tools of yours, beside the house's own
+        self._able = able  # your tools, besides the built-in ones
         self._stack = AsyncExitStack()
         self._added = 0
         self.house: App
@@ -180,7 +180,7 @@ class World:
         self._stack.push_async_callback(self._stop)
         await self.house.repeater.start()
         await self.house.engine.start()
-        await self.house.talk.take_up()  # what becomes of tasks is told by `run`
+        await self.house.talk.take_up()  # `run` posts the news about tasks
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -222,7 +222,7 @@ class World:
         return await self.house.intake.admit(cue)
 
     async def run(self, span: timedelta = timedelta(0)) -> None:
-        """Let everything happen that is due within a span of time, each thing at its time."""
+        """Let everything happen that is due within a time span, each at its time."""
         end = self.now + span
         await self.house.talk.settled()
         while True:

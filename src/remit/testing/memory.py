@@ -1,4 +1,4 @@
-"""A run's memory without store and engine, which can go dark around any write."""
+"""Run steps in memory, without store and engine, that can fail around any write."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Final, NoReturn, ParamSpec, TypeVar, Unpack, cast
@@ -31,13 +31,13 @@ _NOTHING: Final[Mapping[str, object]] = {}
 
 
 class PowerCut(BaseException):
-    """The machine went dark."""
+    """A simulated power cut."""
 
 
 class MemorySteps:
-    """What a run needs to remember, in a dict: for trying the spine without store and engine.
+    """A run's steps in a dict: for trying the spine without store and engine.
 
-    What was written survives a cut. `trail` names every write, and a cut is named like one:
+    Recorded steps survive a cut. `trail` names every write, and a cut is named like one:
     `execute_tool`, `move:delivering`, `claim:dlv-1`, `settle:dlv-1`, `post:dlv-1`, `doubt:dlv-1`.
     """
 
@@ -49,7 +49,7 @@ class MemorySteps:
         self.told: list[str] = []
         self.decisions: dict[str, Decision] = {}
         self._done: dict[str, object] = {}
-        self._looked: dict[str, object] = {}  # done, and lost in a cut
+        self._looked: dict[str, object] = {}  # done, but lost in a cut
         self._written = task
 
     @property
@@ -125,7 +125,7 @@ class MemorySteps:
         return SendHistory(claims, None, claims)
 
     def decide(self, review: Review, answer: ReviewAnswer, text: str | None = None) -> None:
-        """What the owner's decision does to a task that waits."""
+        """Apply the owner's decision to a waiting task."""
         self.decisions[review.key] = Decision(answer, text)
         if answer is ReviewAnswer.BACK:
             self.again(text or "")
@@ -140,7 +140,7 @@ class MemorySteps:
         self._begin(replace(self.task, status=review.resume_to, notes=notes, delivery=delivery))
 
     def again(self, note: str) -> None:
-        """A new round: nothing that was done counts, and the brain is told why."""
+        """Start a new round: earlier steps do not count, and the brain gets the note."""
         self._done.clear()
         task = replace(self.task, round=self.task.round + 1, notes=(*self.task.notes, note))
         self._begin(replace(task, status=Status.RUNNING))

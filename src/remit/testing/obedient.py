@@ -1,4 +1,4 @@
-"""A brain that obeys everybody. If the house holds with it, it holds with any."""
+"""A brain that obeys everybody. If the safeguards hold with it, they hold with any brain."""
 
 import json
 import re
@@ -11,9 +11,9 @@ _CALL: Final = re.compile(r"\buse (\w+) (\{.*)")
 
 
 class ObedientBrain:
-    """Does what is ordered in anything it reads, whoever wrote it.
+    """Obeys every order in anything it reads, whoever wrote it.
 
-    `ORDER: use NAME {…}` is called as a tool, once; any other order is what it wants to send.
+    `ORDER: use NAME {…}` is called as a tool, once; any other order becomes its deliverable.
     """
 
     ORDER: Final = re.compile(r"(?im)^.*?\b(?:order|system|admin|ignore[^:\n]*):\s*(.+)$")
@@ -48,5 +48,5 @@ def _call(order: str, known: int, n: int) -> ToolCall | None:
 
 
 def _sent(order: str) -> str:
-    """What it wants to send: an order that brings its own tags stands as it is."""
+    """Return what it wants to send: an order with its own tags stays as it is."""
     return order if "<deliverable" in order else f"<deliverable>{order}</deliverable>"

@@ -1,1 +1,1 @@
-"""What starts work besides a message: times, series, cron, folders, commands."""
+"""What starts work besides messages: times, series, cron, folders, commands."""

@@ -1,4 +1,4 @@
-"""A person or a program says: do this. The command line, the API and MCP come through here."""
+"""Cues from commands: command line, API and MCP."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -29,7 +29,7 @@ def cue(  # noqa: PLR0913 - all that a person may say at once
     scheduled_for: datetime | None = None,
     priority: Priority | None = None,
 ) -> Cue:
-    """What the owner typed, as a cue; without another word the result goes to the dashboard."""
+    """Make a cue of what the owner typed; by default the result goes to the dashboard."""
     title, _, _ = text.strip().partition("\n")
     return Cue(
         source=Source(SourceKind.MANUAL, ref),
@@ -50,10 +50,10 @@ def on_project(
     *,
     prd: str | bool = False,
 ) -> Cue:
-    """The same as work on a project, by its name; `files` are those that will likely change.
+    """Return the cue as work on a project; `files` are those likely to change.
 
-    `prd` names the requirements document that it is a story of, as `docs/prd.md#US-1`.
-    What is no project, and what is no work on one, is refused with a sentence.
+    `prd` names the requirements document it is a story of, as `docs/prd.md#US-1`. An unknown
+    project, or a cue that is no project work, is refused with a sentence.
     """
     if name not in known:
         there = ", ".join(sorted(known)) or "none; name one as [projects.NAME] in settings.toml"
@@ -77,7 +77,7 @@ def _document(said: str) -> str:
 
 
 def _paths(files: Sequence[str]) -> list[str]:
-    """Each path once; they stand in the project, wherever that is."""
+    """Return each path once; paths are relative to the project."""
     found = list(dict.fromkeys(each.strip() for each in files if each.strip()))
     if len(found) > MOST_FILES:
         sentence = f"{len(found):,} files are named; {MOST_FILES:,} are read."

@@ -1,8 +1,8 @@
-"""A line of cron as an RRULE: five fields, or a name such as @daily. What differs is refused.
+"""Converts a cron line to an RRULE: five fields, or a name such as @daily.
 
-Minutes and hours are those of the wall. Where every hour is meant they are counted instead, so that
-an hour that comes twice is run twice, as cron does it. The one thing no RRULE can say is a day of
-the month *or* a day of the week: cron means either, and that is refused with a sentence.
+Minutes and hours are wall times. A line that runs every hour counts elapsed time instead, so a
+repeated hour runs twice, as in cron. An RRULE cannot express "day of month or day of week"; such a
+line is refused.
 """
 
 import re
@@ -30,7 +30,7 @@ _MONTHS: Final = (
     *("jan", "feb", "mar", "apr", "may", "jun"),
     *("jul", "aug", "sep", "oct", "nov", "dec"),
 )
-_SUNDAY: Final = 7  # as much as 0
+_SUNDAY: Final = 7  # the same as 0
 _PART: Final = re.compile(r"(\*|[0-9a-z]{1,3})(?:-([0-9a-z]{1,3}))?(?:/([0-9]{1,2}))?")
 _FIELDS: Final = 5
 _EXAMPLE: Final = "Five fields make one: 30 8 * * 1-5 is half past eight on weekdays."
@@ -40,7 +40,7 @@ class _Field(Struct, frozen=True):
     name: str
     least: int
     most: int
-    words: tuple[str, ...] = ()  # what its numbers are called, from the least on
+    words: tuple[str, ...] = ()  # names of its numbers, from the lowest on
 
 
 _SHAPE: Final = (
@@ -53,7 +53,7 @@ _SHAPE: Final = (
 
 
 def repeats(line: str, zone: str, now: datetime) -> Repeats:
-    """How often a line of cron comes back, in a zone, and the first time it does after now."""
+    """Return a cron line as a repetition in a zone, with its first time after now."""
     text = " ".join(line.split()).casefold()
     words = _NAMES.get(text, text).split()
     if len(words) != _FIELDS:
@@ -66,7 +66,7 @@ def repeats(line: str, zone: str, now: datetime) -> Repeats:
     rule = _often(words, minutes, hours)
     rule += f";BYMONTH={_many(months)}" if months else ""
     rule += f";BYMONTHDAY={_many(days)}" if days else ""
-    named = dict.fromkeys(_DAYS[day % 7] for day in weekdays)  # Sunday is 0, and 7
+    named = dict.fromkeys(_DAYS[day % 7] for day in weekdays)  # Sunday is 0 and 7
     rule += f";BYDAY={','.join(named)}" if named else ""
     return _first(line, Repeats(rule, zone, _anchor(rule, zone, minutes, now)), now)
 
@@ -82,7 +82,7 @@ def _often(words: list[str], minutes: list[int], hours: list[int]) -> str:
 
 
 def _anchor(rule: str, zone: str, minutes: list[int], now: datetime) -> datetime:
-    """From where it is counted: the hour that is, or the minute of it."""
+    """Return where counting starts: the current hour, or its minute."""
     local = now.astimezone(rrule.zone_of(zone))
     minute = minutes[0] if rule.startswith("FREQ=HOURLY") else 0
     start = local.replace(minute=minute, second=0, microsecond=0)
@@ -90,8 +90,8 @@ def _anchor(rule: str, zone: str, minutes: list[int], now: datetime) -> datetime
 
 
 def _first(line: str, found: Repeats, now: datetime) -> Repeats:
-    """The first time is one that the rule names: it is always one of the slots."""
-    # The anchor itself need not be allowed; whatever follows it is.
+    """Set the first time to one that the rule names, because `first` is always a slot."""
+    # The anchor itself may be excluded; what follows it is not.
     first = next(rrule.slots(found, max(now, found.first)), None)
     if first is None:
         raise _bad(line, "it never comes")
@@ -99,7 +99,7 @@ def _first(line: str, found: Repeats, now: datetime) -> Repeats:
 
 
 def _read(line: str, word: str, field: _Field) -> list[int]:
-    """The numbers that a field names; none at all is every one."""
+    """Return the numbers a field names; an empty list means all."""
     found: set[int] = set()
     for part in word.split(","):
         match = _PART.fullmatch(part)

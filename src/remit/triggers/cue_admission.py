@@ -1,7 +1,7 @@
-"""Where cues come in: written down first, begun next, and settled with what became of them.
+"""Admits cues: stores each, starts it, and records the result.
 
-Whatever is cut in between is begun again at the next start, and again is the same: a task is known
-by its source, a turn by its key.
+An interrupted cue is started again at the next start, with the same result: a task is known by its
+source, a turn by its key.
 """
 
 import logging
@@ -19,11 +19,11 @@ from remit.store.cues import Arrival, CueFate, InboundCaps, StoredCue
 from remit.store.database import Database
 
 _LOG: Final = logging.getLogger("remit.doors")
-_MOST: Final = 2000  # of the latest cues, among which one is looked for
+_MOST: Final = 2000  # latest cues searched by name
 
 
 class StartedCue(Struct, frozen=True):
-    """What became of a cue that was begun."""
+    """The result of a started cue."""
 
     fate: CueFate
     task_id: TaskId | None = None
@@ -34,7 +34,7 @@ Begin: TypeAlias = Callable[[StoredCue], Awaitable[StartedCue]]
 
 
 class PollingWatch(Protocol):
-    """A door that must be looked at, for nobody rings there."""
+    """An inbound source that must be polled."""
 
     def start(self) -> None: ...
 
@@ -42,7 +42,7 @@ class PollingWatch(Protocol):
 
 
 class CueAdmission:
-    """Takes in what comes, by the rules of each door; `begins` says what a door makes of it."""
+    """Admits cues by the rules of each door; `begins` says what a door makes of one."""
 
     def __init__(
         self,
@@ -57,13 +57,13 @@ class CueAdmission:
         self._day = day
 
     async def take(self, arrival: Arrival, caps: InboundCaps) -> StoredCue:
-        """Keep what came, durably, and begin it if it may be; the same again is the same."""
+        """Store an arrival durably and start it if allowed; a repeat is the same cue."""
         now = self._clock.now()
         kept = await self._db.write(cues.come, arrival, caps, now, self._day(now))
         return await self._begin(kept) if kept.fate is CueFate.WAITING else kept
 
     async def start(self, name: str) -> StoredCue:
-        """Begin what was kept and started nothing, because its owner says so."""
+        """Start a stored cue that started nothing, because the owner says so."""
         found = await self._db.read(cues.latest, _MOST)
         kept = next((each for each in found if each.name == name), None)
         if kept is None:
@@ -73,7 +73,7 @@ class CueAdmission:
         return await self._begin(kept)
 
     async def take_up(self) -> None:
-        """Begin what was kept before something cut us off."""
+        """Start the cues that were stored but not started before an interruption."""
         for kept in await self._db.read(cues.waiting):
             try:
                 await self._begin(kept)

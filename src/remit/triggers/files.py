@@ -1,8 +1,8 @@
-"""A folder, watched: each new file is a cue, once, by its name and what is in it.
+"""Watches a folder: each new file is a cue, once, by name and content.
 
-Files alone: no link is followed, no folder below is looked into, nothing is opened that grows or is
-hidden. What is no text is named and not read. A file that is too large, or that may not be read, is
-told once, and again only when it has changed. Nothing in the folder is changed.
+Only plain files are read: no links, no subfolders, no hidden or growing files. A file that is no
+text is named but not read. A file that is too large or unreadable is reported once, and again only
+after it changed. Nothing in the folder is changed.
 """
 
 import asyncio
@@ -29,23 +29,23 @@ from remit.store.cues import Arrival, CueFate, StoredCue
 from remit.system.background import Background
 
 _LOG: Final = logging.getLogger("remit.doors")
-_GONE: Final = (errno.ENOENT, errno.ELOOP)  # or a link by now
+_GONE: Final = (errno.ENOENT, errno.ELOOP)  # or it has become a link
 _ENDS: Final = (".part", ".partial", ".tmp", ".crdownload", ".swp", "~")
 _Stamp: TypeAlias = tuple[int, int, int]
 
 
 class ArrivedFile(Struct, frozen=True):
-    """A file that has come to rest: what it is called, what is in it, in words."""
+    """A complete file: its name, its digest and its text."""
 
     name: str
     digest: str
     size: int
     text: str
-    came_at: datetime | None = None  # when it was last put there or changed
+    came_at: datetime | None = None  # when it was last changed
 
 
 class RefusedFile(Struct, frozen=True):
-    """A file that is not taken in, and why."""
+    """A file that is refused, and why."""
 
     name: str
     size: int
@@ -65,7 +65,7 @@ class FolderWatch:
         self._folder = folder
         self._take = take
         self._clock = clock
-        self._seen: dict[str, _Stamp] = {}  # as each file was at the last look
+        self._seen: dict[str, _Stamp] = {}  # each file at the last look
         self._taken: dict[str, _Stamp] = {}
         self._why = ""
         self._background = background
@@ -78,7 +78,7 @@ class FolderWatch:
         await self._background.stop(self._loop)
 
     async def look(self) -> int:
-        """Take in every file that has not changed since the last look; say how many were new."""
+        """Take in every file unchanged since the last look; return how many were new."""
         rested = await asyncio.to_thread(self._rested)
         new = 0
         for name, stamp in rested:
@@ -89,13 +89,13 @@ class FolderWatch:
                 await self._refuse(found, stamp)
                 continue
             kept = await self._take(arrival(self._name, found))
-            if kept.stored:  # one that a limit turned away is tried again
+            if kept.stored:  # a file over a limit is tried again
                 self._taken[name] = stamp
                 new += 1
         return new
 
     async def _refuse(self, found: RefusedFile, stamp: _Stamp) -> None:
-        """Tell the owner, among what came by this door; it is not opened again as it is."""
+        """Report a refused file among the arrivals; it is not opened again unless it changes."""
         await self._take(refusal(self._name, found, stamp))
         _LOG.warning("The folder %s: %r is left out: %s.", self._name, found.name, found.why)
         self._taken[found.name] = stamp
@@ -106,7 +106,7 @@ class FolderWatch:
                 await self.look()
                 self._why = ""
             except StoreTrouble:
-                pass  # the store says so itself
+                pass  # the store reports it itself
             except OSError as error:  # it may be back at the next look
                 if (why := f"{type(error).__name__}: {error}") != self._why:
                     _LOG.warning("The folder %s cannot be read: %s", self._name, why)
@@ -114,7 +114,7 @@ class FolderWatch:
             await self._clock.sleep(self._folder.poll)
 
     def _rested(self) -> list[tuple[str, _Stamp]]:
-        """The files that are as they were a look ago, and were not taken so."""
+        """Return the files that did not change since the last look and were not taken yet."""
         now = dict(_listed(Path(self._folder.path)))
         before, self._seen = self._seen, now
         self._taken = {name: stamp for name, stamp in self._taken.items() if name in now}
@@ -126,7 +126,7 @@ class FolderWatch:
 
 
 def opened(folder: FolderSettings, name: str) -> ArrivedFile | RefusedFile | None:
-    """What is in a file, or why it is not taken in; None if it is none any more."""
+    """Return a file's content, or why it is refused; None if it is gone."""
     try:
         file = os.open(Path(folder.path) / name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError as error:
@@ -147,7 +147,7 @@ def opened(folder: FolderSettings, name: str) -> ArrivedFile | RefusedFile | Non
 
 
 def arrival(name: str, found: ArrivedFile) -> Arrival:
-    """A file as what came by its door."""
+    """Make the arrival of a file."""
     body: JsonMap = {
         "kind": "file",
         "name": outside_text.one_line(found.name, 255),
@@ -161,7 +161,7 @@ def arrival(name: str, found: ArrivedFile) -> Arrival:
 
 
 def refusal(name: str, found: RefusedFile, stamp: _Stamp) -> Arrival:
-    """A file that is left out, as what came by its door and started nothing."""
+    """Make the arrival of a refused file, which starts nothing."""
     body: JsonMap = {
         "kind": "file",
         "name": outside_text.one_line(found.name, 255),
@@ -174,7 +174,7 @@ def refusal(name: str, found: RefusedFile, stamp: _Stamp) -> Arrival:
 
 
 def cue(kept: StoredCue, folder: FolderSettings) -> Cue:
-    """Work on a file, as the owner says; its words are his own only where he alone writes."""
+    """Make the cue of a file: the owner's text; the content is trusted only in a trusted folder."""
     body, text = kept.body, str(kept.body.get("text") or "")
     context: JsonMap = {"file": body.get("name"), "sha256": body.get("digest")}
     if not folder.trusted:

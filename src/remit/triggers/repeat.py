@@ -1,9 +1,8 @@
-"""What comes back: the next occurrence of a series is put in as soon as the one before it is due.
+"""Plans the next occurrence of a series as soon as the one before is due.
 
-So there is always one that can be seen, moved to another time or cancelled. What falls due while
-Remit is not running is not run in a burst: by default the latest slot is run once, and those before
-it are written down as missed. An occurrence that has not even begun when the next one is due gives
-way to it. What is to happen instead, the settings say, or the series itself.
+So one is always visible and can be moved or cancelled. After a downtime only the latest missed slot
+runs by default, and the earlier ones are recorded as missed. An occurrence that has not begun when
+the next is due is replaced by it. The settings or the series can choose otherwise.
 """
 
 import asyncio
@@ -41,7 +40,7 @@ _PLAIN: Final = ScheduleSettings()
 
 
 class Repeater:
-    """`heed` cuts short what is at work and shall end."""
+    """Plans occurrences. `heed` interrupts a running task that shall end."""
 
     def __init__(
         self,
@@ -66,7 +65,7 @@ class Repeater:
         db.on_commit(lambda _: self._news.set())
 
     async def start(self) -> None:
-        """Catch up, then watch. To be called before the engine starts, which runs what is due."""
+        """Catch up, then watch. Call it before the engine starts, which runs what is due."""
         await self._db.write(slots.keep_rule, self._rules.overlap)
         self._restored = await self._db.read(after_restore.restored_at)
         if await self._db.read(wrong_clock.was_ahead, self._clock.now()):
@@ -87,7 +86,7 @@ class Repeater:
         await self._background.stop(LOOP)
 
     async def catch_up(self) -> datetime | None:
-        """Put in every occurrence that must be there by now; say when the next one must be."""
+        """Plan every occurrence that must exist by now; return when the next one must."""
         self._news.clear()
         now = self._clock.now()
         if self._went_back(now):
@@ -97,7 +96,7 @@ class Repeater:
         while found := await self._db.read(series.due, now, _PAGE):
             crowd += sum(now - each.last > ON_TIME for each in found)
             advanced = (self._advance(each, now, crowd=crowd > 1) for each in found)
-            # Together, so that one flush serves them all.
+            # Together, so that one flush serves all.
             for ended in await asyncio.gather(*advanced, return_exceptions=True):
                 if isinstance(ended, BaseException):
                     raise ended
@@ -105,11 +104,11 @@ class Repeater:
         return self._due
 
     def _went_back(self, now: datetime) -> bool:
-        """Whether the clock was set back since the last look, and not by a little."""
+        """Whether the clock went back considerably since the last look."""
         return self._seen is not None and now < self._seen - wrong_clock.BOUND
 
     async def _put_right(self, now: datetime) -> None:
-        """The clock was ahead: reckon anew what was reckoned by it."""
+        """Replan everything after the clock was ahead and was corrected."""
         _LOG.warning("The clock was ahead and was put right; what waits for it is planned anew.")
         for ahead in await self._db.write(wrong_clock.put_right, now):
             made = [
@@ -123,7 +122,7 @@ class Repeater:
         try:
             step = following(each, self._ids, now, self._rules, hold, self._restored)
         except BadInput as bad:
-            # One series that cannot be read any more must not keep the others waiting.
+            # One unreadable series must not delay the others.
             await self._db.write(series.end, each.id, str(bad), now)
             return
         await self._db.write(slots.advance, each, step, now)
@@ -132,9 +131,10 @@ class Repeater:
                 self._heed(task)
 
     async def _miss_events(self) -> None:
-        """Starts of calendars that have a task, and whose time passed while nobody was there.
+        """End calendar tasks whose time passed while Remit was not running, if the rules say so.
 
-        Only what the rules run none of is ended: which one is the latest, its calendar knows.
+        Only starts of which the rules run none are ended here; the calendar watch knows which is
+        the latest.
         """
         now = self._clock.now()
         for each, planned in await self._db.read(occurrences.overdue, now - ON_TIME):
@@ -151,13 +151,13 @@ class Repeater:
             await self._until_due()
 
     async def _until_due(self) -> None:
-        """Wait till a series is due by the clock on the wall, or may be: idle is idle."""
+        """Wait until a series is due by the wall clock, or may be."""
         while self._due is None or self._due > self._clock.now():
             if self._went_back(self._clock.now()):
                 return
             if self._news.is_set():
-                # It may be a new series. The next occurrence of one need not be there at once, so
-                # one look is enough for all that is written meanwhile.
+                # It may be a new series. Its next occurrence is not urgent, so one look covers
+                # everything written meanwhile.
                 await self._clock.sleep(_NEWS_PAUSE)
                 if self._news.is_set():
                     return
@@ -165,7 +165,7 @@ class Repeater:
 
 
 def _again(task: Task, now: datetime) -> Task:
-    """An occurrence for a slot whose first one has ended; under another name, for it is new."""
+    """Return an occurrence for a slot whose first one has ended, under a new ref."""
     ref = f"{task.source.ref}#{stamp(now)}"
     return replace(task, source=Source(task.source.kind, ref))
 
@@ -178,10 +178,10 @@ def following(
     hold: timedelta = timedelta(0),
     restored_at: datetime | None = None,
 ) -> SeriesAdvance:
-    """How a series goes on at a moment; the order of its slots is the only thing that counts.
+    """Return how a series advances at a moment; only the order of its slots counts.
 
-    What is overdue does not begin before `hold` has passed: others are overdue as well. Of what was
-    due before a restore the latest is put in, to be asked about.
+    Overdue slots do not begin before `hold` has passed, because others are overdue too. Of the
+    slots due before a restore the latest is planned, and asked about.
     """
     missed, overlap = each.missed or rules.missed, each.overlap or rules.overlap
     found = _look(each, now, rules.most)
@@ -201,7 +201,7 @@ def following(
         found.passed(len(wanted), slots.BEFORE_RESTORE if asks else slots.ASLEEP),
         over=found.coming is None,
         before=latest if runs else latest + _INSTANT,
-        keeps=max(rules.most, 1) - 1 if waits and not asks else 0,  # and the latest
+        keeps=max(rules.most, 1) - 1 if waits and not asks else 0,  # plus the latest
         missed=absent,
         overlap=overlap,
         held=held if runs else None,
@@ -210,16 +210,16 @@ def following(
 
 
 class _Found(Struct, frozen=True):
-    """The slots of a series that came since its last, and the one to come."""
+    """The slots of a series since its last one, and the next."""
 
-    first: datetime | None  # of all that came
+    first: datetime | None  # the first of all that came
     count: int
     due: tuple[datetime, ...]  # the latest of them
     coming: datetime | None
     later: Iterator[datetime]
 
     def passed(self, wanted: int, why: str) -> SkippedSlots | None:
-        """Those before the ones that are wanted."""
+        """Return the slots before the wanted ones."""
         if self.first is None or self.count == wanted:
             return None
         last = self.due[len(self.due) - wanted - 1]
@@ -244,9 +244,9 @@ def chosen(
     rules: ScheduleSettings,
     restored_at: datetime | None = None,
 ) -> list[datetime]:
-    """Which of the slots that are due are run; the others were missed.
+    """Return which due slots run; the others are missed.
 
-    Of those before a restore only the last is: the owner is asked once about them all.
+    Of those before a restore only the last runs: the owner is asked once about all.
     """
     if not due or not _is_run(missed, now - due[-1], rules):
         return []
@@ -256,14 +256,14 @@ def chosen(
 
 
 def _is_run(missed: OnMissed, age: timedelta, rules: ScheduleSettings) -> bool:
-    """Whether the latest slot that is due is run, as old as it is."""
+    """Whether the latest due slot runs, at its age."""
     if age <= ON_TIME or missed is OnMissed.RUN_ALL:
         return True
     return missed is OnMissed.RUN_ONCE and age <= timedelta(hours=rules.catch_up)
 
 
 def _jitter(series_id: SeriesId, found: _Found, rules: ScheduleSettings) -> timedelta:
-    """How long after its slot an occurrence begins: always the same, and never near the next."""
+    """Return how long after its slot an occurrence begins: constant, and never near the next."""
     if not rules.jitter or found.coming is None:
         return timedelta(0)
     following = next(found.later, None)
@@ -272,7 +272,7 @@ def _jitter(series_id: SeriesId, found: _Found, rules: ScheduleSettings) -> time
 
 
 def _spread(series_id: SeriesId, seconds: int) -> timedelta:
-    """A part of a span that is each series' own."""
+    """Return a share of a span that is specific to a series."""
     digest = hashlib.sha256(series_id.encode()).digest()
     thousandths = int.from_bytes(digest[:4]) % 1000
     return timedelta(milliseconds=seconds * thousandths)
@@ -281,7 +281,7 @@ def _spread(series_id: SeriesId, seconds: int) -> timedelta:
 def occurrence(
     each: Series, slot: datetime, ids: Ids, now: datetime, planned: datetime | None = None
 ) -> Task:
-    """The task for one slot, as the first one was wanted."""
+    """Make the task for one slot from the template."""
     wanted = from_json(Task, each.template)
     return replace(
         wanted,

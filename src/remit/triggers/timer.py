@@ -1,4 +1,4 @@
-"""When: a moment said in one of a few plain ways. What is vague or past is refused."""
+"""Parses a moment given in one of a few plain forms. Vague or past ones are refused."""
 
 import re
 from datetime import datetime, timedelta
@@ -12,12 +12,12 @@ _UNITS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _SPAN: Final = re.compile(r"([0-9]{1,9})([smhdw])")
 _LONGEST: Final = 3653 * 86400
 _MINUTE: Final = 60
-# The longest step that a span is a whole number of; days and weeks keep the time on the wall.
+# The longest unit that divides a span; days and weeks keep the wall time.
 _STEPS: Final = (("WEEKLY", 604800), ("DAILY", 86400), ("HOURLY", 3600), ("MINUTELY", 60))
 
 
 def parse_delay(text: str, now: datetime) -> datetime:
-    """Read `90s`, `2h30m`, `3d` as so much time from now."""
+    """Parse `90s`, `2h30m`, `3d` as a delay from now."""
     return now + timedelta(seconds=_seconds(text, "in"))
 
 
@@ -26,12 +26,12 @@ def is_span(text: str) -> bool:
 
 
 def parse_interval(text: str, zone: str, now: datetime) -> Repeats:
-    """Read `15m`, `2h`, `1d` as so much time between two runs; the first is so much from now."""
+    """Parse `15m`, `2h`, `1d` as the time between runs; the first is one interval from now."""
     seconds = _seconds(text, "every")
     if seconds < _MINUTE or seconds % _MINUTE:
         raise BadInput(f"{text} is not whole minutes; a minute is the least.", field="every")
     freq, step = next((freq, step) for freq, step in _STEPS if seconds % step == 0)
-    # The time on the wall has minutes; the first run is on one, too.
+    # Wall times have whole minutes; so has the first run.
     start = now.replace(second=0, microsecond=0) + timedelta(seconds=seconds)
     return Repeats(f"FREQ={freq};INTERVAL={seconds // step}", zone, start)
 
@@ -47,7 +47,7 @@ def _seconds(text: str, field: str) -> int:
 
 
 def parse_moment(text: str, now: datetime) -> datetime:
-    """Read a moment with its offset; one that has passed is refused."""
+    """Parse a moment with its offset; a past one is refused."""
     planned = moment(text)
     if planned <= now:
         raise BadInput(f"{text} has passed; give a time to come.", field="at")

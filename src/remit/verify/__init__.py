@@ -1,1 +1,1 @@
-"""Reply and Contract to Verdict."""
+"""From reply and contract to verdict."""

@@ -1,9 +1,8 @@
-"""Checks that run a program: types, style, tests, builds. Its exit code and its report decide.
+"""Checks that run a program: types, style, tests, builds. Exit code and report decide.
 
-The words of a program come from the settings, from project.json at the base commit, or from what
-the repository is seen to use there; never from a model or a contract. A contract names the activity
-and a pattern, and a pattern is part of one word, whatever it holds. What a program prints is told
-and never believed.
+The command comes from the settings, from project.json at the base commit, or from what the
+repository uses there; never from a model or a contract. A contract names an activity and a pattern;
+the pattern is always part of one argument. A program's output is shown but not trusted.
 """
 
 import asyncio
@@ -27,16 +26,16 @@ from remit.verify.suite import Suite
 from remit.verify.suite_runs import ALL, CachedRuns, CaseSelection, SuiteRunner, words
 from remit.verify.suite_terms import CheckOutcome, ComparedWork, SuiteTerms, compare, together
 
-_MAX_NEW: Final = 20  # complaints that are named
+_MAX_NEW: Final = 20  # complaints listed by name
 _TESTS: Final = frozenset({"unit-test", "e2e"})
-# What a tool says of one place; its line and column move when others are added above.
+# A tool's complaint about one place; line and column move when lines are added above.
 _DIAGNOSTIC: Final = re.compile(
     r"^(\S+?\.\w+):\d+(?::\d+)?:?\s+(.*)$|^(\S+?\.\w+)\(\d+,\d+\): (.*)$"
 )
 
 
 class CommandCheck:
-    """Checks one criterion after the other, each on a fresh copy of the workspace."""
+    """Checks criteria one by one, each on a fresh copy of the workspace."""
 
     def __init__(
         self,
@@ -70,9 +69,10 @@ class CommandCheck:
         *,
         demanded: bool = True,
     ) -> Finding:
-        """What a check of a folder finds; whatever stands in the way is a finding too.
+        """Return what a check of a folder finds; any obstacle is a finding too.
 
-        `demanded`: a test of the criterion's pattern must be there; else all tests run instead.
+        `demanded`: a test that matches the criterion's pattern must exist; otherwise all tests run
+        instead.
         """
         started, attempts = self._clock.now(), 1
         if workspace is None:
@@ -121,7 +121,7 @@ class CommandCheck:
         return await flaky.settle(once) if is_flaky else (await once(), 1)
 
     async def _plain(self, way: CheckCommand, pattern: str | None, workspace: Path) -> CheckOutcome:
-        """Run what names no tests once, with settings as they were; compare it with the base."""
+        """Run a tool without test names once, with the original settings; compare with the base."""
         work = ComparedWork(workspace)
         if self._terms.base is not None:
             work = await asyncio.to_thread(compare, workspace, self._terms)
@@ -149,7 +149,7 @@ class CommandCheck:
     async def _new(
         self, argv: Argv, work: ComparedWork, ended: SandboxResult
     ) -> tuple[str, ...] | None:
-        """What a tool complains of now and did not before; None if that cannot be told."""
+        """Return the tool's new complaints; None if they cannot be determined."""
         if not work.is_compared and self._terms.before is not None:
             work = await asyncio.to_thread(compare, work.folder, self._terms)
         if not work.is_compared or not _diagnostics(ended.output):
@@ -159,14 +159,14 @@ class CommandCheck:
 
 
 def checks(check: Check) -> Mapping[str, Check]:
-    """The same check for each activity that it knows."""
+    """Return the same check for each activity it knows."""
     return dict.fromkeys(ACTIVITIES, check)
 
 
 def _new_diagnostics(
     now: SandboxResult, before: SandboxResult | SandboxRefusal
 ) -> tuple[str, ...] | None:
-    """What a tool complains of now and did not at the base; None if the two cannot be compared."""
+    """Return a tool's complaints that were not there at the base; None if not comparable."""
     if isinstance(before, SandboxRefusal) or not before.code or before.code != now.code:
         return None
     was, found = _diagnostics(before.output), _diagnostics(now.output)

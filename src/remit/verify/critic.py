@@ -1,8 +1,8 @@
-"""A critic reads the work by a rubric; code decides whether it may be believed.
+"""A critic reviews the work by a rubric; code decides whether to believe it.
 
-What is judged is quoted as data between fences that it cannot know. A judgement must speak of every
-rule, and show by lines that stand there that it read them. Anything else is no judgement, and what
-nobody judged has not passed. A critic adds a finding; it takes none away.
+The work is quoted as data between unguessable fences. A judgement must cover every rule and quote
+existing lines as evidence. Anything else is no judgement, and unjudged work has not passed. A
+critic adds a finding; it removes none.
 """
 
 import json
@@ -20,7 +20,7 @@ from remit.ports import Check
 from remit.verify.exhibit import ExhibitSheet, NotShowable, number_lines, sheets
 from remit.verify.rubric import Rubric
 
-# What a brain says to a prompt for a task, which pays for it; None if it cannot pay.
+# A brain's answer to a prompt, paid by the task; None if the budget is used up.
 Asked: TypeAlias = Callable[[Task, str], Awaitable[str | None]]
 Nonce: TypeAlias = Callable[[], str]
 
@@ -39,7 +39,7 @@ _TO_CRITIC: Final = re.compile(
 
 
 class CriticPoint(Struct, frozen=True):
-    """What a critic says of one rule. Line 0 says that nothing there touches it."""
+    """What a critic says about one rule. Line 0: nothing there concerns it."""
 
     rule: str
     holds: bool
@@ -49,14 +49,14 @@ class CriticPoint(Struct, frozen=True):
 
 
 class CriticOpinion(Struct, frozen=True):
-    """What a critic says of one sheet."""
+    """A critic's opinion of one sheet."""
 
     passed: bool
     points: tuple[CriticPoint, ...]
 
 
 class Critic(Protocol):
-    """Reads a sheet of a task by a rubric; None if what it said cannot be believed."""
+    """Reviews a sheet of a task by a rubric; None if its answer cannot be believed."""
 
     async def judge(
         self, task: Task, rubric: Rubric, sheet: ExhibitSheet
@@ -64,7 +64,7 @@ class Critic(Protocol):
 
 
 class BrainCritic:
-    """A critic that asks a brain. `nonce` gives a word that nobody can have written before."""
+    """A critic that asks a brain. `nonce` returns a word that nobody can know in advance."""
 
     def __init__(self, ask: Asked, nonce: Nonce) -> None:
         self._ask = ask
@@ -84,7 +84,7 @@ class BrainCritic:
 
 
 class CriticCheck:
-    """`pattern` names the rubric. Every sheet must pass by every rule."""
+    """`pattern` names the rubric. Every sheet must pass every rule."""
 
     def __init__(self, critic: Critic, rubrics: Mapping[str, Rubric]) -> None:
         self._critic = critic
@@ -111,7 +111,7 @@ class CriticCheck:
 class CheckWithCritic:
     """Asks a critic about what a check of a text could not decide.
 
-    What the critic cannot judge either stays as the check left it: not verified.
+    If the critic cannot judge either, the finding stays: not verified.
     """
 
     def __init__(self, check: Check, critic: Critic) -> None:
@@ -125,7 +125,7 @@ class CheckWithCritic:
             return found
         rubric = _rubric_of_doubt(task, criterion, doubt.removeprefix(NOT_DECIDED))
         pages = sheets(evidence)
-        # Only a text that fits on one sheet: of a part nobody can say that something is missing.
+        # Only a text on one sheet: of a part nobody can say that something is missing.
         if isinstance(pages, NotShowable) or len(pages) != 1:
             return found
         judged = await self._critic.judge(task, rubric, pages[0])
@@ -149,7 +149,7 @@ def _rubric_of_doubt(task: Task, criterion: Criterion, doubt: str) -> Rubric:
 
 
 def prompt(rubric: Rubric, sheet: ExhibitSheet, fence: str) -> str:
-    """What the brain is told: the rules, the lines as data, and the form of the answer."""
+    """Return the prompt: the rules, the lines as data, and the form of the answer."""
     rules = "\n".join(f"- {name}: {rule}" for name, rule in rubric.rules.items())
     form = {
         "fence": fence,
@@ -179,7 +179,7 @@ class _Answer(Struct, frozen=True):
 
 
 def read(said: str, rubric: Rubric, sheet: ExhibitSheet, fence: str) -> CriticOpinion | None:
-    """The judgement in an answer; None if it is not one, or shows no sign of having read."""
+    """Return the judgement in an answer; None if it is none, or shows no sign of reading."""
     answer = _parsed(said)
     if answer is None or answer.fence != fence:
         return None
@@ -216,7 +216,7 @@ def _is_quoted_right(point: CriticPoint, sheet: ExhibitSheet) -> bool:
 
 
 def _complaint(rubric: Rubric, sheet: ExhibitSheet, judged: CriticOpinion) -> str:
-    """What does not hold, and where."""
+    """Return which rules are broken, and where."""
     broken = [each for each in judged.points if not each.holds]
     told = "; ".join(
         f"{sheet.name} line {each.line}, {each.rule}: {' '.join(each.says.split())[:200]}"

@@ -1,4 +1,4 @@
-"""What a critic is shown: the files that were changed, or the text, in numbered lines."""
+"""What a critic is shown: the changed files, or the text, with line numbers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ class NumberedLine(Struct, frozen=True):
 
 
 class ExhibitSheet(Struct, frozen=True):
-    """A run of lines of one file, as many as can be read at once."""
+    """Consecutive lines of one file, as many as can be reviewed at once."""
 
     name: str
     lines: tuple[NumberedLine, ...]
@@ -35,7 +35,7 @@ class NotShowable(Struct, frozen=True):
 
 
 def sheets(evidence: Evidence) -> tuple[ExhibitSheet, ...] | NotShowable:
-    """All that is to be judged, or why it cannot be shown. What is left out is never passed."""
+    """Return everything to judge, or why it cannot be shown. Nothing unshown passes."""
     made: list[ExhibitSheet] = []
     for name, text in _texts(evidence):
         if isinstance(text, NotShowable):
@@ -54,12 +54,12 @@ def _texts(evidence: Evidence) -> Iterator[tuple[str, str | NotShowable]]:
     folder = Path(evidence.workspace).resolve()
     for name in evidence.changed:
         file = folder / name
-        if file.exists() or file.is_symlink():  # else it was deleted
+        if file.exists() or file.is_symlink():  # otherwise it was deleted
             yield name, _read(folder, file, name)
 
 
 def _read(folder: Path, file: Path, name: str) -> str | NotShowable:
-    """A file of the workspace; a link that leads out of it is not followed."""
+    """Read a file of the workspace; a link out of it is not followed."""
     if not file.resolve().is_relative_to(folder) or not file.is_file():
         return NotShowable(f"{name} is no file of the workspace")
     if file.stat().st_size > _MAX_FILE_BYTES:

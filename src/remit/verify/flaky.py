@@ -1,4 +1,4 @@
-"""A check that is known to waver counts only when it passes several times in a row."""
+"""A check known as flaky counts only when it passes several times in a row."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final
@@ -12,7 +12,7 @@ IN_A_ROW: Final = 3
 
 
 async def settle(once: Callable[[], Awaitable[CheckOutcome]]) -> tuple[CheckOutcome, int]:
-    """What a wavering check comes to, and after how many runs; one failure decides."""
+    """Return the result of a flaky check and the number of runs; one failure decides."""
     for run in range(1, IN_A_ROW + 1):
         found = await once()
         if found.result is not Result.PASS:

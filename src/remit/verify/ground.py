@@ -1,8 +1,7 @@
-"""The workspace as it is laid into the sandbox: a copy, with the files that decide as they were.
+"""Copies the workspace for the sandbox, with the files that judge it restored.
 
-In a git repository these are the files that git tracks or would; what it is told to ignore stays
-out, and with it keys and caches. Folders with what was installed (`.venv`, `node_modules`) are not
-copied but shown, to be read.
+In a git repository these are the tracked and trackable files; ignored files stay out, and with them
+keys and caches. Installed folders (`.venv`, `node_modules`) are mounted read-only instead.
 """
 
 import io
@@ -29,7 +28,7 @@ def pack(
 ) -> None:
     """Write the workspace as an archive.
 
-    `instead` has the files that get another content, or none; `room` is how many MB there are.
+    `instead` holds files with other content, or None for removed ones; `room` is the limit in MB.
     """
     left, workspace = room * MB, workspace.resolve()
     with tarfile.open(fileobj=into, mode="w", format=tarfile.PAX_FORMAT) as archive:
@@ -77,7 +76,7 @@ def _add(archive: tarfile.TarFile, name: str, content: bytes | None) -> int:
 
 
 def _copy(archive: tarfile.TarFile, workspace: Path, name: str) -> int:
-    """A file with its content, a link as a link; what is neither is left out."""
+    """Add a file with its content, or a link as a link; others are left out."""
     path, entry = workspace / name, tarfile.TarInfo(name)
     with ExitStack() as stack:
         try:

@@ -1,9 +1,9 @@
 """Files that judge work are used as they were before the work, even if the work changed them.
 
-Every file that differs from the base commit is looked at. What steers a run (settings of runners,
-modules that would stand in for one) is used as it was in every run. Tests that were there are used
-as they were in a first run, without new tests; then all that the work left is run. A file that the
-owner named is used as the work left it.
+Every file that differs from the base commit is considered. Files that steer a run (runner settings,
+modules that would shadow one) are restored in every run. Existing tests are restored in a first
+run, without new tests; then everything the work left is run. A file that the owner named is used as
+the work left it.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from remit.model.test_files import (
     steered_folder,
 )
 
-Contents: TypeAlias = Mapping[str, bytes | None]  # None: the file is not there
+Contents: TypeAlias = Mapping[str, bytes | None]  # None: the file does not exist
 _ASSERTS: Final = re.compile(
     r"^\s*assert\b|\bexpect\(|\.assert\w*\(|\bt\.(?:Error|Fatal)|assert\w*!\(", re.MULTILINE
 )
@@ -37,9 +37,8 @@ _CASES: Final = re.compile(
 _SKIPS: Final = re.compile(
     r"\bskip(?:if)?\b|\bxfail\b|\bxit\(|\bt\.Skip|#\[ignore\]", re.IGNORECASE
 )
-_INLINE_TESTS: Final = re.compile(r"^#\[cfg\(test\)\]", re.MULTILINE)  # of Rust, in its own files
-# Code that takes hold of what judges it, or asks whether it is being judged. A project that did so
-# before may go on.
+_INLINE_TESTS: Final = re.compile(r"^#\[cfg\(test\)\]", re.MULTILINE)  # Rust tests in source files
+# Code that manipulates or detects its test runner. A project that did so before may continue.
 _REACHES: Final = {
     ".py": re.compile(
         r"^\s*(?:import|from)\s+(?:_?pytest|pluggy|unittest)\b|['\"]_pytest\b"
@@ -63,13 +62,13 @@ _ENDINGS: Final = {".mjs": ".js", ".cjs": ".js", ".ts": ".js", ".tsx": ".js", ".
 
 
 class GuardedTests(Struct, frozen=True):
-    """What of the judging files was changed, in words, and what is used in its place."""
+    """Which judging files were changed, in words, and what is used instead."""
 
     told: tuple[str, ...] = ()
-    settings: Contents = field(default_factory=dict)  # used so in every run
-    tests: Contents = field(default_factory=dict)  # used so in the first run
+    settings: Contents = field(default_factory=dict)  # restored in every run
+    tests: Contents = field(default_factory=dict)  # restored in the first run
     refused: tuple[str, ...] = ()  # why no run could prove it
-    changed: Mapping[str, str] = field(default_factory=dict)  # by name, the hash of what it is now
+    changed: Mapping[str, str] = field(default_factory=dict)  # by name, the hash of the new content
     is_weaker: bool = False  # whether a test has fewer cases or asserts, or more skips
 
     @property
@@ -92,11 +91,11 @@ def compare(
     also: Sequence[str] = (),
     intended: Mapping[str, str] | None = None,
 ) -> GuardedTests:
-    """Sort the files that are not as they were by how they judge.
+    """Sort changed files by how they judge the work.
 
-    `base` has the names of all files there, `original` what each file that differs held.
-    `may_change` has globs that the owner named, `also` more files that judge; `intended` has the
-    hashes of contents that the owner agreed to.
+    `base` holds all file names there, `original` the old content of each changed file. `may_change`
+    are globs the owner named, `also` more judging files; `intended` are hashes of contents the
+    owner confirmed.
     """
     found = _Found()
     for name, was in sorted(original.items()):
@@ -154,7 +153,7 @@ class _Found:
         self.changed[name] = digest(now)
 
     def _inline(self, name: str, was: bytes, now: bytes | None) -> None:
-        """The code as it is, with the tests as they were at the end of the file."""
+        """Use the new code with the old tests at the end of the file."""
         before, after = _split(was), _split(now or b"")
         if before[1] != after[1] and now is not None:
             self.tests[name] = after[0] + before[1]
@@ -168,7 +167,7 @@ def _split(content: bytes) -> tuple[bytes, bytes]:
 
 
 def _steers(name: str, was: bytes | None, now: bytes | None, base: Collection[str]) -> str:
-    """How a file that steers runs was changed; nothing if it does not steer, or not otherwise."""
+    """Return how a file that controls runs was changed; empty if it does not matter."""
     last = name.rpartition("/")[2]
     if last in PARTLY_SETTINGS:
         return _part_changed(_PARTS[last], was, now)
@@ -183,7 +182,7 @@ def _steers(name: str, was: bytes | None, now: bytes | None, base: Collection[st
 
 
 def _stands_in(name: str, base: Collection[str]) -> bool:
-    """Whether a new file at the top would be imported in place of a runner or of Python's own."""
+    """Whether a new top-level file would be imported instead of a runner or Python's own."""
     top, _, rest = name.removeprefix("src/").partition("/")
     if rest not in ("", "__init__.py") or not name.endswith((".py", ".so")) or is_test(name):
         return False
@@ -194,13 +193,13 @@ def _stands_in(name: str, base: Collection[str]) -> bool:
 
 
 def _steered(name: str, base: Iterable[str]) -> str:
-    """A test that was there and lies where a new setting counts."""
+    """Return an existing test that a new setting would affect."""
     folder = steered_folder(name)
     return next((t for t in base if is_test(t) and t.startswith(f"{folder}/" * bool(folder))), "")
 
 
 def _reaches(name: str, was: bytes | None, now: bytes | None) -> str:
-    """What in a file takes hold of the program that judges it, and was not there before."""
+    """Return what in a file manipulates the test runner and was not there before."""
     ending = f".{name.rpartition('.')[2]}"
     wanted = _REACHES.get(_ENDINGS.get(ending, ending))
     if wanted is None or now is None:

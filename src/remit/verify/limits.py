@@ -1,11 +1,11 @@
-"""How much a check may take: time, memory, processes, files. The kernel sees to it."""
+"""Resource limits of a check: time, memory, processes, files. The kernel enforces them."""
 
 from typing import Final
 
 from msgspec import Struct
 
 MB: Final = 1024 * 1024
-_CORE: Final = 0  # a dump would hold what was in memory
+_CORE: Final = 0  # a core dump would contain memory
 _OPEN: Final = 4096
 
 
@@ -18,12 +18,12 @@ class SandboxLimits(Struct, frozen=True):
     file: int = 512  # MB that one file may have
     room: int = 1024  # MB for the workspace; it lies in memory and goes with the sandbox
     scratch: int = 256  # MB for temporary files
-    output: int = 1  # MB of what is said that are kept, the last
-    report: int = 64  # MB that a report may have
+    output: int = 1  # MB of output kept, the last part
+    report: int = 64  # MB per report
 
     @property
     def words(self) -> tuple[str, ...]:
-        """What `prlimit` is told; what it starts is bound by it and cannot raise it again."""
+        """Return the arguments of `prlimit`; child processes cannot raise the limits."""
         return (
             f"--cpu={self.cpu}",
             f"--data={self.memory * MB}",

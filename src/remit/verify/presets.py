@@ -1,4 +1,4 @@
-"""How the work of a project is checked, seen from what lies in its repository."""
+"""Detects how to check a project from the files in its repository."""
 
 import json
 import tomllib
@@ -25,9 +25,9 @@ Found: TypeAlias = Mapping[str, CheckCommand | MissingTool]
 
 
 def detect(files: ProjectFiles, tools: Toolchain) -> Found:
-    """The ways that the files of a repository speak of.
+    """Return the checks a repository's files mention.
 
-    All type checkers and linters that are installed count; of the rest, the first that is found.
+    All installed type checkers and linters count; of the others the first found.
     """
     seen = _Seen(files, tools)
     every: dict[str, list[CheckCommand | MissingTool]] = {}
@@ -65,7 +65,7 @@ class _Seen:
         }
 
     def section(self, name: str) -> bool:
-        """Whether an old-style file has a section of this name."""
+        """Whether an INI file has a section of this name."""
         parser = ConfigParser(strict=False, interpolation=None)
         try:
             parser.read_string(self.files.text("setup.cfg"))
@@ -124,7 +124,7 @@ def _has_tests(seen: _Seen) -> bool:
 
 
 def _where(seen: _Seen, kind: str) -> Iterator[str]:
-    """End-to-end tests have a folder of their own, and are no unit tests."""
+    """Yield pytest arguments: end-to-end tests have their own folder and are no unit tests."""
     for folder in ("tests/e2e", "e2e"):
         if seen.files.any(f"{folder}/*.py"):
             yield folder if kind == "e2e" else f"--ignore={folder}"

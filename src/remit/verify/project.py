@@ -1,10 +1,10 @@
-"""The ways in which a project's work is checked: the settings', else project.json's, else detected.
+"""How a project's work is checked: from the settings, else project.json, else detected.
 
     ways = read(place, given={"lint": (("make", "lint"),)}, environ=os.environ)
-    ways.of("lint")         # Way(("make", "lint"), "the settings")
+    ways.of("lint")         # CheckCommand(("make", "lint"), "the settings")
 
-`project.json` and all that a way is detected from are read at the commit that the work began from,
-where there is one: whoever does the work cannot change how it is checked.
+`project.json`, and everything that detection reads, come from the commit that the work began from,
+if there is one, so the work cannot change how it is checked.
 """
 
 import json
@@ -25,7 +25,7 @@ from remit.verify.runners import Argv, CheckCommand, MissingTool, reader_of
 from remit.verify.sandbox import ReadOnlyFolder
 from remit.verify.toolchain import Toolchain
 
-Commands: TypeAlias = tuple[Argv, ...]  # for one activity
+Commands: TypeAlias = tuple[Argv, ...]  # commands of one activity
 FILE: Final = "project.json"
 ALWAYS: Final = frozenset({"typecheck", "lint"})  # asked of every change, tool or no tool
 _MAX_CHARACTERS: Final = 1_000_000
@@ -41,7 +41,7 @@ class ProjectFile(Struct, frozen=True):
 
 
 class ProjectCommands(Struct, frozen=True):
-    place: Path  # where the project lies, and where its copy is seen inside
+    place: Path  # the project's folder, also the path inside the sandbox
     found: presets.Found
     flaky: frozenset[str] = frozenset()
     shown: tuple[ReadOnlyFolder, ...] = ()
@@ -49,7 +49,7 @@ class ProjectCommands(Struct, frozen=True):
     prompt_for_advisory: bool = False
 
     def of(self, activity: str) -> CheckCommand | MissingTool:
-        """How an activity is checked, or why it cannot be and what to configure."""
+        """Return how an activity is checked, or why not and what to configure."""
         way = self.found.get(activity)
         if isinstance(way, CheckCommand):
             return way
@@ -57,12 +57,12 @@ class ProjectCommands(Struct, frozen=True):
         return MissingTool(f'{why}; set commands.{activity} = ["program", "word"] for this project')
 
     def lacks(self, activity: str) -> str | None:
-        """Why an activity cannot be checked; None if it can, or if no program checks it."""
+        """Return why an activity cannot be checked; None if it can, or if no program checks it."""
         way = self.of(activity) if activity in ACTIVITIES else None
         return way.why if isinstance(way, MissingTool) else None
 
     def is_idle(self, activity: str) -> bool:
-        """Whether the project has no tool for something that is asked of every change."""
+        """Whether the project has no tool for an activity required of every change."""
         return activity in ALWAYS and activity not in self.found
 
 
@@ -75,9 +75,9 @@ def read(
     base: str | None = None,
     workspace: Path | None = None,
 ) -> ProjectCommands:
-    """Look at a project once; what its files say of how to check it is taken from `base`.
+    """Read a project once; how to check it comes from `base`.
 
-    What the work brought along in its `workspace` counts only where the project itself has nothing.
+    Tools that the work installed in its `workspace` count only where the project has none.
     """
     place = place.resolve()
     said = parse(_file_at(place, base))
@@ -91,7 +91,7 @@ def read(
     used = (each for way in found.values() if isinstance(way, CheckCommand) for each in way.every)
     starts = set(map(_program, used))
     if any("node_modules" in each or Path(each).name == "npm" for each in starts):
-        starts.add("node")  # what such a program is started with
+        starts.add("node")  # such a program is started with node
     programs = [Path(each) if "/" in each else tools.find(each) for each in sorted(starts)]
     seen = [each for program in programs if program for each in tools.needed_folders(program)]
     inside = {each.place for each in own}
@@ -112,12 +112,12 @@ def _ways(commands: Commands, origin: str) -> CheckCommand:
 
 
 def _program(way: CheckCommand) -> str:
-    """The program that is started, behind `env NAME=value`."""
+    """Return the program that is started, after `env NAME=value`."""
     return next((w for w in way.argv if w != "env" and "=" not in w), way.argv[0])
 
 
 def parse(text: str) -> ProjectFile:
-    """Read project.json; what it says besides is somebody else's."""
+    """Parse project.json; other keys are ignored."""
     if not text:
         return ProjectFile()
     try:
@@ -141,14 +141,14 @@ def parse(text: str) -> ProjectFile:
 
 
 def _commands(name: str, value: object) -> Commands:
-    """One command, or a list of commands that are each a list of words."""
+    """Parse one command, or a list of commands that are lists of arguments."""
     if isinstance(value, list) and value and all(isinstance(each, list) for each in value):
         return tuple(_argv(name, each) for each in cast("list[object]", value))
     return (_argv(name, value),)
 
 
 def _argv(name: str, value: object) -> Argv:
-    """A list of words; one text is taken apart if no shell would do more with it."""
+    """Parse a list of arguments; a string is split if it needs no shell."""
     if isinstance(value, str) and value.strip() and not _SHELL.search(value):
         return tuple(shlex.split(value))
     words = cast("list[object]", value) if isinstance(value, list) else []

@@ -1,4 +1,4 @@
-"""The files of a project, by name and text: in a folder as it lies there, or at a commit."""
+"""Reads the files of a project, from a folder or at a commit."""
 
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
@@ -17,7 +17,7 @@ class ProjectFiles(Struct, frozen=True):
     content: Callable[[str], bytes]
 
     def text(self, name: str) -> str:
-        """What a file holds; nothing if it is not there."""
+        """Return a file's text; empty if it does not exist."""
         if name not in self.names:
             return ""
         return self.content(name).decode("utf-8", "replace")[:_MAX_CHARACTERS]
@@ -34,7 +34,7 @@ class ProjectFiles(Struct, frozen=True):
 
 
 def in_folder(root: Path) -> ProjectFiles:
-    """The files that a check would be given; a link is not followed."""
+    """Return the files that a check would get; links are not followed."""
 
     def content(name: str) -> bytes:
         path = root / name

@@ -1,7 +1,7 @@
-"""How a project checks itself, as its own files say: CI, scripts, task runners, notes for agents.
+"""Finds how a project checks itself: CI, scripts, task runners, notes for agents.
 
-What is found is proposed to the owner and never run unasked: each command is a list of words with
-the file that it stands in. No shell reads it, so a line that needs one is left out.
+The result is proposed to the owner and never run unasked: each command is a list of arguments with
+its source file. No shell is used, so a line that needs one is left out.
 """
 
 import re
@@ -17,7 +17,7 @@ from remit.verify.runners import Argv
 
 _MAX_LENGTH: Final = 300  # characters of a command
 _SHELL: Final = re.compile(r"[|&;<>`$(){}*?\\]")
-# Which activity a program stands for; the first word that is known decides.
+# The activity of a program; the first known word decides.
 _PROGRAMS: Final[Mapping[str, tuple[str, ...]]] = {
     "typecheck": ("mypy", "pyright", "basedpyright", "ty", "tsc", "pytype"),
     "lint": (
@@ -37,7 +37,7 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
 _RUNNERS: Final = ("make", "just", "task", "npm", "pnpm", "yarn", "bun", "uv", "poetry", "hatch")
 
 
-# What rewrites files unless it is told to look only.
+# Programs that rewrite files unless told only to check.
 _FORMATTERS: Final = frozenset({"black", "prettier", "isort", "format", "fmt", "gofmt"})
 _LOOKS_ONLY: Final = frozenset(
     {"--check", "--check-only", "-c", "--diff", "--list-different", "-l"}
@@ -46,7 +46,7 @@ _REPAIRS: Final = frozenset({"--fix", "--write", "-w", "--apply"})
 
 
 class Proposal(Struct, frozen=True):
-    """A command that a project uses for an activity, and where that is written."""
+    """A command that a project uses for an activity, and its source file."""
 
     activity: str
     argv: Argv
@@ -54,7 +54,7 @@ class Proposal(Struct, frozen=True):
 
     @property
     def tool(self) -> str:
-        """The program that checks, with its part; empty for a target of make and its like."""
+        """The checking program with its subcommand; empty for a make target and the like."""
         words = [basename(word) for word in self.argv]
         known = {each for programs in _PROGRAMS.values() for each in programs}
         at = next((n for n, word in enumerate(words[:4]) if word in known), None)
@@ -64,9 +64,9 @@ class Proposal(Struct, frozen=True):
 
 
 def choose(named: Sequence[Proposal], has: Collection[str]) -> tuple[Proposal, ...]:
-    """Of the commands for one activity, each tool once that is not in `has`.
+    """Return each tool of one activity once, if it is not in `has`.
 
-    Where files name only a target of make or its like, that one is taken, unless there are tools.
+    A make target or the like is used only if there is no tool.
     """
     first: dict[str, Proposal] = {}
     for each in named:
@@ -77,7 +77,7 @@ def choose(named: Sequence[Proposal], has: Collection[str]) -> tuple[Proposal, .
 
 
 def propose(files: ProjectFiles) -> tuple[Proposal, ...]:
-    """Every command that the files of a project name, each once; what is nearest to it first."""
+    """Return every command that the project's files name, each once; the closest first."""
     found: dict[tuple[str, Argv], Proposal] = {}
     for source, line in _lines(files):
         argv = _argv(line)
@@ -88,14 +88,14 @@ def propose(files: ProjectFiles) -> tuple[Proposal, ...]:
 
 
 def _rewrites(argv: Argv) -> bool:
-    """Whether a command changes files instead of judging them, so that it would always pass."""
+    """Whether a command rewrites files instead of checking, so that it would always pass."""
     words = {basename(word) for word in argv}
     formats = not _FORMATTERS.isdisjoint(words) and _LOOKS_ONLY.isdisjoint(argv)
     return formats or not _REPAIRS.isdisjoint(argv)
 
 
 def activity_of(argv: Argv) -> str | None:
-    """What a command checks; None if it does not look like a check."""
+    """Return what a command checks; None if it is no check."""
     words = [basename(word) for word in argv]
     if words[:1] and words[0] in _RUNNERS:
         for activity, targets in _TARGETS.items():
@@ -112,7 +112,7 @@ def activity_of(argv: Argv) -> str | None:
 
 
 def _argv(line: str) -> Argv:
-    """The words of a line; none if a shell would do more with it."""
+    """Return the arguments of a line; empty if it needs a shell."""
     text = re.sub(r"^(?:[-@]+|\$ )\s*", "", line.strip())
     if not text or len(text) > _MAX_LENGTH or _SHELL.search(text):
         return ()
@@ -126,7 +126,7 @@ def _argv(line: str) -> Argv:
 
 
 def _lines(files: ProjectFiles) -> Iterator[tuple[str, str]]:
-    """Lines that may be commands, with the file that each stands in."""
+    """Yield lines that may be commands, each with its file."""
     names = sorted(files.names)
     for name in names:
         if name.startswith(".github/workflows/") and name.endswith((".yml", ".yaml")):
@@ -145,7 +145,7 @@ def _lines(files: ProjectFiles) -> Iterator[tuple[str, str]]:
 
 
 def _workflow(text: str) -> Iterator[str]:
-    """What the steps of a workflow run: behind `run:`, or in the block below it."""
+    """Yield what the steps of a workflow run: after `run:`, or in the block below."""
     lines = text.splitlines()
     for at, line in enumerate(lines):
         found = re.match(r"(\s*)(?:- )?run:\s*(.*)$", line)

@@ -1,4 +1,4 @@
-"""A verdict as a person reads it."""
+"""Renders a verdict for a person."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -9,7 +9,7 @@ MARKS: Final = {Result.PASS: "✓", Result.FAIL: "✗", Result.SKIPPED: "–"}
 
 
 def lines(contract: Contract, verdict: Verdict) -> Iterator[tuple[Finding, str]]:
-    """One line a criterion, with the finding it is about."""
+    """Yield one line per criterion, with its finding."""
     for criterion, finding in zip(contract.criteria, verdict.findings, strict=False):
         yield finding, f"{MARKS[finding.result]} {line(criterion, finding)}"
 
@@ -24,7 +24,7 @@ def line(criterion: Criterion, finding: Finding) -> str:
 
 
 def summary(verdict: Verdict) -> str:
-    """How it ended, in one sentence that does not claim more than was seen."""
+    """Return the result in one sentence that claims no more than was seen."""
     counts = {each: sum(f.result is each for f in verdict.findings) for each in Result}
     late = sum(f.result is Result.SKIPPED and f.error == DEFERRED for f in verdict.findings)
     said = [f"{counts[Result.PASS]} of {len(verdict.findings)} passed"]

@@ -1,4 +1,4 @@
-"""What a run of tests says of each test: read from its report, where the runner writes one."""
+"""Reads the result of each test from the report that the runner writes."""
 
 import json
 import re
@@ -13,7 +13,7 @@ from defusedxml.ElementTree import fromstring  # type: ignore[import-untyped]
 from msgspec import Struct
 from msgspec.structs import replace
 
-MAX_MESSAGE: Final = 600  # characters of what a test says
+MAX_MESSAGE: Final = 600  # characters of a test's message
 
 
 class CaseOutcome(StrEnum):
@@ -25,18 +25,18 @@ class CaseOutcome(StrEnum):
 class CaseResult(Struct, frozen=True):
     name: str
     outcome: CaseOutcome = CaseOutcome.PASSED
-    file: str = ""  # relative to the project, where it is known
+    file: str = ""  # relative to the project, if known
     line: int = 0
     message: str = ""
 
     @property
     def key(self) -> str:
-        """The same test in another run has the same key."""
+        """Identifies the same test in another run."""
         return f"{self.file}::{self.name}"
 
     @property
     def function(self) -> str:
-        """The key without what a test is called with: that may change with the code."""
+        """The key without test parameters, which may change with the code."""
         return re.sub(r"\[.*\]$", "", self.key, flags=re.DOTALL)
 
 
@@ -44,7 +44,7 @@ Cases: TypeAlias = tuple[CaseResult, ...]
 
 
 def read_cases(reader: str, report: bytes, output: str, root: str) -> Cases | None:
-    """Each test of a run; None where nothing can be read of single tests."""
+    """Return each test of a run; None if single tests cannot be read."""
     found = _READERS[reader](report, output)
     if found is None:
         return None
@@ -52,7 +52,7 @@ def read_cases(reader: str, report: bytes, output: str, root: str) -> Cases | No
 
 
 def read_count(output: str) -> int | None:
-    """How many tests a runner says it ran, in the words that runners use; None if it says none."""
+    """Return how many tests a runner says it ran; None if it does not say."""
     counts = [sum(map(int, each.findall(output))) for each in _COUNTS if each.search(output)]
     return max(counts, default=None)
 
@@ -73,7 +73,7 @@ _COUNTS: Final = tuple(
 
 
 def _placed(case: CaseResult, root: str) -> CaseResult:
-    """A case with a path relative to the project, and the line that its message names."""
+    """Return a case with its path relative to the project, and the line in its message."""
     file = case.file.removeprefix("file://").removeprefix(root)
     text = _FRAME.sub("", case.message.replace(root, ""))
     line = case.line
@@ -87,7 +87,7 @@ def _placed(case: CaseResult, root: str) -> CaseResult:
     return replace(case, file=file, line=line, message=text.strip()[:MAX_MESSAGE])
 
 
-# Where a runner stands in its own code helps nobody.
+# Frames in a runner's own code help nobody.
 _FRAME: Final = re.compile(r"^\s+at .*(?:node_modules|node:|<anonymous>\)$).*\n?", re.MULTILINE)
 _PLACE: Final = re.compile(r"([\w@./+-]+\.\w+):(\d+)")
 
@@ -100,7 +100,7 @@ def _same_file(one: str, other: str) -> bool:
 
 
 def _report(report: bytes, output: str) -> Iterable[CaseResult] | None:
-    """JUnit's XML, or the JSON of Jest, Vitest and Mocha."""
+    """Parse JUnit's XML, or the JSON of Jest, Vitest and Mocha."""
     if not report.strip():
         report = _json_in(output)
     if report.lstrip().startswith(b"{"):
@@ -114,7 +114,7 @@ def _report(report: bytes, output: str) -> Iterable[CaseResult] | None:
 
 
 def _json_in(output: str) -> bytes:
-    """An older Mocha prints its report."""
+    """Return the report that an older Mocha prints."""
     at = re.search(r'^\{\s*"stats"', output, re.MULTILINE)
     return output[at.start() : output.rfind("}") + 1].encode() if at else b""
 
@@ -142,7 +142,7 @@ def _junit_case(case: Element, suites: tuple[str, ...]) -> CaseResult:
 
 
 def _junit_message(wrong: Element) -> str:
-    """What a test says, the most telling line first; of pytest's pages only what it points at."""
+    """Return a test's message, the most useful line first."""
     text, said = _plain(wrong.text or ""), _first((wrong.get("message"), wrong.text))
     pointed = [line for line in text.splitlines() if line[:2] in ("E ", "> ")]
     if said == "collection failure" and pointed:
@@ -157,7 +157,7 @@ def _jest(said: Mapping[str, object]) -> list[CaseResult]:
         name = str(file.get("name", ""))
         cases = _objects(file.get("assertionResults"))
         found += (_jest_case(case, name) for case in cases)
-        if not cases and file.get("status") == "failed":  # it could not even be read
+        if not cases and file.get("status") == "failed":  # it could not even be loaded
             found.append(
                 CaseResult(name, CaseOutcome.FAILED, name, 0, str(file.get("message", "")))
             )
@@ -200,7 +200,7 @@ def _mocha_case(case: Mapping[str, object], outcome: CaseOutcome) -> CaseResult:
 
 
 def _go(report: bytes, output: str) -> list[CaseResult]:
-    """What `go test -json` says, event by event; a package that does not build fails as a whole."""
+    """Parse `go test -json`; a package that does not build fails as a whole."""
     del report
     texts: dict[tuple[str, str], list[str]] = {}
     ends: dict[tuple[str, str], str] = {}
@@ -232,7 +232,7 @@ def _go_case(package: str, test: str, end: str, text: str) -> CaseResult:
 
 
 def _cargo(report: bytes, output: str) -> list[CaseResult] | None:
-    """What libtest prints; its summaries say how many, and without them nothing is believed."""
+    """Parse libtest's output; without its summaries nothing is believed."""
     del report
     if not re.search(r"^test result: ", output, re.MULTILINE):
         return None
@@ -266,7 +266,7 @@ def _panic(name: str, output: str) -> str:
 
 
 def _unittest(report: bytes, output: str) -> list[CaseResult] | None:
-    """What `unittest -v` prints, if it names as many tests as it counts."""
+    """Parse `unittest -v`, if it names as many tests as it counts."""
     del report
     counted = re.search(r"^Ran (\d+) tests? in ", output, re.MULTILINE)
     names = [_unittest_case(each, output) for each in _UNITTEST_CASE.finditer(output)]
@@ -302,7 +302,7 @@ def _unittest_case(found: re.Match[str], output: str) -> CaseResult:
 
 
 def _nothing(report: bytes, output: str) -> None:
-    """A command of its own: nothing is known of single tests."""
+    """Return None: nothing is known about single tests."""
     del report, output
 
 
@@ -319,7 +319,7 @@ _READERS: Final[Mapping[str, Callable[[bytes, str], Iterable[CaseResult] | None]
 
 
 def headline(case: CaseResult) -> str:
-    """One line for a test that failed: where it stands, its name, what it says."""
+    """Return one line for a failed test: place, name, message."""
     place = f"{case.file}:{case.line}" if case.file and case.line else case.file
     said = _first(case.message.splitlines())
     name = _short_name(case)
@@ -327,13 +327,13 @@ def headline(case: CaseResult) -> str:
 
 
 def _short_name(case: CaseResult) -> str:
-    """A name without the module that the path says already."""
+    """Return a name without the module that the path already says."""
     module = str(PurePosixPath(case.file).with_suffix("")).replace("/", ".") if case.file else ""
     return case.name.removeprefix(f"{module}.") if module else case.name
 
 
 def _first(texts: Sequence[str | None]) -> str:
-    """The first line of the first text that says something."""
+    """Return the first line of the first text that is not empty."""
     lines = (line.strip() for text in texts if text for line in _plain(text).splitlines())
     return next((line for line in lines if line), "")
 

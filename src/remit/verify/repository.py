@@ -1,8 +1,8 @@
-"""What git knows of a workspace, asked so that nothing in the repository is run.
+"""Reads a workspace through git without running anything from the repository.
 
-Its configuration may have been written by whoever worked there: it may name programs for hooks, for
-watching, for filters. So git only lists and hands out what was stored; what lies in the workspace
-is read and compared here.
+Whoever worked there may have changed the configuration, which can name programs for hooks, monitors
+and filters. So git only lists and outputs stored objects; the files of the workspace are read and
+compared here.
 """
 
 import hashlib
@@ -28,7 +28,7 @@ def is_repository(workspace: Path) -> bool:
 
 
 def files(workspace: Path) -> tuple[str, ...]:
-    """What git tracks there or would: not what it is told to ignore, nor what was installed."""
+    """Return tracked and trackable files: without ignored or installed ones."""
     apart = (f"--exclude={each}" for each in UNTRACKED)
     said = _git(workspace, "ls-files", "-z", "--cached", "--others", "--exclude-standard", *apart)
     return tuple(sorted(set(_names(said))))
@@ -47,7 +47,7 @@ def commit(workspace: Path, named: str) -> str:
 
 
 def tree(workspace: Path, at: str) -> Mapping[str, str]:
-    """Each file as it was at a commit, by what it held; a link holds where it leads."""
+    """Return each file at a commit with its hash; a link's content is its target."""
     found: dict[str, str] = {}
     for line in _names(_git(workspace, "ls-tree", "-r", "-z", at)):
         head, _, name = line.partition("\t")
@@ -62,7 +62,7 @@ def blob(workspace: Path, held: str) -> bytes:
 
 
 def changed(workspace: Path, before: Mapping[str, str]) -> tuple[str, ...]:
-    """The files that are not as they were: written anew, changed, or gone."""
+    """Return the files that were added, changed or removed."""
     now = files(workspace)
     there = {name for name in now if _is_there(workspace / name)}
     touched = {name for name in there if not same(workspace / name, before.get(name))}
@@ -74,7 +74,7 @@ def _is_there(path: Path) -> bool:
 
 
 def same(path: Path, held: str | None) -> bool:
-    """Whether a file holds what git stored; the ends of lines may be this system's."""
+    """Whether a file has the stored content; line ends may be the system's."""
     if held is None:
         return False
     try:
@@ -85,12 +85,12 @@ def same(path: Path, held: str | None) -> bool:
 
 
 def name_of(path: Path, like: str) -> str:
-    """What git would call what a file holds now."""
+    """Return git's hash of a file's current content."""
     return _name_of(path.read_bytes(), like)
 
 
 def _name_of(content: bytes, like: str) -> str:
-    """What git would call this content; it takes one of two hashes."""
+    """Return git's hash of this content, with one of its two algorithms."""
     kind = hashlib.sha256 if len(like) == len(hashlib.sha256().hexdigest()) else hashlib.sha1
     return kind(b"blob %d\0" % len(content) + content).hexdigest()
 
@@ -119,7 +119,7 @@ def _git(workspace: Path, *words: str) -> bytes:
 
 
 def diff(workspace: Path, before: Mapping[str, str], names: Sequence[str], most: int) -> str:
-    """What changed, line by line, as far as it is text; no more than so many characters."""
+    """Return what changed as a text diff, limited in length."""
     import difflib  # noqa: PLC0415 - only who drafts from a diff needs it
 
     pieces: list[str] = []

@@ -1,4 +1,4 @@
-"""What critics look for, read from a file: each has a name, and rules that hold or do not."""
+"""Rubrics of critics, from a file: each has a name and rules."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -16,12 +16,12 @@ _MAX_CHARS: Final = 256_000
 
 class Rubric(Struct, frozen=True):
     name: str
-    reads: str  # what for
+    reads: str  # what it is for
     rules: Mapping[str, str]
 
 
 class _Written(Struct, frozen=True):
-    """A rubric as the file has it."""
+    """A rubric as in the file."""
 
     reads: str
     rules: dict[str, str]
@@ -29,13 +29,13 @@ class _Written(Struct, frozen=True):
 
 @cache
 def packaged() -> dict[str, Rubric]:
-    """The rubrics that come with Remit."""
+    """Return the built-in rubrics."""
     text = resources.files("remit.verify").joinpath("rubrics.yml").read_text(encoding="utf-8")
     return load(text, "rubrics.yml")
 
 
 def load(text: str, name: str) -> dict[str, Rubric]:
-    """Read rubrics; what is wrong with one is said with its name."""
+    """Parse rubrics; an error names its rubric."""
     found = load_yaml(text, name, field=name, max_chars=_MAX_CHARS).to_json()
     if not isinstance(found, dict) or not found:
         raise BadInput(f"{name}: it must map names of critics to rubrics.", field=name)

@@ -1,8 +1,8 @@
-"""The programs that run tests: how each is recognised, started, told which files, and read.
+"""Test runners: how each is recognised, started, limited to files, and read.
 
-`{report}` is where a run leaves its report, `{files}` the test files to run or, where none are
-chosen, the words that mean all of them. `{pattern}` and `{regex}` are a name of tests as one word,
-which is left out where there is none.
+`{report}` is the path of a run's report, `{files}` the test files to run or, if none are chosen,
+the arguments that mean all of them. `{pattern}` and `{regex}` are a test name as one argument,
+which is left out if there is none.
 """
 
 import re
@@ -22,17 +22,17 @@ FILES: Final = "{files}"
 
 
 class CheckCommand(Struct, frozen=True):
-    """How one activity is checked, and who says so."""
+    """How one activity is checked, and where that comes from."""
 
     argv: Argv
     origin: str
     detected: bool = False  # its origin is the tool itself
-    names: bool = False  # the pattern must be a name, for the tool reads more into it
-    reader: str = ""  # how single tests are read from a run; nothing: only a count may be found
-    everything: Argv = ()  # what `{files}` stands for where no files are chosen
+    names: bool = False  # the pattern must be a plain name, because the tool interprets more
+    reader: str = ""  # how single tests are read; empty: only a count may be found
+    everything: Argv = ()  # what `{files}` means if no files are chosen
     by_folder: bool = False  # it takes the folders of the files
-    also: "tuple[CheckCommand, ...]" = ()  # more commands for the same activity; each has to pass
-    lacks: Argv = ()  # why others that the project speaks of are not run
+    also: "tuple[CheckCommand, ...]" = ()  # more commands of the same activity; each must pass
+    lacks: Argv = ()  # why others that the project mentions do not run
 
     @property
     def every(self) -> "tuple[CheckCommand, ...]":
@@ -44,25 +44,25 @@ class CheckCommand(Struct, frozen=True):
 
 
 class MissingTool(Struct, frozen=True):
-    """The project speaks of a tool that is not installed."""
+    """The project mentions a tool that is not installed."""
 
     why: str
 
 
 class RunnerProgram(Struct, frozen=True):
-    """A program that runs tests. `options` may be followed by a value of their own."""
+    """A test runner. `options` may have a value."""
 
     name: str
     words: Argv
     reader: str = "report"
-    start: Argv = ()  # words that come before those of the project's own script
+    start: Argv = ()  # arguments before those of the project's script
     everything: Argv = ()
     options: frozenset[str] = frozenset()
     by_folder: bool = False
 
 
-# The runner is imported before the project's folder can be searched for modules, and only then is
-# that folder searched, as `python -m pytest` would: no file of the work can stand in for it.
+# The runner is imported before the project's folder is on the path; only then is it added, as
+# `python -m pytest` does: no file of the work can shadow the runner.
 _SAFE_START: Final = (
     "import os, sys, {0}; sys.argv[0] = '{0}'; sys.path.insert(0, os.getcwd()); {1}"
 )
@@ -121,7 +121,7 @@ _ASSIGNMENT: Final = re.compile(r"[A-Z_][A-Z0-9_]*=.*")
 
 
 def python_tests(files: ProjectFiles, tools: Toolchain, *words: str) -> CheckCommand | MissingTool:
-    """pytest; or unittest, where pytest is not installed and the tests do not ask for it."""
+    """Return pytest; or unittest, if pytest is missing and the tests do not need it."""
     found = tools.find("pytest")
     if found is not None:
         python = found.with_name("python")
@@ -148,9 +148,9 @@ def _is_unittest(files: ProjectFiles) -> bool:
 def script_tests(
     script: str, needs: Mapping[str, object], tools: Toolchain
 ) -> CheckCommand | MissingTool | None:
-    """The runner that the test script of package.json starts, with the words that it gives it.
+    """Return the runner that package.json's test script starts, with its arguments.
 
-    Without a script it is a runner that the project needs; None if there is none.
+    Without a script it is a runner among the dependencies; None if there is none.
     """
     for piece in re.split(r"&&|;|\|\||\n", script):
         found = _in_script(piece, tools)
@@ -174,7 +174,7 @@ def _in_script(piece: str, tools: Toolchain) -> CheckCommand | MissingTool | Non
     runner = RUNNERS.get(Path(words[0]).name) if words else None
     if runner is None or (runner.name == "node" and "--test" not in words):
         return None
-    shell = r"[$`<>|&]" if runner.name == "mocha" else r"[$`<>|&*?]"  # mocha reads globs itself
+    shell = r"[$`<>|&]" if runner.name == "mocha" else r"[$`<>|&*?]"  # mocha expands globs itself
     if any(re.search(shell, word) for word in words):
         return None
     rest = [word for word in words[1:] if word not in runner.start and word != "--watch"]
@@ -196,7 +196,7 @@ def _way(
 
 
 def _sorted(words: Sequence[str], valued: frozenset[str]) -> tuple[Argv, Argv]:
-    """The options of a script, each with its value, and the places that it names."""
+    """Return a script's options with their values, and the paths it names."""
     options, places, takes = list[str](), list[str](), False
     for word in words:
         if word.startswith("-") or takes:
@@ -208,7 +208,7 @@ def _sorted(words: Sequence[str], valued: frozenset[str]) -> tuple[Argv, Argv]:
 
 
 def program_tests(name: str, tools: Toolchain) -> CheckCommand | MissingTool:
-    """Go's and Rust's own runners."""
+    """Return Go's or Rust's own runner."""
     runner = RUNNERS[name]
     found = tools.find(name)
     if found is None:
@@ -226,7 +226,7 @@ def _detected_command(tools: Toolchain, program: str, *words: str) -> CheckComma
 
 
 def reader_of(argv: Sequence[str]) -> str:
-    """How a run of words that somebody configured is read."""
+    """Return how the output of a configured command is read."""
     if any("{report}" in word for word in argv):
         return "report"
     names = [Path(word).name for word in argv]

@@ -1,4 +1,4 @@
-"""What a program printed, cut down to what helps: its last lines, the same for the same failure."""
+"""Shortens a program's output to its useful last lines, the same for the same failure."""
 
 import re
 from typing import Final
@@ -6,7 +6,7 @@ from typing import Final
 MAX_CHARACTERS: Final = 2_000
 _LINES: Final = 40
 _UNSEEN: Final = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|[^\S\n ]")
-# What differs from run to run would hide that the same error came twice.
+# What differs between runs would hide that the same error came twice.
 _PASSING: Final = (
     (
         re.compile(r"\b(in|took|after) \d+(?:\.\d+)?\s?(?:ms|s|m|seconds)\b(?: \([\d:]+\))?"),

@@ -1,14 +1,14 @@
-"""A place where code that nobody trusts may run: bubblewrap, or nowhere.
+"""A sandbox for untrusted code: bubblewrap, or no run at all.
 
     sandbox = Sandbox()
     match await sandbox.run(("pytest", "-q"), ground):
-        case Ended(code, output, report): ...
-        case Refused(why): ...
+        case SandboxResult(code, output, report): ...
+        case SandboxRefusal(why): ...
 
-Inside there is no network, no home, no environment but a fixed few names, and a system that is only
-read. The workspace is a copy in memory: it is laid out anew for each run and is gone with it, so
-nothing that runs can change the owner's files, leave something behind, or prepare the ground for
-the next check. Where no sandbox can be had the answer is `SandboxRefusal`, never a run without one.
+Inside there is no network, no home, only a few fixed environment variables, and a read-only system.
+The workspace is a copy in memory, made for each run and removed with it, so a run cannot change the
+owner's files, leave something behind, or influence the next check. Without a sandbox the answer is
+`SandboxRefusal`, never an unprotected run.
 """
 
 import asyncio
@@ -40,8 +40,8 @@ _PATH: Final = "/usr/local/bin:/usr/bin:/bin"
 _GRACE_SECONDS: Final = 5.0  # for the last process to go
 _NO_FILES: Final = bytes(10_240)  # an archive that ends at once
 _READY: Final = b"ready\n"
-# The second stream is ours alone: first a word that the ground is laid, then the report. What the
-# command says, on either of its streams, goes to the first.
+# The second stream is ours: first a word that the files are in place, then the report. The
+# command's output, on both its streams, goes to the first.
 _DRIVER: Final = f"""
 echo 1000 > /proc/self/oom_score_adj
 mkdir -p {HOME} && cd "$1" && tar -x -f - --no-same-owner && exec < /dev/null || exit 125
@@ -58,24 +58,24 @@ exit $code
 
 
 class ReadOnlyFolder(Struct, frozen=True):
-    """A folder of this machine that is seen inside, and never written."""
+    """A folder of this machine, visible inside and read-only."""
 
     folder: Path
-    place: Path  # where it is seen
+    place: Path  # its path inside
 
 
 class SandboxFiles(Struct, frozen=True):
-    """What lies in the sandbox: the files of the workspace, packed, and the place they get."""
+    """The content of the sandbox: the packed workspace files and their place."""
 
     files: Path
     place: Path
     shown: tuple[ReadOnlyFolder, ...] = ()
-    programs: tuple[Path, ...] = ()  # folders that are looked through before the system's
+    programs: tuple[Path, ...] = ()  # folders searched before the system's
     environ: Mapping[str, str] = field(default_factory=dict)
 
 
 class SandboxResult(Struct, frozen=True):
-    code: int | None  # None: it took too long and was stopped
+    code: int | None  # None: timed out and stopped
     output: str
     report: bytes = b""
 
@@ -96,7 +96,7 @@ class Sandbox:
     async def run(
         self, argv: Sequence[str], ground: SandboxFiles
     ) -> SandboxResult | SandboxRefusal:
-        """Run a command on a fresh copy of the ground; nothing of it is left when this returns."""
+        """Run a command on a fresh copy; nothing of it is left afterwards."""
         tools = self._tools()
         if isinstance(tools, SandboxRefusal):
             return tools
@@ -108,7 +108,7 @@ class Sandbox:
             return SandboxRefusal(f"The sandbox could not be started: {error.strerror or error}.")
 
     async def trouble(self) -> str | None:
-        """Why nothing could be run on this machine; None if it can."""
+        """Return why nothing can run on this machine; None if it can."""
         with tempfile.TemporaryDirectory(prefix="remit-verify-") as folder:
             files = Path(folder) / "files.tar"
             files.write_bytes(_NO_FILES)
@@ -136,7 +136,7 @@ class Sandbox:
                 stdin=files,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                env={},  # the first process inside keeps what it was started with for all to read
+                env={},  # the first process inside exposes its environment
                 cwd="/",
                 start_new_session=True,
                 pass_fds=(writer.fileno(),),
@@ -169,11 +169,11 @@ class _Tools(Struct, frozen=True):
     bwrap: str
     prlimit: str
     setpriv: str
-    tar: str  # the driver finds it in the same places
+    tar: str  # the driver finds it in the same place
     sh: str
 
     def around(self, limits: SandboxLimits, ground: SandboxFiles) -> tuple[str, ...]:
-        """The words before a command that put it into the sandbox."""
+        """Return the arguments before a command that sandbox it."""
         shown = ground.shown
         outside: tuple[str, ...] = ()
         if is_root():
@@ -196,7 +196,7 @@ class _Tools(Struct, frozen=True):
     def _as_nobody(
         self, shown: Sequence[ReadOnlyFolder]
     ) -> tuple[tuple[str, ...], tuple[ReadOnlyFolder, ...]]:
-        """A first shell, where folders that only root can reach are put where nobody can."""
+        """Return a first shell that moves folders only root can reach to where nobody can."""
         staged = tuple(
             ReadOnlyFolder(Path(f"/tmp/{n}"), each.place)  # noqa: S108
             for n, each in enumerate(shown)
@@ -222,7 +222,7 @@ _NAMESPACES: Final = (
 
 
 def _rooms(limits: SandboxLimits) -> tuple[str, ...]:
-    """Where may be written besides the workspace, and how much."""
+    """Return what may be written besides the workspace, and how much."""
     return (
         *("--proc", "/proc", "--dev", "/dev"),
         *("--perms", "1777", "--size", str(64 * MB), "--tmpfs", "/dev/shm"),  # noqa: S108 - inside
@@ -240,7 +240,7 @@ def _within(shown: ReadOnlyFolder, ground: SandboxFiles) -> bool:
 
 
 def _path(ground: SandboxFiles) -> str:
-    """Where the command's programs are looked for; its own folders count for it alone."""
+    """Return the PATH of the command; its own folders are only for it."""
     return ":".join((*map(str, ground.programs), _PATH))
 
 

@@ -1,9 +1,8 @@
-"""Which test files a change concerns: those that import what changed, directly or not.
+"""Which test files a change concerns: those that import it, directly or not.
 
-Imports are read from the text, without running or parsing anything: a line that only looks like an
-import chooses a test too many, never one too few. For Python and JavaScript the graph is followed;
-for other languages the folder and the name decide. A change that no test file seems to know
-concerns all of them.
+Imports are read from the text without parsing: a line that only looks like an import selects a test
+too many, never one too few. Python and JavaScript use the import graph; other languages use folder
+and name. A change that no test file imports concerns all of them.
 """
 
 import posixpath
@@ -17,8 +16,8 @@ from msgspec import Struct
 from remit.model.listing import first_few
 from remit.model.test_files import is_test
 
-_MIN_FILES: Final = 6  # with fewer test files, all of them are run at once
-_MAX_BYTES: Final = 1_000_000  # of a file that is read for its imports
+_MIN_FILES: Final = 6  # with fewer test files all run at once
+_MAX_BYTES: Final = 1_000_000  # bytes of a file read for its imports
 _SCRIPTS: Final = (".js", ".jsx", ".mjs", ".cjs", ".ts", ".tsx", ".mts", ".cts", ".vue", ".svelte")
 _PYTHON_IMPORT: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+(\.*)([\w.]*)[ \t]+import[ \t]*(\([^)]*\)|[^\n\\]*(?:\\\n[^\n\\]*)*)"
@@ -32,10 +31,10 @@ _WORD: Final = re.compile(r"[A-Za-z_]\w*|\*")
 
 
 class Selection(Struct, frozen=True):
-    """The test files to run first; none: all of them."""
+    """The test files to run first; empty: all."""
 
     files: tuple[str, ...] = ()
-    of: int = 0  # test files there are
+    of: int = 0  # number of test files
     why: str = ""  # which ones, or why all
 
     @property
@@ -44,14 +43,14 @@ class Selection(Struct, frozen=True):
 
     @property
     def why_all(self) -> str:
-        """Why all tests ran; nothing where some are chosen."""
+        """Why all tests ran; empty if some are chosen."""
         return "" if self.files else self.why
 
 
 def select(
     names: Collection[str], read: Callable[[str], str], changed: Collection[str]
 ) -> Selection:
-    """Choose among the files of a project, whose text `read` gives, by what changed."""
+    """Choose test files by what changed; `read` returns a file's text."""
     tests = [name for name in names if is_test(name) and _is_runnable(name)]
     if len(tests) < _MIN_FILES:
         return Selection((), len(tests))
@@ -73,7 +72,7 @@ def select(
 
 
 def _is_runnable(name: str) -> bool:
-    """Whether a test file is run itself, and is not data or a helper of others."""
+    """Whether a test file is run itself, and is no data or helper."""
     stem = posixpath.basename(name)
     if name.endswith(".py"):
         return stem.startswith("test") or stem.endswith("_test.py")
@@ -81,7 +80,7 @@ def _is_runnable(name: str) -> bool:
 
 
 class _Graph:
-    """Who uses whom, by the text of the files."""
+    """Which file uses which, by their text."""
 
     def __init__(self, names: Collection[str], read: Callable[[str], str]) -> None:
         self._names = frozenset(names)
@@ -93,7 +92,7 @@ class _Graph:
         self._fill()
 
     def users_of(self, changed: Iterable[str]) -> set[str]:
-        """The files that use these, directly or not, and these themselves."""
+        """Return the files that use these, directly or not, and these themselves."""
         found, left = set[str](), list(changed)
         while left:
             name = left.pop()
@@ -117,7 +116,7 @@ class _Graph:
         return self._read(name)[:_MAX_BYTES]
 
     def _beside(self, texts: Mapping[str, str]) -> None:
-        """What is used without an import: conftest.py by all below it, Go files by their folder."""
+        """Add uses without an import: conftest.py by all below it, Go files by folder."""
         conftests = [name for name in texts if posixpath.basename(name) == "conftest.py"]
         for test in (name for name in texts if is_test(name)):
             for conftest in conftests:
@@ -146,17 +145,17 @@ class _Graph:
                 yield from self._module(source, _imported(wanted))
 
     def _plainly(self, plain: str, text: str) -> Iterator[str]:
-        """The files that `import a, b.c as d` means; what is not of the project is no file."""
+        """Yield the project's files that `import a, b.c as d` means."""
         for words in (part.split() for part in plain.split(",")):
             top = words[0].partition(".")[0] if words else ""
             if top in self._tops:
                 yield from self._module(words[0], _used_names(words, text))
 
     def _module(self, module: str, wanted: Collection[str]) -> Iterator[str]:
-        """The files that an import of names from a module means."""
+        """Yield the files that an import of names from a module means."""
         for file in self._modules.get(module, ()):
             exports = self._exports.get(file)
-            # A name that a package only hands on is used from where it is made.
+            # A re-exported name is used from where it is defined.
             named = [exports[each] for each in wanted if each in exports] if exports else []
             rest = [each for each in wanted if not exports or each not in exports]
             below = [self._modules.get(f"{module}.{each}", ()) for each in rest]
@@ -169,7 +168,7 @@ class _Graph:
             yield from self._modules.get(parent, ())
 
     def _exported(self, name: str, text: str) -> Iterator[tuple[str, str]]:
-        """Which names a package hands on, and the files they come from."""
+        """Yield the names a package re-exports, and their files."""
         for dots, module, wanted, plain in _PYTHON_IMPORT.findall(text):
             if plain or not dots:
                 continue
@@ -188,7 +187,7 @@ class _Graph:
 
 
 def _modules(names: Collection[str]) -> Mapping[str, tuple[str, ...]]:
-    """The files that a dotted name may mean: seen from the top, its package, or a folder."""
+    """Return the files a dotted name may mean: from the top, its package, or a folder."""
     found: dict[str, list[str]] = defaultdict(list)
     packages = {posixpath.dirname(name) for name in names if name.endswith("/__init__.py")}
     for name in names:
@@ -213,7 +212,7 @@ def _package_start(parts: Sequence[str], packages: Collection[str]) -> int:
 
 
 def _absolute(name: str, dots: int, module: str) -> str:
-    """The dotted name, from the top of the project, that a relative import means."""
+    """Return the absolute dotted name of a relative import."""
     if not dots:
         return module
     folder = posixpath.dirname(name).split("/")
@@ -222,7 +221,7 @@ def _absolute(name: str, dots: int, module: str) -> str:
 
 
 def _imported(wanted: str) -> dict[str, str]:
-    """The names behind `import`, and what each is called afterwards."""
+    """Return the names after `import`, and their aliases."""
     bare = re.sub(r"#[^\n]*|[()\\]", " ", wanted)
     parts = (_WORD.findall(part) for part in bare.split(","))
     return {words[0]: words[-1] for words in parts if words}

@@ -1,12 +1,12 @@
-"""Do the tests prove the work? They are run as they were before it, then as it left them.
+"""Runs the tests as they were before the work, then as the work left them.
 
-1. The test files that the change concerns, where there are few of them: a quick no.
-2. The whole suite with the tests as they were, and without new ones. Its tests are compared with
-   those of the base commit, which is run once and kept: what failed before is told and held against
-   nobody, and what ran before has to run.
+1. The test files that the change concerns, if there are few: a quick failure.
+2. The whole suite with the original tests and without new ones. Its results are compared with those
+   of the base commit, which runs once and is cached: earlier failures are reported but do not
+   count, and every test that ran before must run.
 3. The whole suite as the work left it.
 
-A test that fails is run once more, on the work and on the base, before it counts.
+A failing test runs once more, on the work and on the base, before it counts.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from remit.verify.suite_terms import CheckOutcome, ComparedWork, SuiteTerms, com
 
 
 class Suite:
-    """Judges tests. The whole suite is run once for all criteria that ask about the same files."""
+    """Judges tests. The whole suite runs once for all criteria about the same files."""
 
     def __init__(self, runner: SuiteRunner, terms: SuiteTerms, kept: CachedRuns) -> None:
         self._runner = runner
@@ -44,7 +44,7 @@ class Suite:
         *,
         demanded: bool = False,
     ) -> CheckOutcome:
-        """Whether the tests prove the work; `demanded`: a test of the pattern's name must be."""
+        """Whether the tests prove the work; `demanded`: a test of the pattern's name must exist."""
         work = await asyncio.to_thread(compare, workspace, self._terms)
         if work.guard.refused:
             return CheckOutcome(Result.FAIL, f"{'. '.join(work.guard.refused)}. No test was run.")
@@ -64,7 +64,7 @@ class Suite:
         return _joined(await self._whole(judge, work, way), first, sentence)
 
     def forget(self) -> None:
-        """Run the whole suite again when it is asked about next."""
+        """Run the whole suite again at the next request."""
         self._wholes.clear()
 
     async def _whole(
@@ -77,7 +77,7 @@ class Suite:
 
 
 def _joined(whole: CheckOutcome, first: CheckOutcome, sentence: str) -> CheckOutcome:
-    """What the whole suite came to; one that cannot end leaves what was run before it."""
+    """Return the result of the whole suite; if it cannot finish, that of the first run."""
     if whole.result is not Result.SKIPPED:
         return replace(whole, note=" ".join(filter(None, (whole.note, sentence))))
     if first.result is Result.PASS:
@@ -86,7 +86,7 @@ def _joined(whole: CheckOutcome, first: CheckOutcome, sentence: str) -> CheckOut
 
 
 def files_called(pattern: str | None, changed: Collection[str]) -> tuple[str, ...]:
-    """The changed files that a pattern means by their name; all of them without one."""
+    """Return the changed files that a pattern names; all without a pattern."""
     if pattern is None:
         return tuple(changed)
     wanted = _letters(pattern)
@@ -110,7 +110,7 @@ def _select(work: ComparedWork, about: Collection[str]) -> Selection:
 
 
 def _stamp(work: ComparedWork, way: CheckCommand) -> object:
-    """What a whole run depends on, as long as nothing outside the workspace changes."""
+    """Return what a whole run depends on, within the workspace."""
     paths = (work.folder / name for name in ground.names(work.folder))
     seen = (
         (str(path), path.lstat().st_mtime_ns, path.lstat().st_size)

@@ -1,4 +1,4 @@
-"""One look at one workspace: which tests are run on which files, and who broke what fails."""
+"""Judges one workspace: which tests run on which files, and who broke what fails."""
 
 import asyncio
 from collections.abc import Collection, Sequence
@@ -45,7 +45,7 @@ class SuiteJudge:
         self._runs: list[tuple[Contents, CaseSelection, SuiteRun | SandboxRefusal]] = []  # so far
 
     async def named(self, pattern: str, *, demanded: bool) -> CheckOutcome:
-        """Run the tests with a name. If there are none, that fails only where they are demanded."""
+        """Run the tests with a name. Having none fails only where they are demanded."""
         settings = self._work.guard.settings
         nothing = CheckOutcome(
             Result.SKIPPED, note=f"No test is called {pattern}, so all tests ran."
@@ -103,9 +103,9 @@ class SuiteJudge:
         return replace(judged, note=f"{judged.note} {old}")
 
     async def maybe_intended(self, judged: CheckOutcome) -> CheckOutcome:
-        """Where tests fail as they were and pass as they are, the owner may agree to them.
+        """Offer the owner to confirm changed tests: they fail as they were and pass as they are.
 
-        Tests that only became weaker are nothing to agree to: the work goes back.
+        Tests that only became weaker are not offered: the work goes back.
         """
         guard = self._work.guard
         changed = {name: held for name, held in guard.changed.items() if name in guard.tests}
@@ -123,7 +123,7 @@ class SuiteJudge:
     async def _run_once(
         self, instead: Contents, choice: CaseSelection
     ) -> SuiteRun | SandboxRefusal:
-        """Run tests, unless the very same files and tests were run before."""
+        """Run tests, unless exactly the same files and tests ran before."""
         for held, chosen, run in self._runs:
             if (held, chosen) == (instead, choice):
                 return run
@@ -132,12 +132,12 @@ class SuiteJudge:
         return found
 
     async def _baseline(self) -> SuiteRun | SandboxRefusal:
-        """The whole suite at the base, from what is kept if it was run before."""
+        """Return the whole suite at the base, cached if it ran before."""
         work, argv = self._work, words(self._way)
         key = await asyncio.to_thread(run_key, work.tree, argv, self._runner.ways)
         kept = await asyncio.to_thread(self._kept.load, key)
         if kept is not None:
-            if kept.code == 0:  # of what failed, no messages are kept
+            if kept.code == 0:  # of failed runs no messages are stored
                 self._runs.append((work.original, ALL, kept))
             return kept
         run = await self._run_once(work.original, ALL)
@@ -146,7 +146,7 @@ class SuiteJudge:
         return run
 
     def _remember(self, run: SuiteRun | SandboxRefusal) -> None:
-        """What was run now is the base of what comes after it."""
+        """Cache this run as the base of later work."""
         work = self._work
         if isinstance(run, SandboxRefusal) or not work.is_compared or work.guard.settings:
             return
@@ -166,7 +166,7 @@ class SuiteJudge:
         about: str,
         free: Collection[str] = frozenset(),
     ) -> CheckOutcome:
-        """What one run proves. Tests in the files of `free` may be others than before."""
+        """Return what one run proves. Tests in the files of `free` may differ from before."""
         if isinstance(run, SandboxRefusal):
             return CheckOutcome(Result.FAIL, run.why)
         if wrong := self._unreadable(run) or self._unlike(run, base):
@@ -183,7 +183,7 @@ class SuiteJudge:
         return CheckOutcome(Result.PASS, note=note, ran=run.count, of=of, still_failing=still)
 
     def _unreadable(self, run: SuiteRun) -> str:
-        """Why a run says nothing that could be judged."""
+        """Return why a run cannot be judged."""
         name = self._name
         if run.code is None:
             return f"{name} was stopped after {self._runner.seconds:g} seconds"
@@ -195,7 +195,7 @@ class SuiteJudge:
         return ""
 
     def _unlike(self, run: SuiteRun, base: SuiteRun | None) -> str:
-        """What is wrong with a run as a whole, and was not wrong at the base."""
+        """Return what is wrong with a run as a whole and was not at the base."""
         if base is not None and run.cases is None and (run.count or 0) < (base.count or 0):
             return f"{run.count or 0:,} tests ran, and {base.count:,} before the work"
         if not run.code or run.failed:
@@ -217,7 +217,7 @@ class SuiteJudge:
     def _broken(
         self, blame: FailedTests, run: SuiteRun, base: SuiteRun | None, about: str
     ) -> CheckOutcome:
-        """The failing tests, how many, what is used as it was; then what the first one says."""
+        """Return the failing tests, their number, what was restored; then the first message."""
         lines = (broken(blame, run, base, about), self._work.guard.sentence)
         text = "\n".join(filter(None, lines))[:MAX_CHARACTERS]
         details = useful("", blame.broke[0].message.partition("\n")[2])
@@ -226,7 +226,7 @@ class SuiteJudge:
         return CheckOutcome(Result.FAIL, error, ran=run.count, of=base.count if base else None)
 
     async def _blame(self, run: SuiteRun, base: SuiteRun | None, instead: Contents) -> FailedTests:
-        """Who broke the tests that failed: each is run once more, here and at the base."""
+        """Return who broke the failing tests: each runs once more, here and at the base."""
         excuses = self._terms.excuses
         known = {case.key for case in base.failed} if base is not None and excuses else set[str]()
         before = [case for case in run.failed if case.key in known]
@@ -252,7 +252,7 @@ class SuiteJudge:
 
 
 def _has(run: SuiteRun, pattern: str, by_words: bool) -> bool:
-    """Whether a test of this name ran; who was told the name ran no other."""
+    """Whether a test of this name ran; a runner given the name ran no other."""
     if by_words:
         return bool(run.count)
     return any(pattern.casefold() in case.name.casefold() for case in run.ran)

@@ -1,4 +1,4 @@
-"""Runs of tests in the sandbox, and what is kept of a run for later comparison."""
+"""Runs tests in the sandbox, and stores results for later comparison."""
 
 import asyncio
 import hashlib
@@ -27,12 +27,12 @@ _PATTERN: Final = re.compile(r"\{(pattern|regex)\}")
 _NAME: Final = re.compile(r"(?!(?:and|or|not|None|True|False)$)\w[\w:+.\[\]/-]*")
 _SPECIAL: Final = re.compile(r"[\\^$.|?*+()\[\]{}]")
 _MAX_PATTERN: Final = 200
-_MAX_FILES: Final = 200  # test files that are named in one run; more are all of them
-_MAX_KEPT: Final = 40  # runs that are kept for comparison
+_MAX_FILES: Final = 200  # test files named in one run; beyond that all run
+_MAX_KEPT: Final = 40  # runs stored for comparison
 
 
 class CaseSelection(Struct, frozen=True):
-    """Which tests of a suite are run: all, those in some files, or those with a name."""
+    """Which tests run: all, those in some files, or those with a name."""
 
     files: tuple[str, ...] = ()
     name: str | None = None
@@ -42,11 +42,11 @@ ALL: Final = CaseSelection()
 
 
 class SuiteRun(Struct, frozen=True):
-    """How one run of tests ended. `cases` is None where the runner tells no single tests."""
+    """How one test run ended. `cases` is None if the runner reports no single tests."""
 
-    code: int | None  # None: it took too long and was stopped
+    code: int | None  # None: timed out and stopped
     cases: Cases | None = None
-    count: int | None = None  # how many ran, as far as that is known
+    count: int | None = None  # how many ran, if known
     output: str = ""
 
     @property
@@ -66,7 +66,7 @@ class SuiteRun(Struct, frozen=True):
 
 
 class SuiteRunner:
-    """Runs words on fresh copies of a workspace."""
+    """Runs commands on fresh copies of a workspace."""
 
     def __init__(
         self, ways: ProjectCommands, sandbox: Sandbox, redact: Callable[[str], str]
@@ -79,7 +79,7 @@ class SuiteRunner:
     async def run(
         self, way: CheckCommand, workspace: Path, instead: Contents, choice: CaseSelection = ALL
     ) -> SuiteRun | SandboxRefusal:
-        """Run tests on a copy in which some files have another content."""
+        """Run tests on a copy in which some files have other content."""
         ended = await self.ended(words(way, choice), workspace, instead)
         if isinstance(ended, SandboxRefusal):
             return ended
@@ -94,7 +94,7 @@ class SuiteRunner:
     async def ended(
         self, argv: Argv, workspace: Path, instead: Contents
     ) -> SandboxResult | SandboxRefusal:
-        """Run any words on such a copy."""
+        """Run any command on such a copy."""
         with tempfile.TemporaryDirectory(prefix="remit-verify-") as folder:
             files = Path(folder) / "files.tar"
             await asyncio.to_thread(self._pack, workspace, files, instead)
@@ -113,7 +113,7 @@ class SuiteRunner:
 
 
 def words(way: CheckCommand, choice: CaseSelection = ALL) -> Argv:
-    """The words that are run: a name is part of one word or left out; files stand for `{files}`."""
+    """Return the arguments: a name is part of one argument or left out; files replace `{files}`."""
     name = choice.name
     if name is not None:
         _check_name(way, name)
@@ -159,7 +159,7 @@ def _check_name(way: CheckCommand, name: str) -> None:
 
 
 class CachedRuns:
-    """Runs of whole suites, kept by what was run, so that a base is run once."""
+    """Stored runs of whole suites, by what was run, so that a base runs once."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
@@ -207,7 +207,7 @@ def _age(path: Path) -> float:
 
 
 def run_key(tree: Mapping[str, str], argv: Iterable[str], ways: ProjectCommands) -> str:
-    """What a run depends on: every file, the words that are run, and what is installed."""
+    """Return what a run depends on: every file, the command, and what is installed."""
     parts = (*sorted(f"{name}\0{held}" for name, held in tree.items()), *argv, *_installed(ways))
     return hashlib.sha256("\n".join(parts).encode("utf-8", "surrogateescape")).hexdigest()
 

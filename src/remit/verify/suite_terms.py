@@ -1,4 +1,4 @@
-"""What work is held to, how it differs from its base, and what a check of it comes to."""
+"""What work is held to, how it differs from its base, and the outcome of a check."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -15,29 +15,29 @@ class SuiteTerms(Struct, frozen=True):
 
     base: str | None = None  # the commit it began from; None: nobody else did it
     may_change: tuple[str, ...] = ()  # globs of judging files that the owner named
-    also: tuple[str, ...] = ()  # more files that judge
-    intended: Mapping[str, str] = field(default_factory=dict)  # what the owner agreed to, by hash
-    before: str | None = None  # with which commit failures are compared, if not with the base
-    whole: bool = True  # whether the whole suite has to run
-    excuses: bool = True  # whether what failed before may fail still
+    also: tuple[str, ...] = ()  # more judging files
+    intended: Mapping[str, str] = field(default_factory=dict)  # what the owner confirmed, by hash
+    before: str | None = None  # the commit that failures are compared with, if not the base
+    whole: bool = True  # whether the whole suite must run
+    excuses: bool = True  # whether earlier failures may still fail
 
 
 class CheckOutcome(Struct, frozen=True):
-    """What a check came to. `ran` of `of` tests were run, as far as that is known."""
+    """The outcome of a check. `ran` of `of` tests ran, if known."""
 
     result: Result
     error: str = ""
     note: str = ""
     ran: int | None = None
     of: int | None = None
-    intended: Mapping[str, str] = field(default_factory=dict)  # what the owner could agree to
+    intended: Mapping[str, str] = field(default_factory=dict)  # what the owner could confirm
     still_failing: int = 0  # tests that failed before the work and fail still
 
 
 def together(found: Sequence[CheckOutcome], lacks: Sequence[str] = ()) -> CheckOutcome:
-    """What several commands for one activity come to: each has to pass; `lacks`: not run, and why.
+    """Return the outcome of several commands of one activity: each must pass; `lacks`: not run.
 
-    A result that is not a pass leads, and what each says is kept.
+    The worst result leads, and all messages are kept.
     """
     worst = min(
         found, key=lambda each: (Result.FAIL, Result.SKIPPED, Result.PASS).index(each.result)
@@ -62,18 +62,18 @@ def _sum(counts: Iterable[int | None]) -> int | None:
 
 
 class ComparedWork(Struct, frozen=True):
-    """A workspace, compared with the commit before it."""
+    """A workspace, compared with its base commit."""
 
     folder: Path
-    tree: Mapping[str, str] = field(default_factory=dict)  # the base, by name
-    original: Contents = field(default_factory=dict)  # what each file that differs held there
+    tree: Mapping[str, str] = field(default_factory=dict)  # the base: hashes by name
+    original: Contents = field(default_factory=dict)  # the base content of each changed file
     guard: GuardedTests = field(default_factory=GuardedTests)
     is_compared: bool = False
-    named: frozenset[str] = frozenset()  # judging files that differ, as the owner wants them
+    named: frozenset[str] = frozenset()  # changed judging files that the owner wants
 
 
 def compare(workspace: Path, terms: SuiteTerms) -> ComparedWork:
-    """Compare a workspace with its base, or with what its failures are only compared with."""
+    """Compare a workspace with its base, or with the commit for failures."""
     commit = terms.base or terms.before
     if commit is None:
         return ComparedWork(workspace)

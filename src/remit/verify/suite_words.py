@@ -1,4 +1,4 @@
-"""What is said of a run of tests: how many ran, which failed, which did not run any more."""
+"""Sentences about a test run: how many ran, which failed, which are missing."""
 
 from collections.abc import Collection, Sequence
 from typing import Final
@@ -9,11 +9,11 @@ from msgspec.structs import replace
 from remit.verify.reports import CaseResult, Cases, headline
 from remit.verify.suite_runs import SuiteRun
 
-MAX_NAMED: Final = 8  # tests that are named one by one
+MAX_NAMED: Final = 8  # tests listed by name
 
 
 class FailedTests(Struct, frozen=True):
-    """Tests that failed, by who broke them."""
+    """Failed tests, by who broke them."""
 
     broke: Cases = ()
     before: Cases = ()  # failed at the base as well
@@ -26,7 +26,7 @@ class FailedTests(Struct, frozen=True):
 
 
 def counted(run: SuiteRun, base: SuiteRun | None, about: str, verb: str = "passed") -> str:
-    """How many tests ran, which ones, and how many ran before."""
+    """Return how many tests ran, which ones, and how many ran before."""
     if run.count is None:
         return "It does not say how many tests ran."
     count = run.count - (len(run.failed) if verb == "passed" else 0)
@@ -37,7 +37,7 @@ def counted(run: SuiteRun, base: SuiteRun | None, about: str, verb: str = "passe
 
 
 def broken(blame: FailedTests, run: SuiteRun, base: SuiteRun | None, about: str) -> str:
-    """The failing tests first, then how many there are."""
+    """Return the failing tests first, then their number."""
     named = [headline(case) for case in blame.broke[:MAX_NAMED]]
     more = len(blame.broke) - MAX_NAMED
     many = f"{len(blame.broke):,} of {counted(run, base, about, 'failed')}{blame.sentence}"
@@ -45,7 +45,7 @@ def broken(blame: FailedTests, run: SuiteRun, base: SuiteRun | None, about: str)
 
 
 def missing(base: SuiteRun, run: SuiteRun, free: Collection[str]) -> tuple[str, ...]:
-    """Tests that ran at the base and do not run now, or only as skipped; not those in `free`."""
+    """Return tests that ran at the base and now do not, or are skipped; except in `free`."""
     now = {case.function for case in run.ran}
     was = {case.function: case for case in base.ran}
     return tuple(

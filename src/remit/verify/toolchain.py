@@ -1,8 +1,8 @@
-"""Where the programs of a project are, and which folders they must see to run.
+"""Where a project's programs are, and which folders they need to run.
 
-A program is looked for in what the project installed, then in the operator's PATH. What lies
-outside the system is shown in the sandbox, to be read: the environment that a program belongs to,
-and the interpreter that this was made from. Never a home, nor anything above one.
+A program is searched in what the project installed, then in the operator's PATH. What lies outside
+the system is mounted read-only: the program's environment, and the interpreter it was made from.
+Never a home or a folder above one.
 """
 
 import os
@@ -15,7 +15,7 @@ from remit.verify.sandbox import HOME, ReadOnlyFolder
 
 _OWN: Final = (".venv/bin", "venv/bin", "node_modules/.bin")
 _SYSTEM: Final = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")))
-# Folders whose siblings hold keys: of a program there only its own folder is shown.
+# Folders whose siblings hold keys: only a program's own folder is shown.
 _BARE: Final = frozenset({".local", ".cargo", ".config", ".bun", ".deno"})
 _FETCHED: Final[Mapping[str, tuple[str, ...]]] = {
     "cargo": (".rustup", ".cargo/registry", ".cargo/git"),
@@ -34,11 +34,11 @@ class Toolchain:
         self._homes = (self._home, Path(real))
         path = (Path(each) for each in environ.get("PATH", "").split(":") if each)
         own = (place / each for each in _OWN)
-        # A shim looks for the real program where the sandbox has none.
+        # A shim would search for the real program where the sandbox has none.
         self._folders = (*own, *(each for each in path if each.name != "shims"))
 
     def find(self, program: str) -> Path | None:
-        """The program, as it is called inside."""
+        """Return the program's path inside the sandbox."""
         for folder in self._folders:
             path = folder / program
             if path.is_file() and os.access(path, os.X_OK):
@@ -73,7 +73,7 @@ class Toolchain:
         folder = program.parent
         above = folder.parent
         bare = folder.name != "bin" or above.name in _BARE or above in self._homes
-        bare = bare or self._place.is_relative_to(above)  # the project itself is never shown so
+        bare = bare or self._place.is_relative_to(above)  # the project is never shown this way
         yield folder if bare else folder.parent
 
     def _may_show(self, folder: Path) -> bool:
@@ -83,7 +83,7 @@ class Toolchain:
 
 
 def installed(place: Path, folders: tuple[str, ...]) -> tuple[ReadOnlyFolder, ...]:
-    """What the project installed beside its files; a link may lead anywhere and is not shown."""
+    """Return what the project installed beside its files; links are not shown."""
     paths = (place / each for each in folders)
     return tuple(
         ReadOnlyFolder(each, each) for each in paths if each.is_dir() and not each.is_symlink()
@@ -91,10 +91,10 @@ def installed(place: Path, folders: tuple[str, ...]) -> tuple[ReadOnlyFolder, ..
 
 
 def _made_from(root: Path) -> Iterator[Path]:
-    """The interpreter of a virtual environment."""
+    """Yield the interpreter of a virtual environment."""
     for line in (root / "pyvenv.cfg").read_text("utf-8", "replace").splitlines():
         key, _, value = (part.strip() for part in line.partition("="))
         home = Path(value)
-        # The file may say anything; a folder is an interpreter's if its library is there.
+        # The file may say anything; a folder counts only if the library is there.
         if key == "home" and home.name == "bin" and any(home.parent.glob("lib/python3*/os.py")):
             yield home.parent

@@ -1,4 +1,4 @@
-"""Does the work meet its contract? Code decides."""
+"""Decides by code whether the work meets its contract."""
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ from remit.ports import Check
 
 
 def _never() -> None:
-    """Without a clock it is not said when something was found."""
+    """Return None: without a clock there is no time."""
 
 
 def _lacks_nothing(activity: str) -> None:
@@ -29,9 +29,9 @@ def _lacks_nothing(activity: str) -> None:
 
 
 class Verifier:
-    """`lacks` says why an activity cannot be checked at all: what is put off is told that at once.
+    """Checks contracts. `lacks` says why an activity cannot be checked at all.
 
-    Only work on files can be put off: a text is merged with nothing, so there is nothing to await.
+    Only work on files can be deferred: a text is not merged.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Verifier:
         return plan.contract is not None and plan.contract.type is not ContractType.ADVISORY
 
     async def verify(self, task: Task, plan: Plan, evidence: Evidence) -> Verdict:
-        """Check every criterion; one that nobody can check fails, it does not pass."""
+        """Check every criterion; one that cannot be checked fails."""
         criteria = plan.contract.criteria if plan.contract else ()
         found = tuple([await self._timed(task, each, evidence) for each in criteria])
         return Verdict(found, self._now())
@@ -56,7 +56,7 @@ class Verifier:
     async def late(
         self, task: Task, criteria: Sequence[Criterion], evidence: Evidence
     ) -> tuple[Finding, ...]:
-        """Check what was put off; what the project has no tool for is skipped and says why."""
+        """Check deferred criteria; one without a tool is skipped and says why."""
         found = []
         for each in criteria:
             why = self._lacks(each.activity)

@@ -1,4 +1,4 @@
-"""Builds the whole from settings. The only room that knows every concrete class."""
+"""Builds the app from settings. The only package that knows every concrete class."""
 
 from remit.wiring.app import CHANNELS, App, opened
 from remit.wiring.app_context import WallClock

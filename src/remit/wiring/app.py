@@ -1,4 +1,4 @@
-"""Builds the whole from settings."""
+"""Builds the app from settings."""
 
 import asyncio
 import os
@@ -74,17 +74,17 @@ from remit.wiring.recall import SimilarTasks
 from remit.wiring.reflection import ReflectionLoop
 from remit.wiring.talk import ConversationIntake, OwnerOperations, talk
 
-# The channels that every house has.
+# The channels that always exist.
 CHANNELS: Final[Mapping[str, Channel]] = {"dashboard": DashboardChannel()}
 
 
 class App(Struct, frozen=True):
-    """Everything, put together."""
+    """The whole application, built from settings."""
 
     settings: Settings
     db: Database
     clock: Clock
-    zone: ZoneInfo  # of the owner's clock
+    zone: ZoneInfo  # the owner's zone
     ids: Ids
     journal: Journal
     intake: Intake
@@ -96,17 +96,17 @@ class App(Struct, frozen=True):
     repeater: Repeater
     talk: ConversationLoop
     outfit: ChannelRegistry  # the channels of the settings
-    calendars: CalendarRegistry  # where work starts by the clock
-    doors: InboundTriggers  # where others bring work
-    told: NoticeParts  # what the owner is told, and how
+    calendars: CalendarRegistry  # calendars that start work
+    doors: InboundTriggers  # work that comes in from others
+    told: NoticeParts  # notices to the owner
     priority: PriorityFile  # the rules that rank tasks
-    recollection: SimilarTasks  # tasks like others
-    reflection: ReflectionLoop  # looks back, and keeps what was changed
-    deferred: Deferred  # what is checked when its group ends
-    leftovers: Leftovers  # worktrees of tasks that are over
-    background: Background  # every loop, and how it is doing
-    hide: Redactor  # takes every secret out of what is logged
-    thinks: bool  # whether there is a brain that can be asked
+    recollection: SimilarTasks  # similar tasks
+    reflection: ReflectionLoop  # reflection and its file versions
+    deferred: Deferred  # checks that run when their group ends
+    leftovers: Leftovers  # worktrees of ended tasks
+    background: Background  # every background loop and its state
+    hide: Redactor  # removes secrets from the log
+    thinks: bool  # whether a brain is set up
     model_reader: QualifiedReader | None  # the model that reads messages, if there is one
 
     @property
@@ -131,7 +131,7 @@ async def opened(
     channels: Mapping[str, Channel] | None = None,
     able: Sequence[UsableTool] = (),
 ) -> AsyncIterator[App]:
-    """Hold the directory, open the store and build the rooms; the engine is not started."""
+    """Lock the directory, open the store and build the app; the engine is not started."""
     clock = clock or WallClock()
     async with AsyncExitStack() as stack:
         stack.enter_context(home.lock(settings.home))
@@ -178,7 +178,7 @@ def build(
 
 
 class _Frame(Struct, frozen=True):
-    """What stands before the rooms do."""
+    """What is built before the parts of the app."""
 
     ground: AppContext
     ids: Ids
@@ -192,7 +192,7 @@ class _Frame(Struct, frozen=True):
 
 
 class _Work(Struct, frozen=True):
-    """Who works, what is checked late, and who looks back on it."""
+    """Specialists, deferred checks and reflection."""
 
     trees: Worktrees
     late: Deferred
@@ -283,7 +283,7 @@ def _ground(  # noqa: PLR0913 - each is a part of it
 
 
 def _background(db: Database, clock: Clock, redact: Callable[[str], str]) -> Background:
-    """All loops; that one has failed is written into the journal, and so told the owner."""
+    """Build the supervisor of all loops; a failure is journalled and so reported to the owner."""
 
     async def report(state: LoopState) -> None:
         await db.write(events.note_loop_failure, state.name, redact(state.error), clock.now())
@@ -298,7 +298,7 @@ def _hearing(
     alike: SimilarTasks,
     model: QualifiedReader | None,
 ) -> tuple[ConversationIntake, Receiver]:
-    """Whom the owner knows, who reads what is said, and what makes tasks of it."""
+    """Build the contact book, the message reader, and the intake that creates tasks."""
     settings, db, clock = ground.settings, ground.db, ground.clock
     contacts = Contacts(
         settings.home / CONTACTS, settings.owner, _called(ground, fitted), settings.agent
@@ -324,14 +324,14 @@ def _repeater(ground: AppContext, ids: Ids, engine: LocalEngine) -> Repeater:
 
 
 def _thinks(brain: Brain) -> bool:
-    """Whether there is a brain that can be asked."""
+    """Whether a brain is set up."""
     return brain.ready if isinstance(brain, ModelBrain) else not isinstance(brain, NoBrain)
 
 
 def _tools(
     ground: AppContext, intake: Intake, able: Sequence[UsableTool], alike: SimilarTasks
 ) -> Toolbox:
-    """All that the brain may call: the owner's commands, the house's own, and what was added."""
+    """Build everything the brain may call: the owner's commands, built-in tools, and added ones."""
     settings = ground.settings
     own = kit.own(settings.tools, ground.db, intake.admit, settings.work, alike.finder.find)
     every: list[UsableTool] = [*minds.commands(settings), *own, *able]
@@ -341,7 +341,7 @@ def _tools(
 def _fitted(
     keys: ChannelSecrets, db: Database, clock: Clock, background: Background, keep: int
 ) -> ChannelRegistry:
-    """The channels of the settings."""
+    """Build the channels of the settings."""
     if not keys.chosen:
         return ChannelRegistry()
     from remit.channels import setup  # noqa: PLC0415 - loads what speaks HTTP, SMTP and IMAP
@@ -389,5 +389,5 @@ def _called(ground: AppContext, fitted: ChannelRegistry) -> list[ChannelName]:
 
 
 def _echoes(channels: Mapping[str, Channel]) -> tuple[str, ...]:
-    """What a brain is told and no deliverable may repeat."""
+    """Return the prompt texts that no deliverable may repeat."""
     return (*prompt.FIXED, *(channel.guidance for channel in channels.values()))

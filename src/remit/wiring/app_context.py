@@ -1,4 +1,4 @@
-"""What every room stands on: the store, the time, the brain, the channels, the purse."""
+"""What every part of the app uses: store, clock, brain, channels, budget."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping
@@ -17,7 +17,7 @@ from remit.system.background import Background
 
 
 class WallClock:
-    """The machine's own time."""
+    """The machine's clock."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)  # noqa: TID251 - the one place where time comes from
@@ -27,7 +27,7 @@ class WallClock:
 
 
 class AppContext(Struct, frozen=True):
-    """What everything else stands on."""
+    """What every part of the app uses."""
 
     settings: Settings
     db: Database
@@ -36,15 +36,15 @@ class AppContext(Struct, frozen=True):
     channels: Mapping[str, Channel]
     zone: ZoneInfo
     purse: Budget
-    known: Collection[str]  # every secret there is: none of them may ever go out
+    known: Collection[str]  # every secret: none may be sent
     redact: Callable[[str], str]
     background: Background
 
     async def moment(self) -> datetime:
-        """The time, for a step that keeps it."""
+        """Return the time, for a step that records it."""
         return self.clock.now()
 
     def mind(self, role: ModelRole) -> ModelBrain | None:
-        """The model for a role, if there is one."""
+        """Return the model for a role, if there is one."""
         mind = self.brain.as_role(role) if isinstance(self.brain, ModelBrain) else None
         return mind if mind is not None and mind.ready else None

@@ -1,4 +1,4 @@
-"""The calendars of a house: its own, those of other servers, and the list that phones see."""
+"""Wires the calendars: Remit's own, those of other servers, and the phones' to-do list."""
 
 import asyncio
 import logging
@@ -24,12 +24,12 @@ LOOP: Final = "own calendar"
 PASSWORD: Final = "calendar_own"  # noqa: S105 - the name of a secret
 FEED: Final = "calendar_feed"
 AGENDA: Final = "Agenda"
-_AGAIN: Final = 60.0  # seconds before an own calendar that ended is started again
+_AGAIN: Final = 60.0  # seconds before the own calendar server is restarted after it ended
 _LOG: Final = logging.getLogger("remit.calendar")
 
 
 class CalendarWatches:
-    """All of them, watched from `start` to `close`."""
+    """All calendars, watched from `start` to `close`."""
 
     def __init__(self, joined: IntakeParts) -> None:
         self._joined = joined
@@ -53,7 +53,7 @@ class CalendarWatches:
         self._watch = self._mirror = self._child = None
 
     async def look(self) -> dict[str, str | None]:
-        """Ask every account now; say what went wrong with each."""
+        """Ask every account now; return the error of each."""
         watch = self._watch or self._made(await asyncio.to_thread(kept_in, self._settings), None)
         try:
             return await watch.look()
@@ -83,7 +83,7 @@ class CalendarWatches:
         return [place_of(name, each, kept).password() for name, each in accounts]
 
     async def _own(self, kept: Secrets) -> OwnServer | None:
-        """The own calendar, started; None, and a sentence, if it cannot be."""
+        """Start the own calendar server; None if that fails, which is logged."""
         if not self._settings.calendar.own:
             return None
         try:
@@ -93,7 +93,7 @@ class CalendarWatches:
             return None
         self._joined.learn((mine.password(),))
         if self._child is not None:
-            await self._child.stop()  # of a start that was cut short
+            await self._child.stop()  # from an interrupted start
         self._child = RadicaleProcess(mine)
         if await self._child.start():
             return mine
@@ -101,7 +101,7 @@ class CalendarWatches:
         return None
 
     async def _keep_up(self, mine: OwnServer) -> None:
-        """Start it again if it ends by itself."""
+        """Restart it if it ends by itself."""
         while True:
             await self._joined.ground.clock.sleep(_AGAIN)
             if self._child is not None and not self._child.alive:
@@ -145,13 +145,13 @@ class CalendarWatches:
         self, account: str, named: tuple[str, ...], found: client.RemoteCalendar
     ) -> bool:
         if account == OWN and found.path == own_server.TASKS:
-            return False  # what we write there ourselves is nobody's wish
+            return False  # Remit's own entries are no requests
         said = marks.read(self._settings.home).get(account, {})
         return marks.is_marked(found, named, said)
 
 
 def noted(joined: IntakeParts) -> CalendarIntake:
-    """Who reads what the owner wrote into a calendar of his."""
+    """Build the reader of the owner's calendar events."""
     ground, commands = joined.ground, joined.ground.settings.commands
     return CalendarIntake(
         ground.db, ground.clock, joined.ids, joined.contacts, ground.zone, joined.admit, commands
@@ -159,12 +159,12 @@ def noted(joined: IntakeParts) -> CalendarIntake:
 
 
 def kept_in(settings: Settings) -> Secrets:
-    """The secrets of a home, where they are: a keyring loads slowly."""
+    """Open the secrets of a home; call it in a thread, because a keyring loads slowly."""
     return Secrets(settings.home, machine_ring())
 
 
 def place_of(name: str, server: CalendarServer, kept: Secrets) -> CalendarLocation:
-    """A server of the settings, with its password asked for at each use."""
+    """Return a server of the settings; its password is looked up at each use."""
 
     def password() -> str:
         try:
@@ -176,13 +176,13 @@ def place_of(name: str, server: CalendarServer, kept: Secrets) -> CalendarLocati
 
 
 def own_of(settings: Settings, kept: Secrets) -> OwnServer:
-    """The own calendar; its password is made at the first start."""
+    """Return the own calendar server; its password is made at the first start."""
     value = ensured(kept, PASSWORD)
     return OwnServer(settings.home / "calendar", settings.calendar.port, lambda: value)
 
 
 def ensured(kept: Secrets, name: str, *, anew: bool = False) -> str:
-    """A long secret under a name, made if there is none or if another one is wanted."""
+    """Return the secret under a name; create it if missing or if `anew`."""
     if not anew:
         try:
             return kept.get(name)
@@ -194,7 +194,7 @@ def ensured(kept: Secrets, name: str, *, anew: bool = False) -> str:
 
 
 def knows(contacts: Contacts, address: str) -> bool:
-    """Whether an address is one of a contact; a book that cannot be read knows nobody."""
+    """Whether an address belongs to a contact; an unreadable contact book knows nobody."""
     try:
         entries = contacts.entries()
     except BadInput:

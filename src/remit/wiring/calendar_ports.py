@@ -1,4 +1,4 @@
-"""What the calendars of a house are joined to."""
+"""What the calendars need from other packages."""
 
 from collections.abc import Awaitable, Callable, Iterable
 
@@ -11,10 +11,10 @@ from remit.wiring.app_context import AppContext
 
 
 class IntakeParts(Struct, frozen=True):
-    """The store, the time, the way in, and whom the owner knows."""
+    """What the calendars need: store, clock, intake and contacts."""
 
     ground: AppContext
     ids: Ids
     admit: Callable[[Cue], Awaitable[Task]]
     contacts: Contacts
-    learn: Callable[[Iterable[str]], None]  # from now on these are secrets
+    learn: Callable[[Iterable[str]], None]  # registers new secrets

@@ -1,4 +1,4 @@
-"""The calendars of a house, loaded only by who looks at one."""
+"""The calendar registry; the calendar code is loaded only when it is used."""
 
 from typing import TYPE_CHECKING
 
@@ -12,29 +12,29 @@ if TYPE_CHECKING:
 
 
 class CalendarRegistry:
-    """Started by `remit up` alone: a command that works for a moment looks at no calendar."""
+    """Calendars are watched by `remit up` only, not by short commands."""
 
     def __init__(self, joined: IntakeParts) -> None:
         self._joined = joined
         self._made: CalendarWatches | None = None
 
     def start(self) -> None:
-        """Begin beside everything else: nothing waits for a calendar."""
+        """Start in the background: nothing waits for a calendar."""
         settings = self._joined.ground.settings
         if settings.calendar.own or settings.calendars:
             self._watched().start()
 
     async def apply(self, settings: Settings) -> None:
-        """Watch the accounts of other settings from now on."""
+        """Switch to the accounts of new settings."""
         await self.close()
         self._made = None
         self._joined = replace(self._joined, ground=replace(self._joined.ground, settings=settings))
         self.start()
         if self._made is None:
-            await self.look()  # nothing starts any more from the accounts that are gone
+            await self.look()  # drops the starts of removed accounts
 
     async def look(self) -> dict[str, str | None]:
-        """Ask every account now; say what went wrong with each."""
+        """Ask every account now; return the error of each."""
         return await self._watched().look()
 
     async def close(self) -> None:

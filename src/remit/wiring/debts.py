@@ -1,4 +1,4 @@
-"""What files owe because tests of a change to them failed, joined with projects and tasks."""
+"""Wires test debt with projects and tasks."""
 
 import asyncio
 import os
@@ -21,20 +21,20 @@ from remit.wiring.app_context import AppContext
 
 
 class DebtRegistry:
-    """The book of debts; only time lowers what stands in it."""
+    """The debts of all projects; only time reduces them."""
 
     def __init__(self, ground: AppContext) -> None:
         self._ground = ground
 
     async def owe(self, task: Task, paths: tuple[str, ...], owes: DebtCause, reason: str) -> int:
-        """Remember files that a task failed at; how many."""
+        """Record files that a task failed at; return how many."""
         kept, now = paths[:MOST_PATHS], self._ground.clock.now()
         owed = (project_of(task), kept, task.id, owes, now)
         await self._ground.db.write(debts.add, *owed, reason=reason)
         return len(kept)
 
     async def owed(self, task: Task, paths: Sequence[str]) -> OwedChecks:
-        """What is asked besides of a task that touches files, and why."""
+        """Return the extra checks for a task that touches files, and why."""
         project, now = project_of(task), self._ground.clock.now()
         book = await self._ground.db.read(debts.book, project, now, task.id)
         chosen = self._ground.settings.projects.get(project)
@@ -44,7 +44,7 @@ class DebtRegistry:
 
 
 def rehearsed(settings: Settings, project: str, paths: Sequence[str], now: datetime) -> OwedChecks:
-    """What would be asked besides, read from the file."""
+    """Return the extra checks for a rehearsal, from the file."""
     with glance(settings.database) as tx:
         book = debts.book(tx, project, now)
     return _asked(book, paths, settings.projects.get(project), now)
@@ -62,7 +62,7 @@ def _asked(
 
 
 def able(project: ProjectSettings) -> Callable[[str], bool]:
-    """Which activities a project has a tool for: what nobody could pass is asked of nobody."""
+    """Return which activities a project has a tool for; others are not required."""
     from remit.verify import project as projects  # noqa: PLC0415 - for the few who have one
     from remit.verify.runners import MissingTool  # noqa: PLC0415
 
@@ -72,7 +72,7 @@ def able(project: ProjectSettings) -> Callable[[str], bool]:
 
 
 def _to_mend(task: Task) -> tuple[tuple[Criterion, ...], tuple[str, ...]]:
-    """What failed, for a task that is there to mend it: that must pass now."""
+    """Return the criteria that a fix task must pass."""
     failed = task.context.get(FAILED)
     if FIXES not in task.context or not isinstance(failed, list):
         return (), ()

@@ -1,4 +1,4 @@
-"""What is checked when a group ends, joined with projects and their checks."""
+"""Wires deferred checks with projects and their checks."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -18,7 +18,7 @@ from remit.wiring.app_context import AppContext
 
 
 def deferred(ground: AppContext, ids: Ids, trees: Worktrees) -> Deferred:
-    """Has what was put off checked on the branch that it was merged into."""
+    """Build the deferred checks, run on the branch the work was merged into."""
 
     async def check(batch: DeferredBatch, every: Sequence[DueCriterion]) -> tuple[Finding, ...]:
         try:
@@ -46,7 +46,7 @@ async def _checked(
 
 
 def _unchecked(every: Sequence[DueCriterion], why: str) -> tuple[Finding, ...]:
-    """What nobody can check any more does not wait for ever, and is held against nobody."""
+    """Return findings for checks that can no longer run; they count against nobody."""
     return tuple(
         Finding(each.criterion.activity, Result.SKIPPED, f"not checked: {why}") for each in every
     )
@@ -56,9 +56,9 @@ def _unchecked(every: Sequence[DueCriterion], why: str) -> tuple[Finding, ...]:
 async def _standing(
     trees: Worktrees, place: str, task_id: TaskId, branch: str
 ) -> AsyncIterator[Worktree]:
-    """The branch as it stands now, in a folder of the house; nothing of the owner's is touched."""
+    """Open the current branch in a folder of Remit; nothing of the owner's is touched."""
     base = f"refs/heads/{branch}"
-    # What a process that died left there is of the branch as it stood then.
+    # A dead process may have left an older state of the branch there.
     await trees.remove(await trees.open(place, task_id, base))
     tree = await trees.open(place, task_id, base)
     try:

@@ -1,4 +1,4 @@
-"""What the doors in of a house are joined to."""
+"""What inbound triggers need from other packages."""
 
 from collections.abc import Awaitable, Callable
 
@@ -16,7 +16,7 @@ from remit.wiring.app_context import AppContext
 
 
 class InboundPorts(Struct, frozen=True):
-    """What the doors are joined to: who takes work in, who is known, who talks."""
+    """What inbound triggers need: intake, contacts, conversation, decisions."""
 
     ground: AppContext
     keys: ChannelSecrets

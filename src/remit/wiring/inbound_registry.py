@@ -1,4 +1,4 @@
-"""What comes in by each door, joined to the rooms that make work of it."""
+"""Wires each inbound way to the packages that turn it into work."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -39,15 +39,15 @@ from remit.wiring.inbound_ports import InboundPorts
 
 _RETRIES: Final = timedelta(days=1)
 _BY_MAIL: Final = "owner: by mail"
-_MOST_REF: Final = 400  # characters of an id that name a task
+_MOST_REF: Final = 400  # characters of an id used as a task's ref
 
 
 class CallUnsigned(BadInput):
-    """A call that does not show that it knows the secret of its hook."""
+    """A call that does not prove that it knows its hook's secret."""
 
 
 class CallTooLarge(BadInput):
-    """A call that brings more than its hook takes."""
+    """A call that is larger than its hook accepts."""
 
 
 class InboundRegistry:
@@ -63,13 +63,13 @@ class InboundRegistry:
         )
 
     def set_hooks(self, hooks: Mapping[str, HookSettings]) -> None:
-        """Let these hooks count from now on, and no others."""
+        """Use these hooks from now on, and no others."""
         self._settings = replace(self._settings, hooks=hooks)
         self._begin_by_door.clear()
         self._begin_by_door.update(self._begins())
 
     def watches(self) -> tuple[PollingWatch, ...]:
-        """All that must be looked at; what the settings got wrong is said with its place."""
+        """Return all mailboxes and folders to watch; errors in the settings are reported."""
         ground = self._plugs.ground
         found: list[PollingWatch] = [
             self.mailbox(name)
@@ -77,7 +77,7 @@ class InboundRegistry:
             if isinstance(self._settings.channels[name], EmailSettings)
         ]
         found += [self.folder(name) for name in self._settings.folders]
-        if not self._settings.channels:  # else the channels see to it
+        if not self._settings.channels:  # otherwise the channels do it
             keep = self._settings.deliver.keep_inbound
             found.append(InboundCleanup(keep, ground.db, ground.clock, ground.background))
         return tuple(found)
@@ -94,9 +94,9 @@ class InboundRegistry:
     # Programs -----------------------------------------------------------------------------------
 
     async def called(self, name: str, call: HookCall) -> StoredCue:
-        """Take a call in, if it knows the secret; one that repeats it is told the same."""
+        """Accept a call that knows the secret; a repeated call gets the same answer."""
         settings, now = self._settings.hooks[name], self._plugs.ground.clock.now()
-        # While a secret is replaced both are kept, parted by a space.
+        # While a secret is replaced, both are stored, separated by a space.
         how = receiving.shown(call, self._plugs.keys.get(settings.secret).split(), now)
         if how is None or settings.scheme not in (ANY, how):
             sentence = "The secret of this hook was not shown, or long ago; nothing was read."
@@ -109,7 +109,7 @@ class InboundRegistry:
         )
 
     async def _begin_call(self, name: str, settings: HookSettings, kept: StoredCue) -> StartedCue:
-        # A caller may send again for a day what it does not know to have come.
+        # A caller without an answer may repeat its call for a day.
         return await self._start(hook_cue.cue(kept, name, settings), kept.heard_at - _RETRIES)
 
     # Files --------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ class InboundRegistry:
         caps = InboundCaps(folder.hourly, folder.daily_tokens, folder.daily_cents, turns_away=True)
 
         async def take(arrival: Arrival) -> StoredCue:
-            # The owner is to see what is left out; only what a limit puts off is not kept.
+            # The owner sees what is left out; only a call over a limit is not stored.
             return await self._take(
                 caps if arrival.fate is CueFate.WAITING else InboundCaps(), arrival
             )
@@ -133,7 +133,7 @@ class InboundRegistry:
     # People -------------------------------------------------------------------------------------
 
     def mailbox(self, name: str) -> MailWatch:
-        """The mailbox of an email channel, as a door."""
+        """Return the mailbox of an email channel as an inbound watch."""
         door, post = self._settings.doors[name], self._settings.channels[name]
         assert isinstance(post, EmailSettings)  # noqa: S101 - checked with the settings
         ground = self._plugs.ground
@@ -162,18 +162,18 @@ class InboundRegistry:
             said = people.read_owner_mail(kept, asks_for_work)
             if said.certain:
                 return await self._heard(kept, said)
-        # What is not surely the owner's own word is worked on as a contact's mail is.
+        # Mail that is not surely the owner's is treated like a contact's.
         about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
         source = Source(SourceKind.EMAIL, str(kept.body.get("id") or kept.ref)[:_MOST_REF])
         taken = await self._plugs.ground.db.read(cues.whose, source)
-        # An id is anybody's word: under one that is another's, or nobody's, stands no mail but his.
+        # Anybody can choose a Message-ID: an unverified or foreign one gets the sender added.
         if kept.body.get("verified") is not True or taken not in (None, kept.sender):
             source = Source(SourceKind.EMAIL, f"{source.ref} {kept.name}")
         cue = people.cue(kept, door, source, about[1] if about else None)
         return await self._start(cue, kept.said_at)
 
     async def _heard(self, kept: StoredCue, said: OwnerMail) -> StartedCue:
-        """What the owner wrote: an answer goes on with its task, what asks for work is work."""
+        """Handle the owner's mail: a reply continues its task, a request becomes work."""
         about = await self._plugs.ground.db.read(_about, kept.door, _threads(kept))
         words: JsonMap = {"text": said.text, "reply_to": about[0] if about else None}
         came = InboundMessage(kept.ref, kept.door, words, kept.sender, kept.heard_at)
@@ -201,7 +201,7 @@ class InboundRegistry:
         return StartedCue(CueFate.TALKED if turn else CueFate.IGNORED)
 
     async def _settled(self, channel: str, ref: str, text: str) -> StartedCue | None:
-        """What a mail decides that answers the message of one question; None if talk is to say."""
+        """Apply a mail that decides one question; None if the conversation must handle it."""
         db = self._plugs.ground.db
         question = await db.read(notices.question_in, channel, ref)
         if question is None or not text.strip():
@@ -227,7 +227,7 @@ class InboundRegistry:
         return isinstance(reach, Reach) and bool(reach.address or getattr(chosen, "owner", ""))
 
     async def wrote(self, came: InboundMessage) -> StoredCue | None:
-        """What a contact wrote by a channel that signs what it brings."""
+        """Handle a contact's message on a channel that authenticates its senders."""
         door, text = self._settings.doors[came.channel], people.words_of(came.body)
         who = self._who(came.channel, came.sender) if came.sender else None
         if door.contacts != START or who is None or who.owner or not text:
@@ -236,7 +236,7 @@ class InboundRegistry:
         return await self._take(_caps(door), arrival)
 
     async def _begin_message(self, door: InboundRule, kept: StoredCue) -> StartedCue:
-        """The row is the channel's own: who it was is looked up again."""
+        """Start a message from the channel's stored row; the sender is looked up again."""
         who = self._who(kept.door, kept.sender)
         if who is None:
             return StartedCue(CueFate.IGNORED, why="who wrote is not in your book")
@@ -245,7 +245,7 @@ class InboundRegistry:
         return await self._start(people.cue(kept, door, source), kept.said_at)
 
     def _who(self, channel: str, address: str) -> Person | None:
-        """Whom the book has under an address; a book that cannot be read knows nobody."""
+        """Return the contact with an address; an unreadable contact book knows nobody."""
         chosen = self._settings.channels[channel]
         if is_same_address(getattr(chosen, "owner", ""), address):
             return Person(self._settings.owner, owner=True)
@@ -274,14 +274,14 @@ def _caps(door: InboundRule) -> InboundCaps:
 
 
 def _threads(kept: StoredCue) -> list[str]:
-    """What a mail goes on with, the nearest first; it is not its own answer."""
+    """Return the ids a mail refers to, nearest first, without its own."""
     found = kept.body.get("threads")
     ids = [str(each) for each in found] if isinstance(found, list) else []
     return [each for each in reversed(ids) if each != kept.body.get("id")]
 
 
 def _about(tx: Tx, channel: str, ids: Sequence[str]) -> tuple[str, TaskId] | None:
-    """The message of ours that a mail answers, and its task."""
+    """Return our message that a mail replies to, and its task."""
     for each in ids:
         found = conversations.replied_to(tx, channel, each) or notices.replied_to(tx, channel, each)
         if found is not None:

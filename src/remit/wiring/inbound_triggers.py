@@ -1,4 +1,4 @@
-"""The doors in of a house, loaded only by who has one."""
+"""The inbound triggers; their code is loaded only if one is configured."""
 
 import asyncio
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class InboundTriggers:
-    """Started by `remit up` alone: a command that works for a moment watches nothing."""
+    """Watched by `remit up` only, not by short commands."""
 
     def __init__(self, plugs: InboundPorts) -> None:
         self._plugs = plugs
@@ -35,7 +35,7 @@ class InboundTriggers:
         return self._made
 
     async def start(self) -> None:
-        """Begin what was cut off, and watch from now on."""
+        """Start interrupted cues, and watch from now on."""
         settings = self.settings
         if settings.hooks or settings.doors or settings.folders:
             await self.entrance.keeper.take_up()
@@ -50,11 +50,11 @@ class InboundTriggers:
 
     @property
     def settings(self) -> Settings:
-        """The settings that count now; its hooks may be newer than those of the start."""
+        """The current settings; the hooks may be newer than at the start."""
         return self._plugs.ground.settings
 
     async def apply(self, settings: Settings) -> None:
-        """Let other hooks count from now on; mailboxes and folders go on as they are."""
+        """Switch to new hooks; mailboxes and folders stay as they are."""
         keys = self._plugs.keys
         if settings.hooks:
             keys.kept.use_ring(await asyncio.to_thread(machine_ring))
@@ -67,17 +67,17 @@ class InboundTriggers:
             await self.start()
 
     async def called(self, name: str, call: "HookCall") -> StoredCue:
-        """Take a program's call in; `CallUnsigned` is raised if it does not know the secret."""
+        """Accept a program's call; raises `CallUnsigned` if it does not know the secret."""
         if name not in self.settings.hooks:
             raise NotFound("hook", f"{name!r:.60}")
         return await self.entrance.called(name, call)
 
     async def wrote(self, came: InboundMessage) -> StoredCue | None:
-        """What somebody else than the owner wrote by a channel; None if nothing comes of it."""
+        """Handle a message from somebody other than the owner; None if nothing comes of it."""
         if came.channel not in self.settings.doors:
             return None
         return await self.entrance.wrote(came)
 
     async def begin(self, name: str) -> StoredCue:
-        """Begin what was kept and started nothing, because the owner says so."""
+        """Start a stored cue that started nothing, because the owner says so."""
         return await self.entrance.keeper.start(name)

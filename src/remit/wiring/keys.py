@@ -1,4 +1,4 @@
-"""Which secrets there are, and that none of them is ever shown or sent."""
+"""Collects all secrets, so that none is shown or sent."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -12,9 +12,9 @@ from remit.store.secrets import Secrets, machine_ring
 
 
 def keys_of(settings: Settings) -> ChannelSecrets:
-    """What names of secrets stand for; all that there are now are known from the start."""
+    """Return the channels' secrets; all current ones are known from the start."""
     used = settings.channels or settings.hooks
-    ring = machine_ring() if used else None  # it loads slowly
+    ring = machine_ring() if used else None  # loads slowly
     keys = ChannelSecrets(Secrets(settings.home, ring), os.environ, settings.channels)
     keys.learn((*secret_values(os.environ), *_named_in(settings, os.environ)))
     keys.learn_all()
@@ -22,15 +22,15 @@ def keys_of(settings: Settings) -> ChannelSecrets:
 
 
 def redacting(keys: ChannelSecrets) -> Callable[[str], str]:
-    """Takes every secret that this process knows out of a text, one that was renewed as well."""
-    # Of a secret with many lines each line is known by itself.
+    """Return a function that removes every known secret from a text, including renewed ones."""
+    # Of a multi-line secret each line is known separately.
     hidden = [Secret(value) for value in keys.seen if len(value) >= SHORTEST and "\n" not in value]
     hide = keys.kept.hide.known
     return lambda text: reduce(lambda said, secret: secret.scrub(said), hidden, hide(text))
 
 
 def _named_in(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
-    """The values of the variables that the settings name as a key or a token, however called."""
+    """Yield the values of the variables that the settings name as a key or token."""
     names = (settings.brain.key_env, *(each.token_env for each in settings.mcp.values()))
     for name in filter(None, names):
         yield from lines_of(environ.get(name, "").strip())

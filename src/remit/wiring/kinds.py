@@ -1,4 +1,4 @@
-"""Which kinds of work the rules of a project tell apart: what chains and capabilities may name."""
+"""The kinds of work that a project's rules know; chains and capabilities may name them."""
 
 from collections.abc import Callable, Collection
 
@@ -11,13 +11,13 @@ from remit.wiring.proof import papers_of
 
 
 def kinds(settings: Settings) -> Callable[[ProjectSettings], Collection[str]]:
-    """For each project: the critics of its rules, advice, and text."""
+    """Return a function that gives a project's kinds of work: its critics, advice, and text."""
 
     def known(project: ProjectSettings) -> Collection[str]:
         try:
             rules = activities.load(*papers_of(settings, project.path))
         except (BadInput, OSError, UnicodeDecodeError):
-            # That its rules cannot be read is said where they are used; here nothing is doubted.
+            # Unreadable rules are reported where they are used; here nothing is doubted.
             return frozenset(project.chains)
         return rules.critics | {chain.ADVICE, chain.TEXT}
 

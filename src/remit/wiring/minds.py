@@ -1,4 +1,4 @@
-"""Who thinks, and what for: the brain of the settings, and a model for each smaller role."""
+"""Wires the models: the brain of the settings, and a model for each smaller role."""
 
 import os
 import secrets
@@ -29,12 +29,12 @@ from remit.settings import EngineSettings, Settings
 from remit.specialist.specialist_pool import DEFAULT_TIME_LIMIT_SECONDS
 from remit.wiring.app_context import AppContext
 
-_CHECKS: Final = 30  # of one piece of work, one after the other
-_SPARE: Final = 60  # seconds for whoever has reached a limit of his own to end
+_CHECKS: Final = 30  # checks of one piece of work, one after the other
+_SPARE: Final = 60  # extra seconds to end after an own limit
 
 
 def brain_of(settings: Settings) -> Brain:
-    """The brain that the settings name."""
+    """Return the brain that the settings name."""
     match settings.brain.kind:
         case "none":
             return NoBrain()
@@ -62,9 +62,9 @@ def _local(settings: Settings) -> ModelBrain:
 
 
 def patient(settings: Settings) -> EngineSettings:
-    """A local model thinks for one at a time; to wait for one's turn is not to be stuck.
+    """Return engine settings with a step limit that covers slow but healthy work.
 
-    Nor is a specialist at work, or a check of his work: each has a limit of its own.
+    A local model serves one request at a time, and specialists and checks have their own limits.
     """
     engine, brain = settings.engine, settings.brain
     limits = [engine.step_limit]
@@ -81,9 +81,9 @@ def patient(settings: Settings) -> EngineSettings:
 
 
 def model_reader(ground: AppContext) -> QualifiedReader | None:
-    """The model that reads messages once it has passed the exam, if there is a model.
+    """Return the model that reads messages after it passed the exam, if there is one.
 
-    A scripted brain reads if its script says how; the owner wrote it, so it takes no exam.
+    A scripted brain reads if its script says how, without an exam, because the owner wrote it.
     """
     brain, mind = ground.brain, ground.mind(ModelRole.EXTRACT)
     scripted_reads = isinstance(brain, ScriptedBrain) and brain.reads_messages
@@ -100,9 +100,9 @@ def model_reader(ground: AppContext) -> QualifiedReader | None:
 
 
 def is_read_by_model(ground: AppContext, model: QualifiedReader | None) -> bool:
-    """Whether messages are read by a model that passed the exam.
+    """Whether a model that passed the exam reads messages.
 
-    A command that opens the house without its brain leaves the reading to who has it.
+    A command that runs without the brain leaves the reading to the running Remit.
     """
     if model is not None or not isinstance(ground.brain, NoBrain):
         return model is not None and model.leads
@@ -121,12 +121,12 @@ def is_read_by_model(ground: AppContext, model: QualifiedReader | None) -> bool:
 
 
 def reader(ground: AppContext, model: QualifiedReader | None) -> RequestReader:
-    """Who reads a message: a model that qualifies, else the closed patterns."""
+    """Return the message reader: a qualified model, else the closed patterns."""
     return CommandReader(model or PlainReader(), ground.settings.commands)
 
 
 def scorer(ground: AppContext) -> ModelScorer | None:
-    """Who says how urgent a task is, if the owner wants that to be asked."""
+    """Return the model that scores urgency, if the settings ask for it."""
     if not ground.settings.priority.score or not isinstance(ground.brain, ModelBrain):
         return None
     mind = ground.brain.as_role(ModelRole.SCORE)
@@ -134,7 +134,7 @@ def scorer(ground: AppContext) -> ModelScorer | None:
 
 
 def summariser(ground: AppContext) -> Summariser | None:
-    """Who sums up what older runs came to; where no model does, code does."""
+    """Return the model that summarises older runs; None: code does it."""
     mind = ground.mind(ModelRole.SUMMARISE)
     return Summariser(PaidBrain(mind, ground.purse, ground.clock)) if mind else None
 
@@ -152,11 +152,11 @@ def around(ground: AppContext, contacts: Contacts) -> ThinkContext:
 
 
 def _reachable(contacts: Contacts) -> tuple[prompt.Reachable, ...]:
-    """Who is reached by which channel, by name."""
+    """Return who can be reached on which channel, by name."""
     try:
         book = contacts.book()
     except BadInput:
-        return ()  # whoever has to be found in it is asked about
+        return ()  # recipients are then asked about
     return tuple(
         prompt.Reachable(
             way.name, way.kind, tuple(p.name for p in book.contacts if way.name in p.channels)
@@ -171,7 +171,7 @@ def _who(settings: Settings) -> str:
 
 
 def commands(settings: Settings) -> list[CommandTool]:
-    """What the owner may have run by its name; a step's own limit comes last."""
+    """Return the owner's commands as tools; the engine's step limit is slightly longer."""
     return [
         CommandTool(
             name,
@@ -185,7 +185,7 @@ def commands(settings: Settings) -> list[CommandTool]:
 
 
 def shelves(settings: Settings, clock: Clock) -> list[McpToolSource]:
-    """The servers of the settings; none is started before it is needed."""
+    """Return the MCP servers of the settings; none is started before it is needed."""
     folder = settings.home / "mcp"
     return [
         McpToolSource(name, chosen, folder=folder, environ=os.environ, clock=clock)

@@ -1,4 +1,4 @@
-"""What the owner is told, joined: which event, where, in what words, and by what it goes."""
+"""Wires notices: which event, where, in what words, and through which channel."""
 
 from collections.abc import Callable, Sequence
 
@@ -27,7 +27,7 @@ _HERE = "127.0.0.1"
 
 
 class NoticePreferences:
-    """What the owner wants to be told; he may change it while Remit runs."""
+    """The owner's notice settings, which may change while Remit runs."""
 
     def __init__(self, settings: Settings) -> None:
         self.notices: NoticeSettings = settings.notices
@@ -37,17 +37,17 @@ class NoticePreferences:
         return self.notices
 
     def root(self) -> str:
-        """Where a link leads: where the owner says the dashboard is, or where it listens."""
+        """The base of links: the configured address of the dashboard, or where it listens."""
         return self.notices.link or self.url
 
 
 class NoticeParts(Struct, frozen=True):
-    """All that tells the owner something, put together."""
+    """Everything that notifies the owner."""
 
     wishes: NoticePreferences
-    push: PushNotifier  # tells browsers when no page is open
-    herald: NoticeSender  # tells over browsers and channels what was decided
-    tells: NoticeDecisions  # decides it
+    push: PushNotifier  # web push while no page is open
+    herald: NoticeSender  # sends decided notices
+    tells: NoticeDecisions  # decides which notices to send
 
 
 def join(ground: AppContext, ids: Ids, courier: Courier, hide: Redactor) -> NoticeParts:
@@ -61,7 +61,7 @@ def _push(ground: AppContext, hide: Redactor, wishes: NoticePreferences) -> Push
     home = ground.settings.home
 
     def kept() -> Secrets:
-        # With the keyring in any case: a file made beside it would hide all that it keeps.
+        # With the keyring in any case: a file beside it would hide everything in it.
         return Secrets(home, machine_ring(), hide)
 
     return PushNotifier(PushContext(ground.db, ground.clock, kept, wishes.now))
@@ -77,7 +77,7 @@ def _rules(ground: AppContext, wishes: NoticePreferences) -> NoticeRules:
 
 
 def _tells(found: NoticeRules, ring: Callable[[], None]) -> NoticeDecisions:
-    """What is told of the journal, as the rules have it."""
+    """Build the decisions: which journal events become notices."""
 
     def concerns(event: Event) -> bool:
         news = notify.news(event)

@@ -1,7 +1,7 @@
-"""Loads at the start what is otherwise loaded at its first use.
+"""Loads at the start what is otherwise loaded at first use.
 
-While an upgrade replaces the package its folder may be absent for some seconds, and afterwards it
-holds another version: what runs must need neither.
+While an upgrade replaces the package, its folder may be missing for some seconds and then holds
+another version; a running process must need neither.
 """
 
 import importlib
@@ -17,8 +17,8 @@ from remit.recall import static
 from remit.store.database import statements
 from remit.verify import rubric
 
-# Programs of their own, and what takes seconds or many megabytes to load and few need: a step that
-# needs one of these while the folder is absent fails, and is tried again.
+# Separate programs, and modules that are slow or large and rarely needed: a step that needs one
+# while the folder is missing fails and is retried.
 _LEFT_OUT: Final = (
     "remit.cli",
     "remit.testing",
@@ -35,7 +35,7 @@ _LEFT_OUT: Final = (
 
 
 def preload() -> None:
-    """Read every statement and rule of the package, and import its modules."""
+    """Load every statement and rule of the package, and import its modules."""
     statements()
     priority.default()
     activities.default()
@@ -47,7 +47,7 @@ def preload() -> None:
 def _import(path: list[str], prefix: str) -> None:
     for found in pkgutil.iter_modules(path, prefix):
         if not found.name.startswith(_LEFT_OUT):
-            with suppress(ImportError):  # it needs an extra that is not installed
+            with suppress(ImportError):  # its extra is not installed
                 module = importlib.import_module(found.name)
                 if found.ispkg:
                     _import(list(module.__path__), f"{found.name}.")

@@ -1,4 +1,4 @@
-"""The owner's priority rules from a file that he may change at any time."""
+"""The owner's priority rules, from a file that may change at any time."""
 
 import logging
 from pathlib import Path
@@ -13,9 +13,9 @@ _LOG: Final = logging.getLogger("remit.priority")
 
 
 class PriorityFile:
-    """Reads the file when it has changed; while it is wrong, the last good rules hold.
+    """Rereads the file when it changes; while it is wrong, the last good rules apply.
 
-    Where there is no file, or has never been a good one, the rules that come with Remit hold.
+    Without a good file the built-in rules apply.
     """
 
     def __init__(self, home: Path) -> None:
@@ -33,7 +33,7 @@ class PriorityFile:
 
     @property
     def complaint(self) -> str | None:
-        """What is wrong with the file as it is now, if it does not count."""
+        """The error in the current file, if it is not in use."""
         self()
         return self._complaint
 
@@ -56,5 +56,5 @@ class PriorityFile:
 
 
 def held(good: PriorityRules) -> str:
-    """Which rules count while a file does not."""
+    """Return which rules apply while a file is wrong."""
     return "The rules from before hold." if good.file else "The rules that come with Remit hold."

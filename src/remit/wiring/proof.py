@@ -1,4 +1,4 @@
-"""How work is agreed on before it begins, and proven after it: contracts, checks, critics."""
+"""Wires contracts, checks and critics."""
 
 import asyncio
 import hashlib
@@ -48,22 +48,22 @@ from remit.wiring.debts import DebtRegistry
 if TYPE_CHECKING:
     from remit.verify.project import ProjectCommands
 
-# Tools that bring nothing of the world to read.
+# Tools that read nothing from outside.
 _OF_THE_HOUSE: Final = frozenset(ToolSettings.__struct_fields__)
-# A line that is ticked, or the empty box of one that is not.
+# A ticked line, or the empty box of an open one.
 _BOXES: Final = re.compile(r"^[ \t]*[-*+][ \t]+\[[xX]\].*$|(?<=[-*+] )\[ \]", re.MULTILINE)
-_LONG_CHARS: Final = 5_000  # of words whose reading would hold up the event loop
+_LONG_CHARS: Final = 5_000  # longer texts are read in a thread
 RULES: Final = "activities.yml"  # in the home's rules/, and in a project's .remit/
 
 
 class ContractDrafter:
-    """Drafts the contract of a task: by the files of its project, or by the words for a text."""
+    """Drafts a task's contract: from the project's files, or from the words for a text."""
 
     def __init__(self, ground: AppContext, tools: Toolbox, kinds: Mapping[str, str]) -> None:
         self._ground = ground
         self._debts = DebtRegistry(ground)
         self._tools = tools
-        self._kinds = kinds  # of what kind each channel is
+        self._kinds = kinds  # the kind of each channel
 
     async def draft(self, task: Task) -> DraftedContract:
         now = self._ground.clock.now()
@@ -103,19 +103,19 @@ class ContractDrafter:
 
 
 def _still_open(asked: str) -> str:
-    """The words without what is ticked in them already; all else keeps its place."""
+    """Blank out ticked lines; everything else keeps its position."""
     return _BOXES.sub(lambda found: " " * len(found[0]), asked)
 
 
 def rules_of(settings: Settings, task: Task) -> Activities:
-    """Our rules, with the owner's and then the project's on top."""
+    """Return the built-in rules with the owner's and the project's on top."""
     chosen = settings.projects.get(_name(task))
     found = papers_of(settings, chosen.path if chosen else None)
     return activities.load(*found) if found else activities.default()
 
 
 def papers_of(settings: Settings, project: str | None) -> list[RulesFile]:
-    """The files of rules that there are besides ours: the owner's, and those of a project."""
+    """Return the existing rule files: the owner's, and a project's."""
     places = [settings.home / "rules" / RULES]
     if project is not None:
         places.append(Path(project).expanduser() / ".remit" / RULES)
@@ -123,7 +123,7 @@ def papers_of(settings: Settings, project: str | None) -> list[RulesFile]:
 
 
 def checks(ground: AppContext) -> dict[str, Check]:
-    """Every check of a text. Where a model is set, it judges what code cannot decide."""
+    """Return every check of a text. With a model, a critic judges what code cannot."""
     mind = ground.mind(ModelRole.THINK)
     if mind is None:
         return {**CHECKS, "critic": _critic(ground)}
@@ -133,7 +133,7 @@ def checks(ground: AppContext) -> dict[str, Check]:
 
 
 def bench(ground: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts | None:
-    """Where code work is done, for who has a project."""
+    """Return the ports for code work; None without projects."""
     settings = ground.settings
     if not settings.projects:
         return None
@@ -164,7 +164,7 @@ def bench(ground: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts
 
 
 def activities_at(settings: Settings, tree: Worktree) -> Activities:
-    """The rules of the owner's own folder: what the work changed of them counts for nothing."""
+    """Return the rules of the owner's folder; changes the work made to them do not count."""
     found = papers_of(settings, tree.checkout)
     return activities.load(*found) if found else activities.default()
 
@@ -177,10 +177,10 @@ async def verifier(
     *,
     merged: bool = False,
 ) -> Verifier:
-    """The checks of one project, held to the commit that the work began from.
+    """Return the checks of one project, relative to the commit the work began from.
 
-    `intended` has the changed tests that the owner agreed to. Work that is `merged` is held to
-    nothing but itself: it is the owner's branch.
+    `intended` are changed tests the owner confirmed. With `merged` there is no base: it is the
+    owner's branch.
     """
     from remit.verify import command  # noqa: PLC0415 - for the few who have one
     from remit.verify.limits import SandboxLimits  # noqa: PLC0415
@@ -193,7 +193,7 @@ async def verifier(
     sandbox = Sandbox(SandboxLimits(seconds=chosen.time_limit, memory=chosen.memory))
     agreed = {each.path: each.digest for each in intended}
     base, also = None if merged else tree.base, (f".remit/{RULES}",)
-    excuses = FIXES not in task.context  # what is to be mended has to pass
+    excuses = FIXES not in task.context  # a fix must pass everything
     terms = SuiteTerms(base, _asked_to_change(task), also, agreed, excuses=excuses)
     kept, redact = ground.settings.home / KEPT_RUNS, ground.redact
     check = command.CommandCheck(ways, sandbox, ground.clock, terms=terms, redact=redact, kept=kept)
@@ -202,7 +202,7 @@ async def verifier(
 
 
 def _read_ways(chosen: ProjectSettings, tree: Worktree) -> "ProjectCommands":
-    """How a project is checked, as it was when the work began."""
+    """Return how a project is checked, as it was when the work began."""
     from remit.verify import project  # noqa: PLC0415 - for the few who have one
 
     return project.read(
@@ -216,9 +216,9 @@ def _read_ways(chosen: ProjectSettings, tree: Worktree) -> "ProjectCommands":
 
 
 def _asked_to_change(task: Task) -> tuple[str, ...]:
-    """The files that the owner himself named: whoever does the work may change them, tests too.
+    """Return the files the owner named: the work may change them, including tests.
 
-    What stands in a task that mends something was said by programs, and names nothing for him.
+    The text of a fix task comes from programs and names nothing for the owner.
     """
     if FIXES in task.context:
         return ()
@@ -231,7 +231,7 @@ def _files(task: Task) -> tuple[str, ...]:
 
 
 class _Unread:
-    """Nobody is there who could read it; that is said, and held against nobody."""
+    """The critic when there is no model: it reports that and fails nobody."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del task, criterion, evidence
@@ -240,7 +240,7 @@ class _Unread:
 
 def _critic(ground: AppContext) -> Check:
     brain = ground.brain
-    if isinstance(brain, NoBrain | ModelBrain):  # a model that is ready was chosen before
+    if isinstance(brain, NoBrain | ModelBrain):  # a ready model was chosen before
         return _Unread()
     return CriticCheck(BrainCritic(_asking(ground, brain), _nonce), packaged())
 
@@ -251,7 +251,7 @@ def _asking(ground: AppContext, brain: Brain) -> Asking:
         try:
             reply = await workers.think_for(task, ground, brain, Prompt(text), session)
         except StepFailed:
-            return ""  # an answer that cannot be read
+            return ""  # counts as an unreadable answer
         return None if reply.ask is not None else reply.text
 
     return ask

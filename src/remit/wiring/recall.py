@@ -1,4 +1,4 @@
-"""Recall, joined: who reads, where it is kept, who follows, and who is told what is alike."""
+"""Wires recall: embedder, index, indexer and its users."""
 
 import os
 import shutil
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 FOLDER: Final = "recall"
 LOOP: Final = "search index"
-_LONGEST: Final = 2_000  # characters of what something may be like
+_LONGEST: Final = 2_000  # characters of a query
 _SETTINGS: Final = "Set it under [recall] in settings.toml."
 
 
 class SimilarTasks:
-    """Everything about tasks like others. Off or broken, it finds words alone, and stops nobody."""
+    """Everything about similar tasks. Off or broken, it searches words only and blocks nothing."""
 
     def __init__(self, ground: AppContext) -> None:
         self._ground = ground
@@ -45,18 +45,18 @@ class SimilarTasks:
         self._made: Indexer | None = None
 
     async def twin(self, task: Task) -> str | None:
-        """What a receipt says of a task that looks like another."""
+        """Return the receipt's sentence for a task that looks like another."""
         wanted = self._ground.settings.recall.twins
         return await self.twins.sentence(task) if wanted else None
 
     async def open(self) -> None:
-        """Load the index and its model, however long that takes; `state` tells of any trouble."""
+        """Load the index and its model; errors show in `state`."""
         if self._library is not None and await self._ground.db.read(recall.has_any):
             with suppress(RemitError):
                 await self._library.open()
 
     async def like(self, words: str, most: int) -> list[SimilarTask]:
-        """Tasks like one, if its id is given, or like some words."""
+        """Return tasks like one, if its id is given, or like some words."""
         try:
             task_id = ids.task_id(words)
         except BadInput:
@@ -64,7 +64,7 @@ class SimilarTasks:
         return await self.finder.like(await self._ground.db.read(tasks.get, task_id), most)
 
     async def beside(self, task: Task, most: int) -> list[SimilarTask]:
-        """Tasks like one, for a page that does not wait: none while the index is opened."""
+        """Return tasks like one, for a page that must not wait: none while the index opens."""
         library = self._library
         if library is None:
             return []
@@ -79,7 +79,7 @@ class SimilarTasks:
         return self._library is None
 
     async def apply(self, settings: Settings) -> None:
-        """Go on with another embedder or store, or with none; the old index is only closed."""
+        """Switch to another embedder or store, or none; the old index is only closed."""
         self.finder.library = None
         await self.close()
         self._ground = replace(self._ground, settings=settings)
@@ -93,7 +93,7 @@ class SimilarTasks:
         return None if settings.recall.is_off else RecallLibrary(self._ground.db, means(settings))
 
     def start(self) -> None:
-        """Keep the index in step with the tasks from now on."""
+        """Keep the index up to date from now on."""
         if self._library is not None:
             self._ground.background.start(LOOP, self._indexer(self._library).run)
 
@@ -106,7 +106,7 @@ class SimilarTasks:
             await self._library.close()
 
     async def catch_up(self, told: Callable[[], Awaitable[None]] | None = None) -> None:
-        """Read all that is not in the index yet, and return when it is."""
+        """Read everything that is not in the index yet, and return when done."""
 
         async def silent() -> None:
             """Nobody wants to hear how far it is."""
@@ -114,7 +114,7 @@ class SimilarTasks:
         await self._indexer(self._there()).catch_up(told or silent)
 
     async def rebuild(self) -> None:
-        """Forget the index. Who follows the tasks, or `catch_up`, makes it anew."""
+        """Empty the index. The loop or `catch_up` fills it again."""
         library, followed = self._there(), self._ground.background.has(LOOP)
         await self._ground.background.stop(LOOP)
         await self._empty(library)
@@ -122,7 +122,7 @@ class SimilarTasks:
             self.start()
 
     async def turn_off(self) -> None:
-        """Stop, and delete what was kept; the settings say whether it begins again."""
+        """Stop and delete the index; the settings decide whether it starts again."""
         library, self._library, self.finder.library = self._library, None, None
         await self._ground.background.stop(LOOP)
         if library is not None:
@@ -130,7 +130,7 @@ class SimilarTasks:
             await library.close()
 
     async def state(self) -> JsonMap:
-        """How it stands, for a reader."""
+        """Return the state as JSON."""
         extent = await self._ground.db.read(recall.extent)
         library = self._library
         return {
@@ -144,7 +144,7 @@ class SimilarTasks:
         }
 
     async def _empty(self, library: RecallLibrary) -> None:
-        with suppress(RemitError):  # a store that is broken is made anew when it is opened
+        with suppress(RemitError):  # a broken store is recreated when it is opened
             await library.open()
             await library.do(lambda store: store.clear())
         await self._ground.db.write(recall.forget)
@@ -169,7 +169,7 @@ class SimilarTasks:
 
 
 def means(settings: Settings) -> LibraryParts:
-    """How embedder and store are made, as the settings want them."""
+    """Return how to make the embedder and the store of the settings."""
     chosen = settings.recall
 
     def store(size: int) -> SnippetStore:
@@ -206,7 +206,7 @@ def embedder_name(chosen: RecallSettings) -> str:
 
 
 def _key(name: str) -> str | None:
-    """The key in a variable; one that is named must be there."""
+    """Return the key from a variable; a named variable must be set."""
     if not name:
         return None
     found = os.environ.get(name)

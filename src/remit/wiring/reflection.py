@@ -1,4 +1,4 @@
-"""Looking back, joined: what is written down, who looks at it, when, and what may be taken back."""
+"""Wires reflection: its records, its schedule, and reverts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
@@ -44,7 +44,7 @@ Admit: TypeAlias = Callable[[Cue], Awaitable[Task]]
 
 
 class ReflectionLoop:
-    """All that looks back, put together."""
+    """All of reflection."""
 
     def __init__(
         self, ground: AppContext, ids: Ids, admit: Admit, tools: Toolbox, contacts: Contacts
@@ -58,7 +58,7 @@ class ReflectionLoop:
         self.harvest = ReflectionCollector(
             ground.db, ground.clock, folder, ground.zone, reflect.keep
         )
-        self._arranged = False  # whether the nights are settled
+        self._arranged = False  # whether the nightly series was set up
         around = ReflectionContext(
             lambda text: _ranker(ground, text),
             lambda: _names(ground, tools, contacts),
@@ -69,7 +69,7 @@ class ReflectionLoop:
         self.mirror = Reflector(ground.db, ground.clock, self.harvest, self._versions, around)
 
     async def now(self) -> Task:
-        """Look back at once, beside the nightly look."""
+        """Start a reflection now, besides the nightly one."""
         return await self._admit(
             Cue(
                 source=Source(SourceKind.MANUAL, f"reflect:{self._ids.ulid()}"),
@@ -83,11 +83,11 @@ class ReflectionLoop:
         return await self._versions.history()
 
     async def revert(self, no: int | None = None, *, force: bool = False) -> FileVersion:
-        """Take a change back; the file is as it was before it."""
+        """Revert a change; the file is as it was before it."""
         return await self._versions.revert(f"revert:{self._ids.ulid()}", no, force=force)
 
     def start(self, journal: Journal) -> None:
-        """Write down every task where it ends, from now on."""
+        """Record every task that ends, from now on."""
         self._ground.background.start(LOOP, lambda: self._keep(journal))
 
     async def close(self) -> None:
@@ -105,7 +105,7 @@ class ReflectionLoop:
         try:
             await asyncio.shield(working)
         finally:
-            # Who is told to stop goes when the lines are written: the next one may begin at once.
+            # A cancelled caller waits until the lines are written: its successor may start at once.
             await working
 
     async def _caught_up(self) -> None:
@@ -113,7 +113,7 @@ class ReflectionLoop:
         await self._nightly()
 
     async def _nightly(self) -> None:
-        """The series, once there is something to look back on; off in the settings, it rests."""
+        """Create the nightly series once there is something to reflect on; pause it if off."""
         ground, reflect = self._ground, self._ground.settings.reflect
         if self._arranged:
             return
@@ -125,7 +125,7 @@ class ReflectionLoop:
             self._arranged = True
 
     async def begin(self) -> Task:
-        """Make the nightly series; there is only one."""
+        """Create the nightly series; there is only one."""
         ground = self._ground
         now = ground.clock.now().astimezone(ground.zone)
         first = _next(now, time.fromisoformat(ground.settings.reflect.at)).astimezone(UTC)
@@ -143,12 +143,12 @@ class ReflectionLoop:
 
 
 def default(file: LessonFile) -> str:
-    """What a file says that is not there: the rules that come with Remit, and no guideline."""
+    """Return the default content of a missing file: the built-in rules, or no guideline."""
     return priority.packaged_text() if file is LessonFile.RULES else ""
 
 
 def _next(now: datetime, at: time) -> datetime:
-    """The next time that the owner's clock shows an hour."""
+    """Return the next time the owner's clock shows an hour."""
     today = now.replace(hour=at.hour, minute=at.minute, second=0, microsecond=0)
     return today if today > now else today + timedelta(days=1)
 
@@ -163,7 +163,7 @@ def _ranker(ground: AppContext, text: str) -> Rank:
 
 
 def _names(ground: AppContext, tools: Toolbox, contacts: Contacts) -> Collection[str]:
-    """Whoever and whatever a lesson may not mention: people, addresses, channels, tools."""
+    """Return the names a lesson may not mention: people, addresses, channels, tools."""
     settings = ground.settings
     named = {*ground.channels, *tools.names, *settings.commands, *settings.mcp, *settings.projects}
     for each in _entries(contacts):
@@ -173,7 +173,7 @@ def _names(ground: AppContext, tools: Toolbox, contacts: Contacts) -> Collection
 
 
 def _domains(contacts: Contacts) -> frozenset[str]:
-    """Where the owner's contacts write from, by his own book."""
+    """Return the mail domains of the owner's contacts."""
     lines = (line.address for each in _entries(contacts) for line in each.lines.values())
     return frozenset(each.rpartition("@")[2].casefold() for each in lines if "@" in each)
 
@@ -182,11 +182,11 @@ def _entries(contacts: Contacts) -> tuple[ContactEntry, ...]:
     try:
         return contacts.entries()
     except BadInput:
-        return ()  # half-way through an edit: then nobody is known
+        return ()  # unreadable, perhaps while being edited: then nobody is known
 
 
 def _asks(ground: AppContext) -> Asks | None:
-    """A model that is asked, if the owner wants that; each thought is paid for by its task."""
+    """Return the model to ask for lessons, if wanted; its cost is the task's."""
     brain: Brain | None = ground.brain
     if isinstance(brain, ModelBrain):
         brain = ground.mind(ModelRole.SUMMARISE)

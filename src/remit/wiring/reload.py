@@ -1,7 +1,7 @@
-"""Applies what changes in settings.toml while Remit runs: calendars, hooks and recall.
+"""Applies changes of settings.toml while Remit runs: calendars, hooks and recall.
 
-Everything else in the file counts from the next start on. A file that cannot be used changes
-nothing: the settings that were read before stay in use until it is mended.
+All other settings count from the next start. A file with an error changes nothing: the earlier
+settings stay in use until it is fixed.
 """
 
 import asyncio
@@ -24,14 +24,14 @@ _FileState: TypeAlias = tuple[int, int, int]  # inode, size, time of the last ch
 
 
 class SettingsReload:
-    """Looks at the file every second, from `start` on. `settings` is what was read from it."""
+    """Checks the file every second from `start` on. `settings` is what was read last."""
 
     def __init__(self, house: App, settings: Settings) -> None:
         self._house = house
         self._settings = settings
         self._path = settings.home / "settings.toml"
         self._seen: _FileState | None = None
-        self._done: _FileState | None = None  # the state of the file that was applied or refused
+        self._done: _FileState | None = None  # the file state that was applied or refused
 
     def start(self) -> None:
         self._house.background.start(LOOP, self._run)
@@ -48,7 +48,7 @@ class SettingsReload:
             self._seen = None  # an editor may be replacing it; a deleted file changes nothing
             return
         before, self._seen = self._seen, (found.st_ino, found.st_size, found.st_mtime_ns)
-        # What is still being written is left until two looks see the same.
+        # A file still being written is ignored until two checks agree.
         if self._seen == before and self._seen != self._done:
             await self._reload()
             self._done = self._seen
@@ -76,7 +76,7 @@ class SettingsReload:
             await house.doors.apply(new)
         if (new.calendar, new.calendars) != (old.calendar, old.calendars):
             await house.calendars.apply(new)
-        # `remit recall off` switches it off before the file says so, and so may the API.
+        # `remit recall off` and the API switch it off before the file says so.
         if new.recall != old.recall or house.recollection.is_off != new.recall.is_off:
             await house.recollection.apply(new)
         self._settings = new

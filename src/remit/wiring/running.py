@@ -1,4 +1,4 @@
-"""Sets a house to work that was opened."""
+"""Starts the background loops of an opened app."""
 
 import logging
 from typing import Final
@@ -11,20 +11,20 @@ _LOG: Final = logging.getLogger(__name__)
 
 
 async def start(house: App) -> None:
-    """Go to work. What waited for a brain goes on by itself once there is one."""
+    """Start the app. Tasks that waited for a brain continue once there is one."""
     if house.thinks:
         await house.inbox.grant(Reason.AUTH, "a brain is there now")
-    # Whoever put an account right starts anew; one that is still locked is asked about again.
+    # The owner may have fixed an account before the start; a locked one is asked about again.
     for name in house.outfit.channels:
         await house.inbox.grant(Reason.AUTH, "Remit was started again", f"channel:{name}")
-    # What was missed is settled before the engine runs what is due.
+    # Missed slots are settled before the engine runs what is due.
     await house.repeater.start()
     await house.engine.start()
     await house.talk.start()
 
 
 async def watch(house: App, url: str) -> None:
-    """Start what only `remit up` runs: a command that works for a moment looks for nothing."""
+    """Start what only `remit up` runs, not short commands."""
     house.outfit.start()
     house.calendars.start()
     house.reflection.start(house.journal)
@@ -38,7 +38,7 @@ async def watch(house: App, url: str) -> None:
 
 
 def _examine_reader(house: App) -> None:
-    """Have a model that is new here take the reading exam, beside everything else."""
+    """Let a new model take the reading exam, in the background."""
     model = house.model_reader
     if model is None or not model.needs_exam:
         return

@@ -1,4 +1,4 @@
-"""What the owner and the operator let the courier do: the limits of sending, and its undo."""
+"""Limits of sending and the undo window, from settings."""
 
 from remit.contacts.book import Contacts
 from remit.delivery.send_limits import SendLimits
@@ -9,7 +9,7 @@ from remit.wiring.app_context import AppContext
 
 
 def send_limits(ground: AppContext, contacts: Contacts) -> SendLimits:
-    """What the owner and the operator let the courier do."""
+    """Return the limits for the courier."""
     db, deliver = ground.db, ground.settings.deliver
     return SendLimits(
         people=contacts,
@@ -24,7 +24,7 @@ def send_limits(ground: AppContext, contacts: Contacts) -> SendLimits:
 
 
 def undo_window(ground: AppContext) -> Undo:
-    """How long an approval can be called back; what stays in the house need not wait."""
+    """Return how long an approval can be undone; local channels need not wait."""
     stays = (
         name for name, each in ground.channels.items() if each.keeps is SendGuarantee.TRANSACTION
     )

@@ -1,4 +1,4 @@
-"""Talk, joined to the rooms it does not know: intake hears, the owner acts, a brain answers."""
+"""Wires conversations to intake, the owner's operations and a brain."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
@@ -53,11 +53,11 @@ from remit.store.database import Tx
 from remit.wiring.app_context import AppContext
 
 _BY: Final = "owner: in a conversation"
-_MOST_RUNS: Final = 60  # of a series, among which one is named
+_MOST_RUNS: Final = 60  # runs of a series searched for a named one
 
 
 class ConversationIntake(Struct, frozen=True):
-    """Intake, as talk needs it."""
+    """Intake, as conversations need it."""
 
     ground: AppContext
     intake: Intake
@@ -126,7 +126,7 @@ class ConversationIntake(Struct, frozen=True):
     def when(
         self, task: Task, words: str, earlier: Sequence[str] = ()
     ) -> datetime | UnclearTime | None:
-        """The words over the task's own time: "Thursday" keeps its hour, "5pm" its day."""
+        """Apply words to the task's own time: "Thursday" keeps its hour, "5pm" its day."""
         now, zone = self.ground.clock.now(), self.ground.zone
         local = (task.scheduled_for or now).astimezone(zone)
         base = f"on {local:%Y-%m-%d} at {local:%H:%M}" if task.scheduled_for else ""
@@ -141,7 +141,7 @@ class ConversationIntake(Struct, frozen=True):
 
 
 class OwnerOperations(Struct, frozen=True):
-    """What the owner may do, for him."""
+    """The owner's operations, for conversations."""
 
     ground: AppContext
     owner: Owner
@@ -163,7 +163,7 @@ class OwnerOperations(Struct, frozen=True):
         one: Callable[[TaskId], Awaitable[Task]],
         every: Callable[[SeriesId], Awaitable[Series]],
     ) -> Task:
-        """Do something to a task; to a whole series, if it comes back."""
+        """Apply an operation to a task, or to its whole series if it repeats."""
         task = await self._get(task_id)
         if task.series_id is None:
             return await one(task_id)
@@ -219,13 +219,13 @@ class OwnerOperations(Struct, frozen=True):
 
 
 def _runs(tx: Tx, series_id: SeriesId, now: datetime) -> list[datetime]:
-    """The runs of a series to come that are not left out."""
+    """Return the future runs of a series that are not skipped."""
     found = series_orders.coming(tx, series.find(tx, series_id), now, _MOST_RUNS)
     return [slot.at for slot in found if slot.fate is not SlotFate.SKIPPED]
 
 
 def _from_now_on(tx: Tx, series_id: SeriesId, now: datetime) -> Repeats:
-    """The rule of a series, with its next time as the first."""
+    """Return the rule of a series, with its next time as the first."""
     rule = series.find(tx, series_id).repeats
     first = next(iter(rrule.slots(rule, now)), None)
     if first is None:
@@ -234,13 +234,13 @@ def _from_now_on(tx: Tx, series_id: SeriesId, now: datetime) -> Repeats:
 
 
 def _is_loose(draft: Draft) -> bool:
-    """Whether a draft is mere work: for nobody, at no time."""
+    """Whether a draft is only work, without a recipient or a time."""
     timed = draft.scheduled_for is not None or draft.recurrence is not None
     return bool(draft.work) and not draft.deliveries and not timed
 
 
 class ToolUsingBrain:
-    """A brain that answers, with the house's own tools that only read."""
+    """A brain that answers, with the built-in tools that only read."""
 
     def __init__(
         self, brain: Brain | PaidBrain, own: Mapping[str, OwnTool], ground: AppContext
@@ -268,7 +268,7 @@ class ToolUsingBrain:
         return outside.mark(self._ground.redact(text), whence)
 
     def _nobody(self) -> Task:
-        """Who looks: the tools leave out the task that asks, and here none does."""
+        """Return a placeholder task: the tools leave out the asking task, and here is none."""
         now = self._ground.clock.now()
         return Task(
             id=TaskId("task-talk"),
@@ -308,7 +308,7 @@ def talk(
 
 
 def _is_owner(settings: Settings, contacts: Contacts, channel: str, sender: str) -> bool:
-    """Whether the book says that the owner writes from there, or the channel's own settings do."""
+    """Whether the contact book or the channel's settings say that the owner writes from there."""
     reach = contacts.find(None, channel)
     known = reach.address if isinstance(reach, Reach) and reach.owner else None
     his = known or str(getattr(settings.channels.get(channel), "owner", ""))

@@ -1,4 +1,4 @@
-"""Who does code work: the specialists of the settings, and the brain where none is named."""
+"""Wires code work: the specialists of the settings, or the brain if none is named."""
 
 import os
 import secrets
@@ -23,11 +23,11 @@ from remit.specialist.worktree import Worktrees
 from remit.store import tasks
 from remit.wiring.app_context import AppContext
 
-OWN = "brain"  # what the brain is called as a specialist, if the settings do not say otherwise
+OWN = "brain"  # the brain's name as a specialist, if the settings give no other
 
 
 def people(ground: AppContext) -> dict[str, Specialist]:
-    """Every specialist there is, by name; the brain is one even if nobody named it."""
+    """Return every specialist by name; the brain is one even if not listed."""
     found = {name: _one(name, each, ground) for name, each in ground.settings.specialists.items()}
     if OWN not in found and not isinstance(ground.brain, NoBrain):
         found[OWN] = OwnSpecialist(OWN, _Paying(ground))
@@ -35,13 +35,13 @@ def people(ground: AppContext) -> dict[str, Specialist]:
 
 
 class _Paying:
-    """The brain, paid for what it thinks from the budget of the task that it works on."""
+    """The brain, paid from the budget of the task it works on."""
 
     def __init__(self, ground: AppContext) -> None:
         self._ground = ground
 
     async def think(self, prompt: Prompt, *, session: str) -> Reply:
-        """`session` begins with the task, as `OwnSpecialist` says it."""
+        """Ask the brain; `session` begins with the task id, as `OwnSpecialist` builds it."""
         ground = self._ground
         task = await ground.db.read(tasks.get, TaskId(session.partition(":")[0]))
         return await think_for(task, ground, ground.brain, prompt, session)
@@ -50,7 +50,7 @@ class _Paying:
 async def think_for(
     task: Task, ground: AppContext, brain: Brain, prompt: Prompt, session: str
 ) -> Reply:
-    """Think at the cost of a task; where its budget does not allow it, the reply is a question."""
+    """Ask a brain at a task's cost; over its budget, the reply is a question."""
     if not (isinstance(brain, MeteredBrain) and brain.metered):
         return await brain.think(prompt, session=session)
     key = f"{task.id}:{session}:{task.round}:{task.lease}:{secrets.token_hex(8)}"

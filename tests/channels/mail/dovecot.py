@@ -1,7 +1,7 @@
-"""Debian's Dovecot, where it is installed: the same mailbox, by another server.
+"""Debian's Dovecot, where it is installed: the same mailbox on another server.
 
-An ordinary process with everything it needs in a directory of its own; it needs no root. Where the
-tests are run by root it works as `nobody`, for it refuses to open mails as root.
+It is an ordinary process with everything in its own directory; it needs no root. If root runs the
+tests it works as `nobody`, because it refuses to open mails as root.
 """
 
 import grp
@@ -63,7 +63,7 @@ service imap-login {{
 def started(
     port: int, password: str, pair: tuple[Path, Path] | None
 ) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run it until the end. With a certificate and its key it wants STARTTLS, else nothing."""
+    """Run it until the end. With a certificate and its key it requires STARTTLS."""
     folder = Path(tempfile.mkdtemp(prefix="mail-"))
     name = "nobody" if os.geteuid() == 0 else pwd.getpwuid(os.geteuid()).pw_name
     user = pwd.getpwnam(name)

@@ -36,7 +36,7 @@ PASSWORD: Final = "canary-7f3a91c4-Pass!"
 
 
 class Authority:
-    """Signs certificates for servers of ours; nobody but who is given its file trusts them."""
+    """Signs certificates for our servers; only clients with its file trust them."""
 
     def __init__(self, folder: Path) -> None:
         self._ca = trustme.CA()
@@ -49,7 +49,7 @@ class Authority:
         return context
 
     def files(self, folder: Path, name: str = HOST) -> tuple[Path, Path]:
-        """A certificate and its key, as files."""
+        """Write a certificate and its key as files."""
         cert, key = folder / "cert.pem", folder / "key.pem"
         made = self._ca.issue_cert(name)
         made.private_key_pem.write_to_path(str(key))
@@ -60,7 +60,7 @@ class Authority:
 
 @dataclass(frozen=True, slots=True)
 class Mail:
-    """What a person would get, and for whom the envelope was."""
+    """What a person would get, and the recipients of the envelope."""
 
     sender: str
     to: tuple[str, ...]
@@ -76,7 +76,7 @@ class Mail:
 
 @dataclass
 class PostOffice:
-    """A real SMTP server. `says` answers a command in place of the good server that it is."""
+    """A real SMTP server. `says` replaces its normal answer to a command."""
 
     starttls: ssl.SSLContext | None = None
     tls: ssl.SSLContext | None = None
@@ -113,7 +113,7 @@ class PostOffice:
         return port
 
     async def quiet(self) -> None:
-        """Wait until nobody talks to it any more."""
+        """Wait until nobody is connected any more."""
         await self._idle.wait()
 
     def _desk(self) -> "_Desk":
@@ -193,7 +193,7 @@ class _Desk(SMTP):
 
 @dataclass
 class Scripted(Listener):
-    """A server that says what it is told to after each line it hears, whatever that is."""
+    """A server that gives a scripted answer to each line."""
 
     greeting: str = "220 script.example.test"
     extensions: tuple[str, ...] = ()
@@ -227,13 +227,13 @@ class Scripted(Listener):
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A real IMAP server in a process of its own, with a user and two folders."""
+    """A real IMAP server in its own process, with a user and two folders."""
 
     port: int
     connect: Callable[[], "imapclient.IMAPClient"]
 
     def put(self, folder: str, content: bytes) -> None:
-        """File a mail, as a server does with what it took or got."""
+        """File a mail, as a server does."""
         with self.connect() as imap:
             imap.append(folder, content)
 
@@ -242,13 +242,13 @@ class Box:
             imap.create_folder(folder)
 
 
-# The servers that are here; by each of them the tests of the mailbox are run.
+# The available servers; the mailbox tests run with each of them.
 SERVERS: Final = ("pymap", *(["dovecot"] if dovecot.PROGRAM.exists() else []))
 
 
 @contextmanager
 def box(authority: Authority | None, folder: Path, server: str = "pymap") -> Iterator[Box]:
-    """Run an IMAP server until the end. With an authority it wants STARTTLS, else nothing."""
+    """Run an IMAP server until the end. With an authority it requires STARTTLS."""
     port = free_port()
     pair = authority.files(folder) if authority else None
     context = ssl.create_default_context(cafile=authority.file) if authority else None
@@ -290,7 +290,7 @@ def _pymap(
 
 
 def _await_port(port: int, process: "subprocess.Popen[bytes]") -> None:
-    """Knock until somebody opens; a process that ended never will."""
+    """Wait until the port answers; fail if the process has ended."""
     while process.poll() is None:
         with suppress(OSError), socket.create_connection((HOST, port), timeout=5) as plug:
             if plug.recv(4) == b"* OK":

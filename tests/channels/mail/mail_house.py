@@ -1,4 +1,4 @@
-"""A house with a mail door, a hook and a brain that obeys everybody; mails are put in by hand."""
+"""An app with inbound mail, a hook and an obedient brain; mails are put in by hand."""
 
 from pathlib import Path
 from typing import Final
@@ -53,7 +53,7 @@ CONTACTS: Final = f"""\
 
 
 class MailHouse:
-    """`post` keeps what would have been sent, and nothing else leaves."""
+    """`post` records what would have been sent, and nothing else is sent."""
 
     def __init__(
         self, home: Path, brain: Brain | None = None, more: str = "", contacts: str = "start"
@@ -69,7 +69,7 @@ class MailHouse:
         self.world = World(home, brain=self.brain, channels={"post": self.post}, settings=settings)
 
     async def came(self, raw: bytes) -> StoredCue | None:
-        """A mail, taken in as the mailbox's watch does it; None if nothing of it is kept."""
+        """Take in a mail as the mailbox watch does; None if it is not stored."""
         entrance = self.world.house.doors.entrance
         door = self.world.house.settings.doors["post"]
         arrival = entrance._sorted("post", door, receiving.head(raw, US))

@@ -23,7 +23,7 @@ _SIGNATURE: Final = "Kind regards"
 
 @dataclass(frozen=True, slots=True)
 class Tongue:
-    """What a language's programs write: labels, an introduction, the words of a divider, a date."""
+    """What a language's programs write: labels, an introduction, a divider, a date."""
 
     name: str
     head: tuple[str, str, str, str]
@@ -41,7 +41,7 @@ class Tongue:
 
 
 def tongues() -> list[Tongue]:
-    """Every language of the data file, and some that nobody speaks."""
+    """Return every language of the data file, and some invented ones."""
     path = Path(__file__).with_name("mail_languages.toml")
     read = tomllib.loads(path.read_text(encoding="utf-8"))
     known = [
@@ -52,7 +52,7 @@ def tongues() -> list[Tongue]:
 
 
 def _made_up() -> Iterator[Tongue]:
-    """Words of letters by chance, in scripts of which the data file has no language."""
+    """Yield random words, in scripts without a language in the data file."""
     scripts = {"armenian": (0x561, 0x586), "georgian": (0x10D0, 0x10F0), "tamil": (0xB95, 0xBB9)}
     scripts |= {"ethiopic": (0x1200, 0x1246), "cherokee": (0x13A0, 0x13F4), "latin": (0x61, 0x7A)}
     for name, (first, last) in scripts.items():
@@ -68,9 +68,9 @@ def _made_up() -> Iterator[Tongue]:
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """How a program makes an answer and a forwarded mail, as plain text and as HTML.
+    """How a program makes a reply and a forwarded mail, as plain text and as HTML.
 
-    `places` are the places of an answer that it can make and that anybody can tell afterwards.
+    `places` are the places of a reply that it can make and that can be recognised afterwards.
     """
 
     name: str
@@ -90,7 +90,7 @@ class Case:
 
 
 def cases() -> Iterator[Case]:
-    """Every client in every language with every place; the parts take turns."""
+    """Yield every client in every language with every place; the parts alternate."""
     for n, tongue in enumerate(tongues()):
         for client in CLIENTS:
             for place in client.places:
@@ -120,7 +120,7 @@ def _mail(client: Client, tongue: Tongue, place: str, parts: str) -> bytes:
 
 
 def _prefixed(tongue: Tongue, place: str, introduction: str = "") -> str:
-    """An introduction, and the older mail with a mark before each line."""
+    """Return an introduction, and the older mail with a mark before each line."""
     said = introduction or tongue.introduction()
     if place == "forwarded":
         return _dashed(tongue, place)
@@ -138,7 +138,7 @@ def _placed(quote: str, place: str, first: str, second: str) -> str:
 
 
 def _block(tongue: Tongue, place: str, *, address: bool = True, rule: str = "") -> str:
-    """Lines of `label: value`, as Outlook writes them, and the older mail without any mark."""
+    """Return lines of `label: value`, as Outlook writes them, and the older mail without marks."""
     head = "\n".join(f"{name}: {value}" for name, value in tongue.values(address=address))
     older = f"\n\n{rule}{head}\n\n{OLDER}" if place == "nested" else ""
     signed = f"\n\n{_SIGNATURE},\nHanan" if place == "signed" else ""
@@ -154,7 +154,7 @@ def _underlined(tongue: Tongue, place: str) -> str:
 
 
 def _unmarked(tongue: Tongue, place: str) -> str:
-    """An introduction, and the older mail without any mark, as Yahoo writes it."""
+    """Return an introduction, and the older mail without marks, as Yahoo writes it."""
     if place == "forwarded":
         return _dashed(tongue, place)
     older = f"\n\n{tongue.introduction()}\n{OLDER}" if place == "nested" else ""
@@ -163,7 +163,7 @@ def _unmarked(tongue: Tongue, place: str) -> str:
 
 
 def _wrapped(tongue: Tongue, place: str) -> str:
-    """The same as with marks, the introduction broken where a line has 60 characters."""
+    """Return the same as with marks, the introduction wrapped at 60 characters."""
     words, lines = tongue.introduction().split(" "), [""]
     for word in words:
         if len(lines[-1]) + len(word) > 60:
@@ -193,7 +193,10 @@ def _starred(tongue: Tongue, place: str) -> str:
 def _in_quote(
     tongue: Tongue, place: str, before: str, opens: str, closes: str, behind: str = ""
 ) -> str:
-    """A blockquote of some sort. `before` introduces it; `behind` closes what `before` opened."""
+    """Return some kind of blockquote.
+
+    `before` introduces it; `behind` closes what `before` opened.
+    """
     if place == "forwarded":
         head = "<br>".join(_html_head(tongue))
         dash = f"---------- {html.escape(tongue.divider)} ---------<br>"

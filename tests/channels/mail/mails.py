@@ -1,4 +1,4 @@
-"""Mails as a server hands them over, with its own word on who wrote them."""
+"""Mails as a server hands them over, with its own authentication results."""
 
 from typing import Final
 
@@ -9,12 +9,12 @@ STRANGER: Final = "eve@evil.example"
 
 
 def vouched(address: str, result: str = "pass") -> str:
-    """What our own server says on top of a mail."""
+    """Return our own server's authentication result."""
     return f"{US}; dmarc={result} header.from={address.rpartition('@')[2]}"
 
 
 def written(text: str, *, kind: str = "plain", **more: str) -> bytes:
-    """A mail with these heads; those that are empty are left out."""
+    """Return a mail with these headers, without empty ones."""
     heads = {
         "From": f"Somebody <{STRANGER}>",
         "To": "nina@example.test",
@@ -28,6 +28,6 @@ def written(text: str, *, kind: str = "plain", **more: str) -> bytes:
 
 
 def mail_from(address: str, text: str, *, result: str = "pass", **more: str) -> bytes:
-    """A mail that our server looked at."""
+    """Return a mail that our server checked."""
     vouch = {"Authentication-Results": vouched(address, result)}
     return written(text, **{**vouch, "From": f"Somebody <{address}>", **more})

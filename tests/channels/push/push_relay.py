@@ -1,6 +1,6 @@
-"""A push service on loopback, and a browser that listens there: both read what standards say.
+"""A push service on loopback, and a subscribed browser, written from the standards.
 
-Nothing in here is Remit's own code: a mistake that sender and receiver share would not be seen.
+It uses none of Remit's code: a mistake shared by sender and receiver would not be seen.
 """
 
 import base64
@@ -38,7 +38,7 @@ def _hkdf(salt: bytes, secret: bytes, info: bytes, length: int) -> bytes:
 
 
 class Phone:
-    """A browser with keys of its own."""
+    """A browser with its own keys."""
 
     def __init__(
         self, name: str = "one", private: bytes | None = None, auth: bytes = b"a" * 16
@@ -57,7 +57,7 @@ class Phone:
         return {"p256dh": b64(self.point), "auth": b64(self.auth)}
 
     def opened(self, body: bytes) -> bytes:
-        """What a sealed body says, with its padding taken off."""
+        """Return the text of an encrypted body, without padding."""
         salt, record, length = body[:16], int.from_bytes(body[16:20]), body[20]
         theirs, sealed = body[21 : 21 + length], body[21 + length :]
         assert len(sealed) <= record
@@ -80,12 +80,12 @@ class Arrived:
 
 @dataclass
 class Relay:
-    """Takes what is signed rightly, and answers as it was told to; then 201."""
+    """Accepts what is correctly signed, and answers as configured; then 201."""
 
     port: int = 0
-    now: int = 0  # seconds; what a signature's end is held against
+    now: int = 0  # seconds; signatures are checked against it
     keys: set[str] = field(default_factory=set)  # every key that asked
-    came: list[Arrived] = field(default_factory=list)  # each that was signed rightly
+    came: list[Arrived] = field(default_factory=list)  # each correctly signed one
     answers: list[int] = field(default_factory=list)
     wrongs: list[str] = field(default_factory=list)
     phones: dict[str, Phone] = field(default_factory=dict)
@@ -95,7 +95,7 @@ class Relay:
         return f"http://127.0.0.1:{self.port}/push/{phone.name}"
 
     def notes(self) -> list[JsonMap]:
-        """What the phones show."""
+        """Return what the phones show."""
         opened = (self.phones[each.path].opened(each.body) for each in self.came)
         return [cast("JsonMap", json.loads(text)) for text in opened]
 
@@ -150,7 +150,7 @@ def relay(now: int) -> Iterator[Relay]:
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
+            """Do nothing: nobody reads it."""
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Door) as server:
         found.port = server.server_address[1]

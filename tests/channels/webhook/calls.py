@@ -1,4 +1,4 @@
-"""Calls of programs that know a secret, each in its own way of showing it."""
+"""Calls of programs that know a secret, each with its own proof."""
 
 import base64
 import hashlib
@@ -16,7 +16,7 @@ NOW: Final = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 def standard(
     body: bytes, *, ident: str = "msg_1", at: datetime = NOW, secret: str = SECRET, **more: str
 ) -> HookCall:
-    """Signed as Standard Webhooks wants it."""
+    """Return a call signed after Standard Webhooks."""
     stamp = str(int(at.timestamp()))
     key = base64.b64decode(secret.removeprefix("whsec_"))
     made = hmac.new(key, f"{ident}.{stamp}.".encode() + body, hashlib.sha256).digest()
@@ -29,7 +29,7 @@ def standard(
 
 
 def hub(body: bytes, *, secret: str = SECRET, **more: str) -> HookCall:
-    """Signed as GitHub does it."""
+    """Return a call signed as GitHub does it."""
     made = hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     signed = {"content-type": "application/json", "x-hub-signature-256": f"sha256={made}"}
     return HookCall({**signed, **more}, body)

@@ -1,4 +1,4 @@
-"""A receiver of webhooks on loopback: checks every signature by itself, misbehaves on order.
+"""A receiver of webhooks on loopback: checks every signature itself, misbehaves on order.
 
     async with Receiver() as receiver:
         receiver.orders = [Order(status=500, accept=True), Order()]   # the last one repeats
@@ -34,7 +34,7 @@ class Taken:
 
 
 class Receiver(Loopback):
-    """`taken` is what it worked on; the same id twice is worked on once."""
+    """`taken` is what it accepted; the same id twice is accepted once."""
 
     def __init__(self, secret: str = SECRET) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Receiver(Loopback):
 
 
 def complaint(headers: Mapping[str, str], body: bytes, secret: str, now: int = NOW) -> str | None:
-    """What a receiver has to say against a call."""
+    """Return a receiver's objection to a call."""
     key, stamp = headers.get("webhook-id", ""), headers.get("webhook-timestamp", "")
     if not stamp.isdecimal() or abs(int(stamp) - now) > TOLERANCE:
         return "The timestamp is too old, too new, or none."
@@ -82,7 +82,7 @@ def complaint(headers: Mapping[str, str], body: bytes, secret: str, now: int = N
 
 
 def mac(key: bytes, content: bytes) -> bytes:
-    """HMAC-SHA256 by hand, as RFC 2104 draws it."""
+    """Compute HMAC-SHA256 by hand, after RFC 2104."""
     key = hashlib.sha256(key).digest() if len(key) > _BLOCK else key
     key = key.ljust(_BLOCK, b"\0")
     inner = hashlib.sha256(bytes(byte ^ 0x36 for byte in key) + content).digest()

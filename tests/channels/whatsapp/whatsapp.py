@@ -36,7 +36,7 @@ Json = Mapping[str, object]
 
 
 class Cut(Enum):
-    """Where the line is cut, by a reset as of a crashed machine."""
+    """Where the connection is cut, by a reset as of a crashed machine."""
 
     IN_REQUEST = auto()  # half of the request was read
     BEFORE_ANSWER = auto()
@@ -90,14 +90,14 @@ class Message:
 
 
 class Loopback(Listener):
-    """An HTTP server that can be rude."""
+    """An HTTP server that can misbehave."""
 
     def __init__(self) -> None:
         self.orders: list[Order] = [Order()]
         self.heard: list[Heard] = []
 
     def answer(self, heard: Heard, order: Order) -> tuple[int, bytes]:
-        """The status and body of the answer to a request that came in whole."""
+        """Return the status and body of the answer to a complete request."""
         raise NotImplementedError
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -126,7 +126,7 @@ async def _say(
     body: bytes,
 ) -> bool:
     if order.silent:
-        await reader.read(1)  # until who asked hangs up
+        await reader.read(1)  # until the client disconnects
         return False
     if order.cut is Cut.BEFORE_ANSWER:
         reset(writer)
@@ -193,7 +193,7 @@ class Provider(Loopback):
     # What it tells by the hook ------------------------------------------------------------------
 
     def life(self, message: Message) -> list[Json]:
-        """The statuses that a message goes through, as they happen."""
+        """Return the statuses of a message, as they happen."""
         if message.to.endswith("0000"):
             return [self.failed(message, 131026, "Message undeliverable")]
         if message.kind != "template" and message.to not in self.wrote:
@@ -212,7 +212,7 @@ class Provider(Loopback):
 
 
 async def tell(hook: str, body: bytes, signature: str | None = None) -> int:
-    """Post a call to a hook, signed as it should be if not said otherwise; return its status."""
+    """Post a call to a webhook, correctly signed by default; return its status."""
     signed = sign(body) if signature is None else signature
     headers = {"content-type": "application/json", "x-hub-signature-256": signed}
     async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(verify=False)) as client:
@@ -220,7 +220,7 @@ async def tell(hook: str, body: bytes, signature: str | None = None) -> int:
 
 
 async def ask(hook: str, verify_token: str, challenge: str = "1158201444") -> str | None:
-    """Ask a hook whether it is ours, as is done when it is entered; None if it says no."""
+    """Verify a webhook, as when it is registered; None if it refuses."""
     query = {"hub.mode": "subscribe", "hub.verify_token": verify_token, "hub.challenge": challenge}
     async with httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(verify=False)) as client:
         answer = await client.get(hook, params=query)
@@ -232,12 +232,12 @@ def sign(body: bytes, secret: str = SECRET) -> str:
 
 
 def statuses(*told: Json) -> Json:
-    """The value of a change that reports; without contacts, as it may come."""
+    """Return the value of a change with reports; without contacts, as it may come."""
     return {**_VALUE, "statuses": list(told)}
 
 
 def messages(*said: Json, contacts: Sequence[Json] = ()) -> Json:
-    """The value of a change that brings what people wrote."""
+    """Return the value of a change with messages from people."""
     return {**_VALUE, "contacts": list(contacts), "messages": list(said)}
 
 
@@ -272,7 +272,7 @@ def _error(code: int, details: str) -> bytes:
 
 
 def _wrong(fields: Json) -> str | None:
-    """What the Cloud API would not take."""
+    """Return what the Cloud API would refuse."""
     if fields.get("messaging_product") != "whatsapp":
         return "messaging_product must be whatsapp"
     if not str(fields.get("to") or fields.get("recipient") or ""):

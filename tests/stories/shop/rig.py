@@ -1,4 +1,4 @@
-"""A house with a project: git, checks and sandbox are real, and specialists are programs."""
+"""An app with a project: git, checks and sandbox are real, and specialists are programs."""
 
 import json
 import shutil
@@ -48,7 +48,7 @@ def turn(  # noqa: PLR0913 - all that it may do at once
     code: int = 0,
     hang: bool = False,
 ) -> JsonMap:
-    """One turn of a program: the price formatter becomes this, and whatever else is said."""
+    """Return one turn of a program: the price formatter becomes this text, and more."""
     wrote = {"shop/price.py": text} if text is not None else {}
     return {
         "write": {**wrote, **write},
@@ -63,7 +63,7 @@ def turn(  # noqa: PLR0913 - all that it may do at once
 
 @dataclass
 class Hand:
-    """What one program was told, and what it is to do."""
+    """What one program was told, and what it shall do."""
 
     folder: Path
     turns: Sequence[JsonMap]
@@ -86,7 +86,8 @@ class Hand:
     @property
     def chosen(self) -> SpecialistSettings:
         argv = (sys.executable, str(HAND), str(self.folder))
-        # What it is told is kept where the test reads it: lent, or its sandbox would not have it.
+        # Its prompts are stored where the test reads them: listed, or its sandbox would not have
+        # it.
         return SpecialistSettings(
             kind=SpecialistKind.COMMAND, argv=argv, writes=(str(self.folder),)
         )
@@ -94,7 +95,7 @@ class Hand:
 
 @dataclass
 class Shop:
-    """The world, the owner's folder, and who works for him."""
+    """The world, the owner's folder, and the specialists."""
 
     world: World
     repo: Path
@@ -111,7 +112,7 @@ class Shop:
         contract: Contract | None = None,
         **context: Json,
     ) -> Task:
-        """Give the house something to do on the project, and let it work till it rests."""
+        """Create project work, and let the app run until it rests."""
         task = await self.give(text, files, by=by, to=to, contract=contract, **context)
         await self.world.run()
         return await self.world.get(task.id)
@@ -146,7 +147,7 @@ class Shop:
         return review
 
     async def say(self, answer: ReviewAnswer, text: str | None = None) -> Task:
-        """Answer the one question there is, and let the house go on till it rests."""
+        """Answer the only question, and let the app run until it rests."""
         review = await self.question()
         await self.world.decide(review, answer, text)
         await self.world.run()
@@ -156,12 +157,12 @@ class Shop:
         return await self.world.history(task.id)
 
     async def steps(self, task: Task) -> list[str]:
-        """The steps that are on record, in the order in which they were written down."""
+        """Return the recorded steps, in order."""
         events = await self.history(task)
         return [str(each.data["step"]) for each in events if each.kind is EventKind.STEP_DONE]
 
     async def why(self, task: Task) -> str:
-        """How its last leg ended, in a sentence."""
+        """Return how its last leg ended, in a sentence."""
         return str((await self.history(task))[-1].data.get("note"))
 
     def text(self, name: str = "shop/price.py") -> str:
@@ -172,20 +173,20 @@ class Shop:
         return git(self.repo, "log", "--format=%s").splitlines()
 
     def folder(self, task: Task) -> Path:
-        """Where a task is worked on."""
+        """Return where a task is worked on."""
         (found,) = (self.world.house.settings.home / "worktrees").glob(f"*/{task.id}")
         return found
 
 
 def results(task: Task) -> dict[str, Result]:
-    """What each activity came to: of several that are alike, what is worst."""
+    """Return the result of each activity: the worst of several."""
     assert task.verdict is not None
     found = sorted(task.verdict.findings, key=lambda each: each.result is Result.FAIL)
     return {each.activity: each.result for each in found}
 
 
 async def settle(shop: Shop, task: Task) -> Task:
-    """Say yes to the merge that is asked about."""
+    """Approve the merge."""
     review = await shop.question()
     assert (review.about or "").startswith("merge:"), review.question
     done = await shop.say(ReviewAnswer.APPROVE)
@@ -195,7 +196,7 @@ async def settle(shop: Shop, task: Task) -> Task:
 
 
 class Opens(Protocol):
-    """Opens a house with a project; each name is a program with its turns."""
+    """Opens an app with a project; each name is a program with its turns."""
 
     def __call__(  # noqa: PLR0913 - as above
         self,
@@ -225,7 +226,7 @@ async def opened(  # noqa: PLR0913 - as above
     commands: Mapping[str, Sequence[str]] = MappingProxyType({}),
     **turns: Sequence[JsonMap],
 ) -> AsyncIterator[Shop]:
-    """A house on a copy of a repository; each name is a program with its turns."""
+    """Open an app on a copy of a repository; each name is a program with its turns."""
     here = tmp_path / "shop"
     shutil.copytree(repo, here)
     hands = {name: Hand(tmp_path / "hands" / name, each) for name, each in turns.items()}

@@ -1,4 +1,4 @@
-"""A small package of somebody's: prices in a shop, with tests, types and a style."""
+"""A small package: prices in a shop, with tests, types and a style."""
 
 from pathlib import Path
 from typing import Final
@@ -87,6 +87,6 @@ UNTYPED: Final = GOOD.replace("-> str", "-> int")  # so do the types
 
 
 def sample(folder: Path, *, typed: bool = False) -> Path:
-    """The repository, with one commit."""
+    """Make the repository, with one commit."""
     files = FILES | {"pyproject.toml": _RUFF + _MYPY} if typed else FILES
     return repository(folder, files)

@@ -1,4 +1,4 @@
-"""Five projects, shaped like real ones, with honest work on each and ways to deceive a check."""
+"""Five projects like real ones, with honest work on each and ways to deceive a check."""
 
 from typing import Final
 

@@ -47,11 +47,11 @@ class Sample:
     """A project, and what is done to it."""
 
     name: str
-    program: str  # that runs its tests
+    program: str  # runs its tests
     files: dict[str, str]
     honest: Files
     broken: Files
-    named: str  # how the test that breaks is told
+    named: str  # how the broken test is reported
     tests: int  # that ran at the base
     intended: Files  # a change of behaviour, with its tests
     intends: tuple[str, ...]  # the tests among them

@@ -56,7 +56,7 @@ def dishonest() -> tuple[Case, ...]:
 
 @cache
 def unseen(name: str) -> tuple[Case, ...]:
-    """Work that was written after the checks: `later`, `blind`, `last` and `final`, in order."""
+    """Return work written after the checks: `later`, `blind`, `last` and `final`, in order."""
     rows = _rows(FOLDER / f"{name}.yaml")
     true = {str(row["id"]): _case(row) for row in rows if "of" not in row}
     return (*true.values(), *(_lie(row, true) for row in rows if "of" in row))
@@ -77,7 +77,7 @@ def claims(name: str) -> tuple[Claim, ...]:
 
 
 def task_for(ask: str) -> Task:
-    """The task that a message makes, with the clauses that intake finds in it."""
+    """Return the task of a message, with the clauses that intake finds."""
     return Task(
         id=TaskId("task-1"),
         type=TaskType.IMMEDIATE,
@@ -139,7 +139,7 @@ def _read(row: Mapping[str, object]) -> tuple[ReadSource, ...]:
 
 
 def _lie(row: Mapping[str, object], honest: Mapping[str, Case]) -> Case:
-    """A case of its own, or an honest one with other words or other sources."""
+    """Return a separate case, or an honest one with other words or sources."""
     if "of" not in row:
         return _case(row)
     true = honest[str(row["of"])]

@@ -1,4 +1,4 @@
-"""A task, a text, what was read for it, and one check: in one call."""
+"""A task, a text, its sources, and one check: in one call."""
 
 from datetime import datetime
 

@@ -1,9 +1,9 @@
-"""Tools of servers that speak MCP: programs the owner named, or addresses.
+"""Tools of MCP servers: programs or addresses that the owner named in the settings.
 
-wire      the messages, and what can go wrong with them
-process   a line to a program that is started here
-address   a line to a server on the net
-server    which revision is spoken, what is offered, what came of a call
-pins      how each tool described itself when the owner last allowed it
-shelf     a server's tools as the brain is offered them, under the owner's policy
+wire      the messages and their errors
+process   the connection to a program that is started here
+address   the connection to a server on the network
+server    the revision, the tools on offer, and the results of calls
+pins      each tool's description when the owner last allowed it
+shelf     a server's tools as offered to the brain, under the owner's policy
 """

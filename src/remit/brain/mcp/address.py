@@ -1,6 +1,6 @@
-"""A line to a server on the net: each message is posted; the answer is JSON or a stream of it.
+"""MCP over HTTP: each message is posted; the answer is JSON or an event stream.
 
-Loads the HTTP library; `server` imports it with the first address.
+This module loads the HTTP library; `server` imports it with the first address.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ class McpHttpTransport:
         self._token = token
         self._session = ""
         self._numbers = count(1)
-        local = url.startswith("http://")  # only this machine is spoken to without TLS
+        local = url.startswith("http://")  # only this machine is contacted without TLS
         self._web = httpx2.AsyncClient(
             timeout=limits.seconds,
             follow_redirects=False,
@@ -73,12 +73,12 @@ class McpHttpTransport:
                 async with asyncio.timeout(_GRACE_SECONDS):
                     await self._web.delete(self._url, headers=self._headers("", {}))
         except (TimeoutError, httpx2.HTTPError):
-            pass  # it will find out by itself
+            pass  # the server will notice by itself
         finally:
             await self._web.aclose()
 
     async def _forget(self, number: int) -> None:
-        """Nobody waits for this answer any more; to hang up is enough, but for older servers."""
+        """Cancel a request nobody waits for; only older servers need the message."""
         gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
         if self.version != wire.MODERN:
             with suppress(McpTrouble, TimeoutError):
@@ -102,7 +102,7 @@ class McpHttpTransport:
         raise McpTrouble(f"The server {self._limits.name} sent no answer.", sent=True)
 
     def _check(self, status: int) -> None:
-        """What a status means before anything is read; 400 may hold an answer all the same."""
+        """Raise what a status means, before reading; a 400 may still contain an answer."""
         name = self._limits.name
         if status == _GONE and self._session:
             self.alive = False
@@ -120,7 +120,7 @@ class McpHttpTransport:
         self.changed = self.changed or wire.says_changed(message)
         reply = wire.polite(message)
         if reply is not None:
-            with suppress(McpTrouble):  # what it asked aside does not spoil its answer
+            with suppress(McpTrouble):  # a bad side message does not spoil the answer
                 await self._post(reply)
 
     async def _post(self, message: JsonMap) -> None:
@@ -130,7 +130,7 @@ class McpHttpTransport:
                 async with self._web.stream(
                     "POST", self._url, content=wire.packed(message), headers=headers
                 ):
-                    pass  # there is nothing to read: it was told, not asked
+                    pass  # nothing to read: it was a notification
         except (TimeoutError, httpx2.HTTPError):
             raise McpTrouble(f"The line to {self._limits.name} broke.", sent=True) from None
 
@@ -154,7 +154,7 @@ class McpHttpTransport:
 
 
 async def _parts(response: httpx2.Response, kind: str, name: str) -> AsyncIterator[bytes]:
-    """The messages of an answer as they come: one in JSON, or those of an event stream."""
+    """Yield the messages of an answer: one JSON document, or those of an event stream."""
     buffer, total = b"", 0
     async for piece in response.aiter_bytes():
         total += len(piece)

@@ -1,4 +1,4 @@
-"""How each tool described itself when the owner last allowed it, so that a change is noticed."""
+"""Stores the description each tool had when the owner allowed it, so that a change is noticed."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from remit.system.files import PRIVATE, write_atomic
 
 
 class ToolPins:
-    """A small file; if it cannot be read, every tool counts as changed."""
+    """A small file; if it is unreadable, every tool counts as changed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -18,12 +18,12 @@ class ToolPins:
         self._broken = False
 
     def is_changed(self, tool: Tool) -> bool:
-        """Whether it says something else of itself than it did; a new tool has not changed."""
+        """Whether its description changed; a new tool has not changed."""
         known = self._read()
         return self._broken or known.get(tool.name, digest(tool)) != digest(tool)
 
     def pin(self, tool: Tool) -> None:
-        """The owner lets it be used as it describes itself now. Durable before it is used."""
+        """Record that the owner allows it as it describes itself now. Durable before use."""
         known = self._read()
         if known.get(tool.name) == digest(tool):
             return
@@ -46,5 +46,5 @@ class ToolPins:
 
 
 def digest(tool: Tool) -> str:
-    """Of all that a tool says of itself."""
+    """Return the digest of everything a tool says about itself."""
     return hashlib.sha256(text_of([tool.name, tool.says, tool.schema]).encode()).hexdigest()

@@ -1,7 +1,7 @@
-"""A line to a program: a message a line, in on its stdin and out on its stdout.
+"""MCP over stdio: one message per line on the program's stdin and stdout.
 
-It has a process group of its own and only the variables that were named. What it says on stderr
-is kept in a file, up to a limit.
+The program has its own process group and only the environment variables that were named. Its stderr
+goes to a file of limited size.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ _MAX_UNASKED_MESSAGES: Final = 10_000  # messages that answer nothing, one after
 
 
 class McpProcess:
-    """A program that was started; `start` makes one."""
+    """A started program; `start` makes one."""
 
     def __init__(self, running: asyncio.subprocess.Process, limits: McpLimits, log: Path) -> None:
         self.version = ""
@@ -38,7 +38,7 @@ class McpProcess:
         self._limits = limits
         self._numbers = count(1)
         self._waiting: dict[int, asyncio.Future[JsonMap]] = {}
-        self._broken = ""  # why nothing comes from it any more
+        self._broken = ""  # why it is broken
         self._unasked = 0
         self._reading = asyncio.create_task(self._read())
         self._logging = asyncio.create_task(_log_stderr(running, log))
@@ -68,7 +68,7 @@ class McpProcess:
         await self._write(wire.news(method, params))
 
     async def close(self) -> None:
-        """Leave nothing of it behind: asked to end, then the whole group is made to."""
+        """Ask it to end, then kill the whole process group."""
         stdin = self._running.stdin
         if stdin is not None:
             stdin.close()
@@ -81,7 +81,7 @@ class McpProcess:
         await asyncio.gather(self._reading, self._logging, return_exceptions=True)
 
     async def _forget(self, number: int) -> None:
-        """Nobody waits for this answer any more; say so, but do not wait for that either."""
+        """Cancel a request nobody waits for, without waiting for that either."""
         gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
         with suppress(McpTrouble, TimeoutError):
             async with asyncio.timeout(GRACE_SECONDS):
@@ -139,7 +139,7 @@ class McpProcess:
 async def start(
     command: Sequence[str], environ: Mapping[str, str], limits: McpLimits, folder: Path
 ) -> McpProcess:
-    """Start a program; what it says on stderr goes to a file in the folder."""
+    """Start a program; its stderr goes to a file in the folder."""
     await asyncio.to_thread(folder.mkdir, 0o700, parents=True, exist_ok=True)
     try:
         running = await asyncio.create_subprocess_exec(

@@ -1,6 +1,7 @@
-"""One server: connected at first use, asked what it offers, called, connected anew if it ended.
+"""One MCP server: connects at first use, lists tools, calls them, reconnects if it ended.
 
-Whatever it says is outside text. What is too long, too deep or oddly named is not offered at all.
+Everything a server says is untrusted text. A tool whose description is too long, too deep or oddly
+named is not offered.
 """
 
 import json
@@ -38,11 +39,11 @@ class McpServer:
 
     @property
     def is_stale(self) -> bool:
-        """Whether what it offered may be no more what it offers."""
+        """Whether its list of tools may be out of date."""
         return self._line is None or not self._line.alive or self._line.changed
 
     async def tools(self) -> list[Tool]:
-        """All that it offers; if it ended meanwhile, it is asked once more."""
+        """Return all its tools; if it ended meanwhile, ask once more."""
         try:
             return await self._list(await self._connected())
         except McpTrouble:
@@ -51,7 +52,7 @@ class McpServer:
             return await self._list(await self._connected())
 
     async def call(self, tool: str, args: JsonMap) -> tuple[str, bool]:
-        """What came of a call, and whether the server calls it a failure. It is sent once."""
+        """Return the result of a call, and whether the server calls it a failure. Sent once."""
         line = await self._connected()
         params = self._params(line, {"name": tool, "arguments": args})
         try:
@@ -81,7 +82,7 @@ class McpServer:
         return line
 
     async def _agree(self, line: McpTransport) -> None:
-        """Find the revision that both speak: by a handshake, or by asking what there is."""
+        """Find the revision both support: by a handshake, or by asking for capabilities."""
         hello: JsonMap = {
             "protocolVersion": wire.LEGACY[0],
             "capabilities": {},
@@ -133,7 +134,7 @@ class McpServer:
         return [*found.values()]
 
     def _params(self, line: McpTransport, params: JsonMap) -> JsonMap:
-        """With who asks and in which revision, for servers that remember nothing."""
+        """Return the parameters with client and revision, for stateless servers."""
         if line.version != wire.MODERN:
             return params
         meta: JsonMap = {
@@ -145,12 +146,12 @@ class McpServer:
 
 
 def own_name(offered: str) -> str:
-    """What the server itself calls a tool."""
+    """Return the server's own name of a tool."""
     return offered.partition("__")[2]
 
 
 def _tool(server: str, told: Json) -> Tool | None:
-    """A tool as it may be offered, or None if it may not."""
+    """Return a tool as it may be offered, or None."""
     if not isinstance(told, dict):
         return None
     name, takes = told.get("name"), told.get("inputSchema")
@@ -163,7 +164,7 @@ def _tool(server: str, told: Json) -> Tool | None:
 
 
 def _is_sound(takes: JsonMap) -> bool:
-    """Whether a schema is one of arguments, and neither long nor deep."""
+    """Whether a schema describes arguments, and is neither long nor deep."""
     with suppress(ValueError, RecursionError):
         long = len(json.dumps(takes, ensure_ascii=False)) > _MAX_SCHEMA_CHARACTERS
         parts, deep = schema.size(takes)
@@ -174,7 +175,7 @@ def _is_sound(takes: JsonMap) -> bool:
 
 
 def _quiet(takes: JsonMap) -> JsonMap:
-    """The schema, with what it says to a reader made harmless."""
+    """Return the schema with its descriptions neutralised."""
     calmed: JsonMap = {}
     for name, part in takes.items():
         if name in ("description", "title") and isinstance(part, str):

@@ -1,9 +1,8 @@
-"""A server's tools as the brain is offered them: under the owner's policy, and never trusted.
+"""The tools of an MCP server as they are offered to the brain, under the owner's policy.
 
-A tool is asked about unless the owner allowed it by name. Even then it is asked about if it says
-something else of itself than when he allowed it, and in a task that has read what is not his,
-unless he said that calling it twice does no harm. What a server says of its own harmlessness
-counts for nothing.
+A call needs the owner's approval unless the owner allowed the tool by name. It also needs approval
+if the tool's description changed since then, or if the task has read text from others and the owner
+did not mark the tool as safe to repeat. What a server says about its own safety is ignored.
 """
 
 import asyncio
@@ -51,7 +50,7 @@ class McpTool(Struct, frozen=True):
         return self.set_to
 
     async def use(self, task: Task, call: ToolCall) -> ToolResult:
-        """Call it once. Where nobody knows whether it was done, that is what comes of it."""
+        """Call it once. If the result is unknown, that is the result."""
         del task
         await asyncio.to_thread(self.pins.pin, self.tool)
         try:
@@ -64,7 +63,7 @@ class McpTool(Struct, frozen=True):
 
 
 class McpToolSource:
-    """What one server of the settings offers."""
+    """The tools of one server in the settings."""
 
     def __init__(
         self,
@@ -88,7 +87,7 @@ class McpToolSource:
         self._turn = asyncio.Lock()
 
     async def able(self) -> Sequence[McpTool]:
-        """What it offers, asked anew when that may have changed; nothing if it is not there."""
+        """Return its tools, asking again when they may have changed; none if unreachable."""
         async with self._turn:
             if self._is_due():
                 await self._look()

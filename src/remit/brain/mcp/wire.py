@@ -1,4 +1,4 @@
-"""JSON-RPC as MCP uses it: what is asked, what is told, and what may come back."""
+"""JSON-RPC messages as MCP uses them: requests, notifications, answers and their errors."""
 
 import json
 from typing import Final, Protocol
@@ -15,7 +15,7 @@ _NO_SUCH_METHOD: Final = -32601
 
 
 class McpTrouble(RemitError):
-    """There is no answer. `sent` says whether the other side may have read the question."""
+    """There is no answer. `sent`: whether the other side may have read the request."""
 
     def __init__(self, sentence: str, *, sent: bool) -> None:
         super().__init__(sentence)
@@ -23,27 +23,27 @@ class McpTrouble(RemitError):
 
 
 class McpRefusal(RemitError):
-    """The other side answered that it will not, in its own words."""
+    """The other side refused, in its own words."""
 
 
 class McpLimits(Struct, frozen=True):
-    """Of one server."""
+    """The limits of one server."""
 
     name: str
     seconds: float
 
 
 class McpTransport(Protocol):
-    """A way to one server."""
+    """A connection to one server."""
 
-    version: str  # that both sides speak; empty until they have agreed
-    changed: bool  # whether it said that its tools are others now
+    version: str  # the agreed revision; empty before that
+    changed: bool  # whether it announced that its tools changed
 
     @property
     def alive(self) -> bool: ...
 
     async def ask(self, method: str, params: JsonMap) -> JsonMap:
-        """What it answers, within the limit. Raises `McpRefusal` or `McpTrouble`."""
+        """Return the answer, within the limit. Raises `McpRefusal` or `McpTrouble`."""
 
     async def tell(self, method: str, params: JsonMap) -> None: ...
 
@@ -59,12 +59,12 @@ def news(method: str, params: JsonMap) -> JsonMap:
 
 
 def packed(message: JsonMap) -> bytes:
-    """One line; JSON has no newline of its own."""
+    """Return one line; JSON has no raw newline."""
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def unpacked(line: bytes) -> list[JsonMap]:
-    """The messages of a line; what is none is nobody's."""
+    """Return the messages of a line; anything else is ignored."""
     try:
         found: Json = json.loads(line)
     except (ValueError, RecursionError):
@@ -74,7 +74,7 @@ def unpacked(line: bytes) -> list[JsonMap]:
 
 
 def polite(message: JsonMap) -> "JsonMap | None":
-    """What a server that asks us something is told: that we are there, and no more."""
+    """Return the answer to a server's own request: a ping is answered, all else refused."""
     method, number = message.get("method"), message.get("id")
     if not isinstance(method, str) or not isinstance(number, int | str):
         return None
@@ -89,13 +89,13 @@ def says_changed(message: JsonMap) -> bool:
 
 
 def is_answer(message: JsonMap, number: int) -> bool:
-    """Whether it is the answer to a question; true is no number, although Python thinks so."""
+    """Whether it is the answer to a request; True is no number here."""
     same = message.get("id") == number and not isinstance(message.get("id"), bool)
     return same and "method" not in message
 
 
 def answer(message: JsonMap, name: str) -> JsonMap:
-    """What an answer holds, or raises what it means."""
+    """Return an answer's result, or raise what it means."""
     error = message.get("error")
     if isinstance(error, dict):
         raise McpRefusal(str(error.get("message") or "no reason given")[:2000])

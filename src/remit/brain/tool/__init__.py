@@ -1,1 +1,1 @@
-"""What can be done for a brain, one file a tool or a small group of them."""
+"""The built-in tools of the brain, one file for each group."""

@@ -1,7 +1,8 @@
-"""A task made by the brain, for later or beside this one. It comes in by the door all tasks take.
+"""The tool that lets the brain create a task, for later or in parallel.
 
-Whom it is told is not for a brain to say: the outcome goes to the owner, on his dashboard. How
-deep tasks may make tasks, and how many one run may make, is counted here and not left to it.
+The new task goes through normal admission. The brain cannot choose recipients: the result goes to
+the owner's dashboard. Code limits how deeply tasks may create tasks, and how many one run may
+create.
 """
 
 import hashlib
@@ -58,7 +59,7 @@ def create_task(policy: Policy, db: Database, admit: Admit) -> OwnTool:
 
 
 def depth(task: Task) -> int:
-    """How many tasks stand above this one; only what a brain made has any."""
+    """Return how many tasks are above this one; only tasks made by a brain have any."""
     counted = task.context.get("depth")
     made = task.source.kind is SourceKind.AGENT
     return counted if made and isinstance(counted, int) else 0
@@ -71,8 +72,8 @@ def _cue(task: Task, call: ToolCall) -> Cue:
         raise BadInput(sentence)
     items = call.args.get("work")
     when = text(call, "when")
-    # The same call after a crash is the same task; the arguments are in it because a vendor may
-    # give two calls one id.
+    # The same call after a crash is the same task; the arguments are part of the ref because a
+    # vendor may give two calls one id.
     same = hashlib.sha256(f"{call.id}\x1f{call.digest}".encode()).hexdigest()[:32]
     return Cue(
         source=Source(SourceKind.AGENT, _family(task) + same),

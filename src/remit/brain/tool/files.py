@@ -1,4 +1,4 @@
-"""The task's own files: listed, read and written."""
+"""Tools for the task's own files: list, read and write."""
 
 import asyncio
 from pathlib import Path
@@ -40,7 +40,7 @@ def list_files(policy: Policy, root: Path) -> OwnTool:
 def read_file(policy: Policy, root: Path) -> OwnTool:
     async def read(task: Task, call: ToolCall) -> ToolResult:
         found = await asyncio.to_thread(Workspace(root, task.id).read, text(call, "path"))
-        # Who wrote it had read no more than the task has by now.
+        # Its writer had read no more than the task has by now.
         return ToolResult(call.id, found, taint=task.taint)
 
     return OwnTool(_READ, policy, read)

@@ -1,4 +1,4 @@
-"""The house's own tools, put together as the settings want them."""
+"""Builds the list of built-in tools that the settings allow."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ def own(
     work: Path,
     find: search.Find | None = None,
 ) -> list[OwnTool]:
-    """Every tool that is not denied; `find` finds earlier tasks by what they are about."""
+    """Return every tool that is not denied; `find` searches earlier tasks by similarity."""
     every = [
         log.read_task_log(tools.read_task_log, db),
         search.search_tasks(tools.search_tasks, db, find),

@@ -1,4 +1,4 @@
-"""What happened in a task, read by the brain: some lines at a time, the newest first asked."""
+"""The tool that reads a task's log, a few lines at a time, newest first."""
 
 from typing import Final
 
@@ -46,13 +46,13 @@ def read_task_log(policy: Policy, db: Database) -> OwnTool:
 def _read_events(
     tx: Tx, task: Task, wanted: TaskId | None, last: int, before: int
 ) -> tuple[list[Task], list[Event]]:
-    """The tasks that are read, and one line more than is asked for, if there is one."""
+    """Return the tasks to read, and one line more than requested, if there is one."""
     if wanted is None:
         session = search.TaskFilter(session=task.session_id, limit=_MAX_TASKS)
         read = [each for each in search.page(tx, session).tasks if may_see(task, each)]
     else:
         read = [tasks.get(tx, wanted)]
-        # What it may not see, and what is not there, are told alike.
+        # A task it may not see is reported like a missing one.
         if read[0].deleted_at is not None or not may_see(task, read[0]):
             raise NotFound("task", wanted)
     lines = [event for each in read for event in events.last_of_task(tx, each.id, last + 1, before)]

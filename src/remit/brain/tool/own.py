@@ -1,4 +1,4 @@
-"""One of the house's own tools, as all of them are made."""
+"""The class of all built-in tools, and helpers to read their arguments."""
 
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
@@ -14,12 +14,12 @@ Work: TypeAlias = Callable[[Task, ToolCall], Awaitable[ToolResult]]
 
 
 class OwnTool(Struct, frozen=True):
-    """Doing it twice does no harm: each of them sees to that."""
+    """A built-in tool. Each of them is safe to run twice."""
 
     tool: Tool
     set_to: Policy
     work: Work
-    asks_if_tainted: bool = False  # allowed only while the task has read nobody but the owner
+    asks_if_tainted: bool = False  # allowed only while the task's taint is the owner's
     may_repeat: bool = True
     warning: str = ""
 
@@ -32,7 +32,7 @@ class OwnTool(Struct, frozen=True):
 
 
 def takes(*needed: str, **parts: JsonMap) -> JsonMap:
-    """The schema of arguments: these parts and no others."""
+    """Return the schema of arguments: these and no others."""
     return {
         "type": "object",
         "properties": dict[str, Json](parts),

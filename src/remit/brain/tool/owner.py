@@ -1,4 +1,4 @@
-"""Asking the owner, and ticking off what is done."""
+"""Tools to ask the owner a question and to tick work items."""
 
 from typing import Final
 
@@ -28,7 +28,7 @@ _TICK: Final = Tool(
 
 
 def ask_owner(policy: Policy) -> OwnTool:
-    """The run itself asks; here comes only what is no question."""
+    """The run itself asks; this handles only an invalid question."""
     return OwnTool(_ASK, policy, _ask)
 
 

@@ -1,7 +1,7 @@
-"""Whether arguments are as a tool wants them: the plain part of JSON Schema, in sentences.
+"""Checks tool arguments against the plain part of JSON Schema and explains what is wrong.
 
-What it does not know (patterns, references, either-or) it lets pass; the tool looks for itself. So
-a wrong call costs the owner no question, and a right one is never refused.
+Keywords it does not know (patterns, references, anyOf) pass; the tool checks for itself. So a wrong
+call costs the owner no question, and a right one is never refused.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -32,12 +32,12 @@ _TYPES: Final[Mapping[str, tuple[Callable[[Json], bool], str]]] = {
 
 
 def problem(schema: JsonMap, args: JsonMap) -> str | None:
-    """The first thing that is wrong with some arguments, or None."""
+    """Return the first thing wrong with some arguments, or None."""
     return next(_problems(schema, args, "the arguments", 0), None)
 
 
 def size(schema: Json, depth: int = 0) -> tuple[int, int]:
-    """How many parts a schema has, and how deep they lie."""
+    """Return how many parts a schema has, and how deep it is."""
     inner = list(schema.values()) if isinstance(schema, dict) else schema
     if not isinstance(inner, list) or depth > 2 * _MAX_DEPTH:
         return 1, depth

@@ -1,4 +1,4 @@
-"""Looking for earlier tasks: by their words, and by what they are about."""
+"""The tool that searches earlier tasks, by words and by similarity."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias
@@ -12,7 +12,7 @@ from remit.model.visibility import may_see
 from remit.store import search
 from remit.store.database import Database
 
-# Given words, a number, and which tasks may be told: those that are like the words.
+# Given words, a number, and a filter for visible tasks: similar tasks.
 Find: TypeAlias = Callable[[str, int, Callable[[Task], bool]], Awaitable[list[SimilarTask]]]
 
 MAX_RESULTS: Final = 10

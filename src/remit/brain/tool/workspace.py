@@ -1,7 +1,7 @@
-"""A folder of its own for each task, out of which no path leads.
+"""A folder for each task that no path can leave.
 
-Every name on the way is opened by itself, from the folder before it, and no link is followed: so
-it does not matter who puts what there, or when. Only plain text goes in and comes out.
+Each part of a path is opened relative to its parent, and links are not followed, so changes by
+others cannot redirect an access. Only plain text is read and written.
 """
 
 import os
@@ -42,7 +42,7 @@ class Workspace:
                 return _text(opened, path)
 
     def write(self, path: str, text: str) -> int:
-        """Write a whole file, or nothing of it; return how many bytes it has."""
+        """Write a whole file atomically; return its size in bytes."""
         *folders, name = parts(path)
         content = _content(text, path)
         self._check_room(path, len(content))
@@ -72,7 +72,7 @@ class Workspace:
 
 
 def parts(path: str) -> list[str]:
-    """The names on the way to a file; a path that could lead elsewhere is refused."""
+    """Return the parts of a path; one that could lead elsewhere is refused."""
     if path.startswith("/"):
         sentence = f"{path!r:.60} begins with a slash; paths begin in the task's own folder."
         raise BadInput(sentence, field="path")
@@ -111,7 +111,7 @@ def _explained(path: str) -> AbstractContextManager[None]:
 
 def _text(opened: int, path: str) -> str:
     found = os.fstat(opened)
-    # A second name of a file may lie anywhere.
+    # A hard link of a file may be anywhere.
     if not stat.S_ISREG(found.st_mode) or found.st_nlink > 1:
         raise BadInput(f"{path!r:.60} is no file of this task.")
     with os.fdopen(opened, "rb", closefd=False) as file:

@@ -1,12 +1,10 @@
-"""Apprise: a hundred services and more, each by an address that the operator named.
+"""The Apprise channel: over a hundred services, each by an address that the operator named.
 
-A parcel goes to a target by its name and never to an address of its own. One target is one address
-is one person or room. Apprise itself runs in a process of its own, `worker`, which is told
-all on its standard input: a plugin that hangs is ended, what it prints is read by nobody, and the
-rules under which it speaks to the net hold there alone.
-
-Apprise says only that something failed, not how far it came. So the worker watches the wire, and
-what it saw decides: before the first byte nothing was sent, after it nobody knows.
+A parcel names a target, never an address. One target is one address of one person or room. Apprise
+runs in a separate process, `worker`, which gets everything on stdin: a plugin that hangs can be
+killed, its output is ignored, and the network rules apply there only. Apprise reports only that
+something failed. So the worker watches the connections: before the first byte nothing was sent,
+after it the result is unknown.
 """
 
 import asyncio
@@ -38,7 +36,7 @@ from remit.system.http_client import Token
 from remit.system.process import kill_group
 
 PATIENCE: Final = 60.0
-MOST: Final = 2000  # what most services take; the worker knows better and refuses what is over
+MOST: Final = 2000  # what most services accept; the worker knows the exact limit
 SENDING: Final = b"sending\n"
 _AT_ONCE: Final = 2  # each is a process of 60 MB
 _BUSY: Final = 5.0
@@ -47,7 +45,7 @@ _WORKER: Final = (sys.executable, "-I", "-m", "remit.channels.apprise.worker")
 
 _ADDRESS: Final = re.compile(r"([a-z][a-z0-9]{1,19})://[\x21-\x7e]{1,2000}")
 _WHOLE: Final = "An address of Apprise looks like slack://… or tgram://…, in plain characters."
-# What a service is not used for here, and why.
+# Services that are not allowed here, and why.
 _CLOSED: Final[Mapping[str, str]] = {
     **dict.fromkeys(
         "http https json jsons xml xmls form forms apprise apprises".split(),  # noqa: SIM905 - a list of words
@@ -64,7 +62,7 @@ _CLOSED: Final[Mapping[str, str]] = {
         "speaks no HTTP, so that nobody could say what arrived",
     ),
 }
-# What an address may not add: files, other hosts, headers, more people, more tries, less care.
+# What an address may not add: files, other hosts, headers, recipients, retries, less security.
 _KEYS: Final = frozenset(
     {
         *("attach", "attach-as", "template", "template_data", "keyfile", "subfile", "path", "file"),
@@ -78,10 +76,10 @@ _KEYS: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class AppriseTarget:
-    """An address of Apprise's, asked for at each send; it holds keys, so it is a secret."""
+    """An Apprise address, looked up at each send; it contains keys, so it is a secret."""
 
     address: Token = field(repr=False)
-    private: bool = False  # a server of the operator's own, in his own network
+    private: bool = False  # a server in the operator's own network
 
 
 def build(section: AppriseTargets, context: ChannelContext) -> "AppriseChannel":
@@ -120,11 +118,11 @@ class AppriseChannel:
         return self._owner is not None
 
     def takes(self, address: str) -> bool:
-        """Whether this is an address that it could send to."""
+        """Whether it could send to this address."""
         return address in self._targets
 
     async def send(self, parcel: Parcel) -> Answer:
-        """Have the body sent as it is, once; never wait for a turn, never try again."""
+        """Send the body as it is, once; never wait, never retry."""
         name = parcel.recipient if parcel.recipient is not None else self._owner
         target = self._targets.get(name or "")
         wrong = http_client.unfit(parcel.body, self.most)
@@ -167,14 +165,14 @@ def _closed(address: str, name: str | None) -> Locked | Refused | None:
 
 
 def complaint(address: str) -> str | None:
-    """What is wrong with an address, in a sentence that does not repeat it."""
+    """Return what is wrong with an address, in a sentence that does not repeat it."""
     found = _ADDRESS.fullmatch(address)
     if found is None:
         return _WHOLE
     if found[1] in _CLOSED:
         return f"{found[1]}:// {_CLOSED[found[1]]}."
     _, _, query = address.partition("?")
-    # What parts a query is read in more than one way; what only & parts is read in one.
+    # Programs split a query differently at other characters; only & is unambiguous.
     if any(sign in query for sign in "?;#"):
         return "The query of its address may hold no ?, ; or #."
     for key, _ in parse_qsl(query, keep_blank_values=True):
@@ -185,10 +183,10 @@ def complaint(address: str) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class AppriseReport:
-    """What the worker saw. `began` says whether Apprise was let loose."""
+    """What the worker observed. `began`: whether Apprise was started."""
 
     began: bool
-    ended: str  # how the worker came to its end, if it did not report
+    ended: str  # how the worker ended, if it did not report
     said: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -220,7 +218,7 @@ async def _work(worker: Sequence[str], order: bytes, seconds: float) -> AppriseR
 async def _talk(process: asyncio.subprocess.Process, order: bytes, told: bytearray) -> None:
     assert process.stdin is not None  # noqa: S101 - both are pipes
     assert process.stdout is not None  # noqa: S101
-    with suppress(ConnectionError):  # one that died at once reads nothing
+    with suppress(ConnectionError):  # a worker that died at once reads nothing
         process.stdin.write(order)
         await process.stdin.drain()
     process.stdin.close()
@@ -251,7 +249,7 @@ def _answer(report: AppriseReport, key: str) -> Answer:
 
 
 def _failed(seen: Sequence[int], barred: object) -> Answer:
-    """What a failure means, by the statuses on the wire: 0 no byte left, -1 no answer came."""
+    """Return what a failure means, by the statuses: 0: no byte was sent, -1: no answer came."""
     if any(_is_yes(status) or not 0 <= status < _FAILED for status in seen):
         return Unknown("Apprise says that it failed, but a part of it may have arrived.")
     if isinstance(barred, str):

@@ -4,8 +4,8 @@
     sending
     {"sent": true, "trail": [200]}
 
-In `trail` stands each request by how it ended: a status, 0 if no byte of it left, -1 if no answer
-came. Whatever Apprise prints or logs goes nowhere: it may hold keys.
+`trail` lists how each request ended: a status, 0 if no byte was sent, -1 if no answer came.
+Whatever Apprise prints or logs is discarded, because it may contain keys.
 """
 
 import importlib
@@ -30,7 +30,7 @@ _DEPTH: Final = 8
 
 
 class ApprisePlugin(Protocol):
-    """One of Apprise's own."""
+    """An Apprise plugin."""
 
     service_name: str
     body_maxlen: int
@@ -40,11 +40,11 @@ class ApprisePlugin(Protocol):
 
 
 class BlockedHostError(socket.gaierror):
-    """The name leads where nobody may speak to."""
+    """The name resolves to a place that may not be contacted."""
 
 
 class NetworkWatch:
-    """Watches what goes out, and lets nothing go inside."""
+    """Records outgoing requests, and blocks those to internal addresses."""
 
     def __init__(self, *, private: bool) -> None:
         self.trail: list[int] = []
@@ -52,7 +52,7 @@ class NetworkWatch:
         self._private = private
 
     def guard(self) -> None:
-        """From now on each name is checked as it is looked up, by whoever looks it up."""
+        """Check every name that is resolved from now on."""
         look_up = cast("Callable[..., list[Found]]", socket.getaddrinfo)
 
         @wraps(look_up)
@@ -69,7 +69,7 @@ class NetworkWatch:
         socket.getaddrinfo = checked  # type: ignore[assignment]
 
     def watch(self) -> None:
-        """From now on each request leaves a mark in the trail."""
+        """Record every request from now on."""
         adapter = importlib.import_module("requests.adapters").HTTPAdapter
         send: Callable[..., object] = adapter.send
 
@@ -89,7 +89,7 @@ class NetworkWatch:
 
 
 def _before_a_byte(error: BaseException) -> bool:
-    """Whether it broke while the way was made: no name, no connection, no trust."""
+    """Whether it failed before any byte: no name, no connection, no trust."""
     early = importlib.import_module("urllib3.exceptions")
     found: object = error
     for _ in range(_DEPTH):
@@ -106,7 +106,7 @@ def _before_a_byte(error: BaseException) -> bool:
 
 
 def work(order: dict[str, object], begin: Callable[[], None]) -> dict[str, object]:
-    """Load the address, look at what it became, and only then let Apprise send."""
+    """Load the address, check it, and only then let Apprise send."""
     try:
         apprise = importlib.import_module("apprise")
     except ImportError:
@@ -148,7 +148,7 @@ def _wrong(service: ApprisePlugin, address: str, body: str, *, private: bool) ->
 
 
 def main() -> None:
-    """Speak with who started us; nobody else gets a word."""
+    """Talk to the parent process; all other output is discarded."""
     ours = os.fdopen(os.dup(1), "wb", buffering=0)
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     order = json.loads(sys.stdin.buffer.read())

@@ -1,1 +1,1 @@
-"""E-mail: letters over SMTP, what comes in over IMAP, bounces, and who really wrote."""
+"""E-mail: sending over SMTP, receiving over IMAP, bounces, and sender authentication."""

@@ -1,4 +1,4 @@
-"""An account on a mail server: where it is, what opens it, how the line to it is kept private."""
+"""A mail server account: its address, its credentials, and its connection security."""
 
 import ipaddress
 import re
@@ -20,23 +20,23 @@ _FIT: Final = re.compile(r"[^\x00-\x1f\x7f]{1,256}")
 
 
 class Security(StrEnum):
-    """How the line is made private. There is no way that tries one and falls back to another."""
+    """How the connection is encrypted. There is no fallback from one to another."""
 
     STARTTLS = "starttls"
     TLS = "tls"
-    NONE = "none"  # to this machine alone
+    NONE = "none"  # only for this machine
 
 
 @dataclass(frozen=True, slots=True)
 class SmtpAccount:
-    """`password` is asked at each use, so a renewed one needs no restart."""
+    """An SMTP account. `password` is called at each use, so a renewed one needs no restart."""
 
     host: str
     port: int
     security: Security = Security.STARTTLS
     user: str | None = None
     password: Token | None = field(default=None, repr=False)
-    ca_file: Path | None = None  # trusted instead of the machine's own authorities
+    ca_file: Path | None = None  # replaces the machine's authorities
 
     def __post_init__(self) -> None:
         if not (_is_ip(self.host) or _HOST.fullmatch(self.host)):
@@ -63,7 +63,7 @@ class SmtpAccount:
 
 
 def trust(account: SmtpAccount) -> ssl.SSLContext:
-    """What a server must show: a certificate for its name, from an authority that is trusted."""
+    """Return the TLS context: the server needs a valid certificate for its name."""
     try:
         return ssl.create_default_context(cafile=account.ca_file)
     except (OSError, ssl.SSLError) as error:
@@ -79,7 +79,7 @@ def is_password(text: str) -> bool:
 
 
 def distrust(error: BaseException | None) -> str | None:
-    """What was wrong with a certificate, if that is what broke the line."""
+    """Return what was wrong with a certificate, if that broke the connection."""
     while error is not None:
         if isinstance(error, ssl.SSLCertVerificationError):
             return str(error.verify_message or "it cannot be checked").rstrip(". ")

@@ -1,7 +1,7 @@
-"""The lines of a mail's body, from its plain or its HTML part, with what its markup says of each.
+"""Extracts the lines of a mail's body from its plain or HTML part, with their markup.
 
-HTML is read as browsers do, by the parser that also cleans it, so that what is unclosed or
-misplaced stands where a reader of the mail sees it.
+HTML goes through the parser that also sanitises it and that reads as browsers do, so that unclosed
+or misplaced tags give the same lines that a person sees.
 """
 
 import re
@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from remit.channels.mail import quote_shapes
 
 MAX_LINES: Final = 5_000
-_MAX_DEPTH: Final = 300  # elements in elements; the parser needs the square of it
+_MAX_DEPTH: Final = 300  # nested elements; the parser needs quadratic time
 _QUOTE_PREFIX: Final = re.compile(r"\s{0,3}(?:[A-Z]{1,3})?[>|]")
 _FLOWED_PREFIX: Final = re.compile(r"(?:> ?)*")
 _OPTIONAL_END: Final = frozenset(
@@ -89,7 +89,7 @@ _SPACED: Final = frozenset(
 _MAX_INTRODUCTION_LINES: Final = 2
 _TAG: Final = re.compile(r"<(/?)([a-zA-Z][a-zA-Z0-9:-]*)")
 _LEADS: Final = {"li": "- ", "td": " ", "th": " "}
-# Names that mail programs give to elements, in their own code: they are the same in every language.
+# Element names that mail programs use in their HTML: the same in every language.
 _QUOTE_NAME: Final = re.compile(
     r"quote|(?<![a-z])cite|forward|fwd|referen|reply|original|(?:zmail|gmail)_(?:extra|attr)"
 )
@@ -101,10 +101,10 @@ _HIDDEN: Final = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all|visibility\s
 
 
 class BodyLine(Struct, frozen=True):
-    """`starts_quote` says that with it begins what another wrote, and goes on to the end.
+    """One line. `starts_quote`: from here to the end another person wrote.
 
-    A line that is `named` is quoted because an element around it has the name of a quote, which may
-    hold the head of the older mail alone.
+    A `named` line is quoted because an element around it is named like a quote, which may contain
+    only the header of the older mail.
     """
 
     text: str
@@ -116,7 +116,7 @@ class BodyLine(Struct, frozen=True):
 
 
 class MailBody(Struct, frozen=True):
-    """All lines of a part. `sound` is False if its markup says different things to two readers."""
+    """All lines of a part. `sound` is False if its markup is ambiguous."""
 
     lines: tuple[BodyLine, ...]
     sound: bool = True
@@ -127,7 +127,7 @@ class MailBody(Struct, frozen=True):
 
 
 def read_plain(text: str, *, flowed: bool = False, delsp: bool = False) -> MailBody:
-    """The lines of a plain part; `flowed` and `delsp` are what its content type says (RFC 3676)."""
+    """Return the lines of a plain part; `flowed` and `delsp` are of its type (RFC 3676)."""
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     if flowed:
         lines = list(_unflowed(lines, delsp=delsp))
@@ -135,7 +135,7 @@ def read_plain(text: str, *, flowed: bool = False, delsp: bool = False) -> MailB
 
 
 def read_html(html: str) -> MailBody:
-    """The lines of an HTML part, as they are seen."""
+    """Return the lines of an HTML part, as a reader sees them."""
     if _depth(html) > _MAX_DEPTH:
         return MailBody(
             (BodyLine("[This mail is too deeply nested to be read.]", quoted=True),), sound=False
@@ -163,7 +163,7 @@ def _plain_line(line: str) -> BodyLine:
 
 
 def _unflowed(lines: list[str], *, delsp: bool) -> Iterator[str]:
-    """Lines as they were before they were broken: one that ends in a space goes on in the next."""
+    """Yield the lines as they were before wrapping: one that ends in a space continues."""
     held, depth = "", ""
     for line in lines:
         mark = _FLOWED_PREFIX.match(line)
@@ -183,7 +183,7 @@ def _unflowed(lines: list[str], *, delsp: bool) -> Iterator[str]:
 
 
 def _depth(html: str) -> int:
-    """How deep elements may lie in elements; rather too much than too little."""
+    """Return an upper bound of the nesting depth."""
     held: Counter[str] = Counter()
     now = most = 0
     for found in _TAG.finditer(html):
@@ -203,12 +203,12 @@ def _depth(html: str) -> int:
 class _Element(Struct, frozen=True):
     tag: str
     quotes: bool = False
-    container: int = 0  # a quote that may hold the writer's answer too, by its number
+    container: int = 0  # the number of a quote that may contain the writer's reply
     signature: bool = False
 
 
 class _Place(Struct, frozen=True):
-    """A line, and the quote it stands in; `deep` in one that holds nothing but the quote."""
+    """A line and its quote; `deep`: inside the pure quote."""
 
     line: BodyLine
     container: int = 0
@@ -224,7 +224,7 @@ class _Reader(HTMLParser):
         self._words: list[str] = []
         self._open: list[_Element] = []
         self._containers = 0
-        self._pending = BodyLine("")  # what the next line is marked with
+        self._pending = BodyLine("")  # the marks of the next line
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "br":
@@ -244,7 +244,7 @@ class _Reader(HTMLParser):
         self._words.append(_LEADS.get(tag, ""))
 
     def _mark(self, tag: str, names: str, style: str) -> None:
-        """What the next line is marked with by an element that begins above it."""
+        """Set the marks that an element gives to the next line."""
         if _QUOTE_START.search(names) and not self._is_inside():
             self._pending = replace(self._pending, starts_quote=True)
         if tag == "hr" or (tag in _BLOCKS and _BORDER_TOP.search(style)):
@@ -269,7 +269,7 @@ class _Reader(HTMLParser):
         self._words.append(re.sub(r"\s+", " ", data.replace("\xa0", " ")))
 
     def lines(self) -> list[BodyLine]:
-        """All lines; behind a quote that its element introduces, the writer may answer."""
+        """Return all lines; after an introduced quote the writer may reply."""
         self._end_line()
         begun: set[int] = set()  # the elements whose quote has begun
         answered = {n for n in range(1, self._containers + 1) if self._is_introduced(n)}
@@ -323,7 +323,8 @@ class _Reader(HTMLParser):
     def _is_introduced(self, container: int) -> bool:
         """Whether an element is one line that says who wrote, and then a quote.
 
-        A head of several lines is that of a forwarded mail: then all behind it is another's.
+        A header of several lines belongs to a forwarded mail: then everything after it is
+        another's.
         """
         before: list[str] = []
         for place in self._places:

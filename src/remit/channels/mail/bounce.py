@@ -1,7 +1,7 @@
-"""A report that a letter did not arrive, read from the bytes of a mail. It never raises.
+"""Parses bounce reports from the bytes of a mail. It never raises.
 
-Who got one of our letters knows its id and could make up a report. So one is believed only about a
-letter that is in doubt, and is never a reason to send again unasked.
+Anybody who received a letter knows its id and could forge a report. So a report is believed only
+about a delivery that is unknown, and never causes a second send without asking.
 """
 
 import email
@@ -24,25 +24,25 @@ _Mail: TypeAlias = "Message[str, str]"
 
 
 class BouncedMail(Struct, frozen=True):
-    """A letter that left and did not arrive."""
+    """A letter that was sent and did not arrive."""
 
     delivery_id: DeliveryId
     why: str
-    recipient: str | None = None  # as the report names it
-    for_good: bool = True  # the report names a status of 5, not one of 4
+    recipient: str | None = None  # as in the report
+    for_good: bool = True  # the status begins with 5, not 4
 
     @property
     def answer(self) -> Refused:
-        """What it means for the delivery."""
+        """Return what it means for the delivery."""
         return Refused(f"The letter came back: {self.why}.")
 
 
 def read(raw: bytes, domain: str) -> BouncedMail | None:
-    """What a mail reports about a letter of ours from this domain; None if it reports nothing."""
+    """Return what a mail reports about our letter from this domain; None if nothing."""
     try:
         return _read(email.message_from_bytes(raw[:MOST]), domain)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
-        return None  # a mail that nobody can read reports nothing
+        return None  # an unreadable mail reports nothing
 
 
 def is_report(content_type: str) -> bool:
@@ -71,14 +71,14 @@ def _read(mail: _Mail, domain: str) -> BouncedMail | None:
 
 
 def _blocks(part: _Mail) -> Iterator[_Mail]:
-    """The groups of fields in the part that programs read."""
+    """Yield the groups of fields in the machine-readable part."""
     if part.get_content_type() == "message/delivery-status":
         payload = part.get_payload()
         yield from (block for block in payload if isinstance(block, Message))
 
 
 def _key(mail: _Mail, parts: list[_Mail], blocks: list[_Mail], domain: str) -> str | None:
-    """The delivery it is about: by the envelope, the letter that came back, or the thread."""
+    """Return the delivery it is about: by envelope, returned letter, or thread."""
     envelopes = [f"<{_text(block, 'Original-Envelope-Id').strip()}@{domain}>" for block in blocks]
     originals = [each for part in parts[1:] for each in _originals(part)]
     thread = [_text(mail, "In-Reply-To"), _text(mail, "References")]
@@ -91,7 +91,7 @@ def _key(mail: _Mail, parts: list[_Mail], blocks: list[_Mail], domain: str) -> s
 
 
 def _originals(part: _Mail) -> Iterator[str]:
-    """The ids of the letter that came back, whole or its head alone."""
+    """Yield the ids of the returned letter or its header."""
     yield _text(part, "Message-ID")
     if part.get_content_type() == "text/rfc822-headers":
         content = part.get_payload(decode=True)
@@ -104,5 +104,5 @@ def _text(mail: _Mail, name: str) -> str:
 
 
 def _after(typed: str) -> str:
-    """The value of a field like `rfc822; nina@example.org`."""
+    """Return the value of a field like `rfc822; nina@example.org`."""
     return typed.partition(";")[2].strip()

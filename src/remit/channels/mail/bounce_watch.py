@@ -1,7 +1,7 @@
-"""Letters that come back: looked for now and then, and written down as what they are, reports.
+"""Looks for bounces from time to time and records them as delivery reports.
 
-A server that took a letter may say hours later that nobody wanted it. What was sent stays sent; the
-owner is told that it did not arrive.
+A server may accept a letter and reject it hours later. The delivery stays sent; the owner is
+notified that it did not arrive.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class BounceWatch:
         self._clock = clock
         self._marks: dict[
             str, SentFolderMark
-        ] = {}  # how far each was read; after a start all of it is again
+        ] = {}  # how far each was read; a restart reads everything again
         self._background = background
 
     def start(self) -> None:
@@ -46,12 +46,12 @@ class BounceWatch:
         await self._background.stop(LOOP)
 
     async def look(self) -> int:
-        """Take in what came back since the last look; say how much of it was new to us."""
+        """Store the bounces since the last look; return how many were new."""
         found = 0
         for name, box in self._boxes.items():
             returned = await box.bounces(self._marks.get(name))
             if not isinstance(returned, ReturnedMail):
-                continue  # one that cannot be asked now is asked the next time
+                continue  # an unreachable one is asked next time
             came = [_came(name, each) for each in returned.bounces if each.for_good]
             await self._db.write(inbound.take, came, self._clock.now())
             self._marks[name] = returned.mark

@@ -1,7 +1,7 @@
 """IMAP: one connection to a mailbox, on a thread of its own; nothing in it is ever changed.
 
-A mail is known by the number its folder gave it. If the folder is numbered anew, what came since
-the last look is read again, and known again by its own id.
+A mail is known by its UID in the folder. If the folder is renumbered, the mails since the last look
+are read again and recognised by their Message-ID.
 """
 
 import select
@@ -22,7 +22,7 @@ from remit.errors import BadInput
 
 _CONNECT: Final = 10.0
 _ANSWER: Final = 60.0
-_MARGIN: Final = timedelta(days=1)  # a folder that is numbered anew is read back so far
+_MARGIN: Final = timedelta(days=1)  # a renumbered folder is read this far back
 _MOST_AGAIN: Final = 1000
 
 
@@ -42,18 +42,18 @@ class MailboxAccount:
 
 
 class FolderMark(Struct, frozen=True):
-    """How far a folder was read: up to a number, as long as its age is the same."""
+    """How far a folder was read: up to a UID, as long as its UIDVALIDITY is the same."""
 
     validity: int
     uid: int
-    opened: datetime  # what is older than this was there before the door
+    opened: datetime  # older mails were there before the watch began
     looked: datetime
 
 
 class UnreadMail(Struct, frozen=True):
-    """The numbers of mails that were not read yet, and the mark behind the last of them.
+    """The UIDs of unread mails, and the mark after the last one.
 
-    `again` says that the folder was numbered anew: then no mark between two of them counts.
+    `again`: the folder was renumbered, so no mark in between counts.
     """
 
     uids: tuple[int, ...]
@@ -62,7 +62,7 @@ class UnreadMail(Struct, frozen=True):
 
 
 class ImapConnection:
-    """One connection. Every method waits: none is for the loop's own thread."""
+    """One connection. Every method blocks: do not call it on the event loop."""
 
     def __init__(
         self, box: MailboxAccount, *, connect: float = _CONNECT, answer: float = _ANSWER
@@ -105,7 +105,7 @@ class ImapConnection:
             return UnreadMail((), FolderMark(validity, last, now, now))
         if mark.validity != validity:
             return self._anew(mark, validity, now)
-        # `n:*` always matches the last mail, even if its number is smaller.
+        # `n:*` always matches the last mail, even if its UID is smaller.
         found = imap.search(["UID", f"{mark.uid + 1}:*"])
         uids = tuple(sorted(uid for uid in found if uid > mark.uid))
         last = uids[-1] if uids else mark.uid
@@ -117,13 +117,13 @@ class ImapConnection:
         since = max(mark.opened, mark.looked - _MARGIN)
         found = sorted(imap.search(["SINCE", since.date()]))[-_MOST_AGAIN:]
         dates = imap.fetch(found, ["INTERNALDATE"]) if found else {}
-        # By the minute: a server that has no seconds must not hide what came in this one.
+        # By the minute: a server without seconds must not hide recent mails.
         least = since.replace(second=0, microsecond=0)
         uids = [uid for uid in found if uid in dates and _date(dates[uid]) >= least]
         return UnreadMail(tuple(uids), FolderMark(validity, last, mark.opened, now), again=True)
 
     def heads(self, uids: Sequence[int]) -> dict[int, bytes]:
-        """The beginnings of mails, by number; one that is gone meanwhile is left out."""
+        """Return the headers of mails by UID; missing ones are left out."""
         asked = f"BODY.PEEK[HEADER]<0.{receiving.MOST_HEAD}>"
         found = self.client.fetch(uids, [asked])
         return {uid: bytes_of(found[uid], b"BODY[HEADER]") for uid in uids if uid in found}
@@ -144,10 +144,10 @@ class ImapConnection:
         ready = select.poll()
         ready.register(imap.socket(), select.POLLIN)
         ready.poll(seconds * 1000)
-        imap.idle_done()  # reads the lines whole, however slowly they come
+        imap.idle_done()  # reads complete lines, however slowly they come
 
     def close(self) -> None:
-        """Say good-bye, and give the line back whatever is answered."""
+        """Log out, and close the connection in any case."""
         imap, self._imap = self._imap, None
         if imap is not None:
             with suppress(Exception):
@@ -156,10 +156,10 @@ class ImapConnection:
                 imap.shutdown()
 
     def hang_up(self) -> None:
-        """End whatever waits on the line, from any thread."""
+        """Interrupt a waiting call, from any thread."""
         imap = self._imap
         if imap is not None:
-            # Not by the client: it would wait for whoever reads.
+            # Not through the client: it would wait for the reader.
             with suppress(Exception):
                 imap.socket().shutdown(socket.SHUT_RDWR)
 
@@ -205,7 +205,7 @@ def number_of(some: object) -> int:
 
 
 def _date(parts: Mapping[bytes, object]) -> datetime:
-    """When the server got a mail; the client says it in the time of this machine."""
+    """Return when the server received a mail; the client uses local time."""
     found = parts.get(b"INTERNALDATE")
     return (
         found.astimezone(UTC) if isinstance(found, datetime) else datetime.min.replace(tzinfo=UTC)

@@ -1,7 +1,7 @@
-"""A letter: what goes over the wire for one delivery to one address, from head to last dot.
+"""Composes a letter: the exact bytes of one delivery to one address.
 
-The same delivery gives the same letter to the byte, but for its date. Nothing is added to the words
-that passed the gate: a title, a look, and the same words once more as plain text.
+The same delivery gives the same bytes, except for the date. Nothing is added to the text that
+passed the gate but a title, a layout, and the same text as plain text.
 """
 
 import base64
@@ -19,19 +19,19 @@ from remit.channels.mail.letter_head import MailAddress
 _LINE: Final = 76
 _PLAIN: Final = frozenset(range(0x21, 0x7F)) - {ord("=")}
 _BREAK: Final = re.compile(r"\r\n|\r|\n")
-# A dot is the sign for the end of a letter, and From that for the start of one in a file.
+# A dot ends a letter, and From starts one in a mailbox file.
 _AT_START: Final = {b".": b"=2E", b"F": b"=46"}
 
 
 class MailThread(Struct, frozen=True):
-    """Where a letter belongs: what it is about, and the ids of the letters before it."""
+    """The thread of a letter: its title, and the ids of earlier letters."""
 
     title: str | None = None
     earlier: tuple[str, ...] = ()  # oldest first
 
 
 class MailSender(Struct, frozen=True):
-    """Who writes, and who gets an answer."""
+    """The sender, and who gets replies."""
 
     address: MailAddress
     reply_to: MailAddress | None = None
@@ -42,13 +42,13 @@ class MailSender(Struct, frozen=True):
 
 
 class OutgoingMail(Struct, frozen=True):
-    """`wire` ends with a line break; every line of it is short and no line stands for its end."""
+    """A letter. `wire` ends with a line break; all its lines are short and none ends it early."""
 
     message_id: str
     sender: MailAddress
     to: MailAddress
     wire: bytes
-    utf8: bool  # some address is not ASCII, so only a server that takes that can be given it
+    utf8: bool  # an address is not ASCII: only an SMTPUTF8 server can take it
 
 
 class MailContent(Struct, frozen=True):
@@ -61,14 +61,14 @@ class MailContent(Struct, frozen=True):
 
 
 def compose(note: MailContent, sender: MailSender, now: datetime) -> OutgoingMail:
-    """The letter; BadInput if it cannot be written without saying something else."""
+    """Return the letter; BadInput if it cannot be written without changing its text."""
     made = letter_head.message_id(note.key, sender.address.domain)
     utf8 = not (sender.is_ascii and note.to.is_ascii)
     words = letter_text.text(note.body)
     title = _subject(note, words)
     plain = _part("text/plain", words)
     rich = _part("text/html", letter_html.page(note.body, title))
-    # What is quoted-printable never holds "=_", so no text can end its own part.
+    # Quoted-printable never contains "=_", so no text can end its own part.
     border = "=_" + hashlib.sha256(plain + rich).hexdigest()[:32]
     fields = [
         ("Date", format_datetime(now)),
@@ -90,9 +90,9 @@ def compose(note: MailContent, sender: MailSender, now: datetime) -> OutgoingMai
 
 
 def subject_of(body: str, words: str | None = None) -> str:
-    """What a letter with this text is called if nothing else names it; perhaps nothing.
+    """Return the subject that a text gives by itself; may be empty.
 
-    `words` is the same as plain text, if the caller has it.
+    `words` is the plain text, if the caller has it.
     """
     words = letter_text.text(body) if words is None else words
     made = letter_head.subject(letter_text.heading(body))
@@ -100,11 +100,11 @@ def subject_of(body: str, words: str | None = None) -> str:
 
 
 def _subject(note: MailContent, words: str) -> str:
-    """The title it was given, or its first heading, or its first words."""
+    """Return the given title, or the first heading, or the first words."""
     made = letter_head.subject(note.thread.title or "") or subject_of(note.body, words)
     if not made:
         return "(no subject)"
-    # Some programs show letters as one thread only if the later ones say that they answer.
+    # Some programs show a thread only if later subjects begin with Re.
     again = bool(note.thread.earlier) and not made.lower().startswith("re:")
     return letter_head.subject(f"Re: {made}") if again else made
 
@@ -117,11 +117,11 @@ def _earlier(thread: MailThread) -> list[tuple[str, str]]:
 
 
 def _part(kind: str, text: str) -> bytes:
-    """A text as a part of a letter, in lines that survive any server."""
+    """Encode a text as a part that survives any server."""
     lines = [line.encode() for line in _BREAK.split(text)]
     printed = b"\r\n".join(_printable(line) for line in lines)
     packed = base64.encodebytes(b"\r\n".join(lines)).replace(b"\n", b"\r\n").rstrip()
-    # Most stay readable to who looks at the source; a text in another script would grow threefold.
+    # Most stay readable in the source; another script would grow threefold.
     readable = len(printed) <= len(packed)
     encoding = "quoted-printable" if readable else "base64"
     fields = (
@@ -132,7 +132,7 @@ def _part(kind: str, text: str) -> bytes:
 
 
 def _printable(line: bytes) -> bytes:
-    """One line in quoted-printable, wrapped."""
+    """Encode one line as quoted-printable, wrapped."""
     signs = [bytes((byte,)) if byte in _PLAIN else b"=%02X" % byte for byte in line]
     for at, byte in enumerate(line):
         if byte in b" \t" and at < len(line) - 1:

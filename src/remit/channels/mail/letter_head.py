@@ -1,8 +1,8 @@
-"""The head of a letter: addresses, subject, ids, written so that nobody can add a line to it.
+"""Writes mail headers so that no value can inject a header line.
 
-The standard library writes none of it: it decodes what it is given before it encodes it, and so a
-line break that was hidden in an encoded word comes out as a line break. Here a value is text and
-stays text; and before a head leaves, it is read back line by line.
+The standard library is not used here: it decodes its input before encoding, so a line break hidden
+in an encoded word comes out as a line break. Here every value stays text, and the finished header
+is read back line by line before it leaves.
 """
 
 import base64
@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from remit.errors import BadInput
 
-Fields: TypeAlias = Sequence[tuple[str, str]]  # name and value, the value folded as it goes out
+Fields: TypeAlias = Sequence[tuple[str, str]]  # name and value, the value folded as sent
 
 _GREETING: Final = 5  # words, as in "Dear Dr. Anna Smith,"
 MOST_SUBJECT: Final = 120
@@ -25,24 +25,24 @@ _MOST_LINE: Final = 998
 _MOST_LOCAL: Final = 64
 _MOST_ADDRESS: Final = 254
 _MOST_NAME: Final = 100
-_CHUNK: Final = 42  # bytes in an encoded word, so that it stays within 75 characters
+_CHUNK: Final = 42  # bytes in an encoded word, to stay within 75 characters
 _MOST_EARLIER: Final = 20
 _ATOM: Final = frozenset("#$&'*+-/=^_{}~")
-_DOTS: Final = re.compile("[\u3002\uff0e\uff61]")  # what some take for a dot, and others do not
+_DOTS: Final = re.compile("[\u3002\uff0e\uff61]")  # some programs take these for a dot
 _ADDRESS_OF_A_PAGE: Final = re.compile(r"\b[a-z][a-z0-9+.-]*://\S+", re.IGNORECASE)
 _KEY: Final = re.compile(r"[A-Za-z0-9_-]+(?:\.[A-Za-z0-9_-]+)*")
 _MOST_KEY: Final = 128
 _ID: Final = re.compile(r"<[A-Za-z0-9!#$%&'*+/=^_{}~.-]{1,160}@[A-Za-z0-9.-]{1,160}>")
 _NAME: Final = re.compile(rb"([A-Z][A-Za-z-]*): (?=\S)")
 _CONTROL: Final = re.compile(rb"[\x00-\x1f\x7f]")
-_JOINERS: Final = "\u200c\u200d"  # without them, some scripts and emoji fall apart
+_JOINERS: Final = "\u200c\u200d"  # needed by some scripts and emoji
 
 
 class MailAddress(Struct, frozen=True):
-    """One address that can stand in a command and in a header as it is. `address` makes it."""
+    """One address that is safe in commands and headers. `address` makes it."""
 
     local: str
-    domain: str  # always ASCII, so that a look-alike is seen
+    domain: str  # always ASCII, so that a look-alike is visible
     name: str | None = None
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ class MailAddress(Struct, frozen=True):
 
 
 def address(text: str, name: str | None = None) -> MailAddress:
-    """Read one bare address: no name, no brackets, no comment, no second one."""
+    """Parse one bare address: no name, brackets, comment or second one."""
     local, _, domain = text.rpartition("@")
     found = MailAddress(unicodedata.normalize("NFC", local), _domain(domain, text), _name(name))
     if not _is_local(found.local) or len(str(found).encode()) > _MOST_ADDRESS:
@@ -81,7 +81,7 @@ def _is_letter(char: str) -> bool:
 
 
 def _domain(domain: str, text: str) -> str:
-    """The domain as it goes over the wire."""
+    """Return the domain as sent."""
     try:
         if _DOTS.search(domain) or domain.endswith("."):
             raise BadInput(_no_address(text), field="address")
@@ -107,10 +107,10 @@ def _name(name: str | None) -> str | None:
 
 
 def clean(text: str) -> str:
-    """A text as one line that shows all it says: no controls, nothing hidden, nothing encoded."""
+    """Return one visible line: no control, hidden or encoded characters."""
     kept = (_shown(char) for char in text)
     line = " ".join("".join(kept).split())
-    while "=?" in line:  # a reader that decodes once too often must find nothing
+    while "=?" in line:  # a reader that decodes twice must find nothing
         line = line.replace("=?", "=")
     return line
 
@@ -124,7 +124,7 @@ def _shown(char: str) -> str:
 
 
 def subject(text: str) -> str:
-    """A subject: one line, cut between words if it is long."""
+    """Return a subject: one line, shortened between words."""
     line = clean(text)
     if len(line) <= MOST_SUBJECT:
         return line
@@ -134,7 +134,7 @@ def subject(text: str) -> str:
 
 
 def opening(words: str) -> str:
-    """The line a letter is known by: its first, or the one behind the greeting."""
+    """Return the line that names a letter: its first, or the one after the greeting."""
     lines = [line.strip() for line in words.splitlines() if line.strip()]
     greeted = len(lines) > 1 and lines[0].endswith(",") and len(lines[0].split()) <= _GREETING
     line = lines[1] if greeted else lines[0] if lines else ""
@@ -143,7 +143,7 @@ def opening(words: str) -> str:
 
 
 def message_id(key: str, domain: str) -> str:
-    """The id that a delivery always has, however often it is sent."""
+    """Return the permanent id of a delivery, however often it is sent."""
     if not _KEY.fullmatch(key) or len(key) > _MOST_KEY:
         raise BadInput(
             f"The key {key!r:.60} cannot be part of a message id: letters, digits, _ and -, "
@@ -154,7 +154,7 @@ def message_id(key: str, domain: str) -> str:
 
 
 def key_in(some_id: str, domain: str) -> str | None:
-    """The key of the delivery that an id of ours was made for; None if it is not ours."""
+    """Return the key of our delivery with this id; None if it is not ours."""
     text = some_id.strip()
     key = text.removeprefix("<").removesuffix(f"@{domain}>")
     ours = text == f"<{key}@{domain}>" and len(key) <= _MOST_KEY
@@ -162,18 +162,18 @@ def key_in(some_id: str, domain: str) -> str | None:
 
 
 def ids_in(text: str) -> tuple[str, ...]:
-    """The message ids that stand in a header of somebody else's, those that can be repeated."""
+    """Return the valid message ids in somebody else's header."""
     return tuple(_ID.findall(text))
 
 
 def earlier(ids: Iterable[str]) -> tuple[str, ...]:
-    """What a letter answers to, oldest first: the first one and the latest, if there are many."""
+    """Return what a letter replies to, oldest first: the first and the latest, if many."""
     good = tuple(dict.fromkeys(each for each in ids if _ID.fullmatch(each)))
     return good if len(good) <= _MOST_EARLIER else (good[0], *good[1 - _MOST_EARLIER :])
 
 
 def folded(pieces: Iterable[str], used: int) -> str:
-    """The pieces with a blank between two, or a fold where a line would grow too long."""
+    """Join the pieces with blanks, folding where a line would be too long."""
     lines = [""]
     for piece in pieces:
         room = _LINE - (used if len(lines) == 1 else 1)
@@ -185,14 +185,14 @@ def folded(pieces: Iterable[str], used: int) -> str:
 
 
 def written(text: str, used: int) -> str:
-    """A text as the value of a header that starts after so many characters."""
+    """Return a text as a header value that starts after this many characters."""
     if text.isascii() and "=?" not in text:
         return folded(text.split(" "), used)
     return "\r\n ".join(_words(text))
 
 
 def mailbox(who: MailAddress) -> str:
-    """An address as the value of a header, with the name if there is one."""
+    """Return an address as a header value, with its name if there is one."""
     if who.name is None:
         return str(who)
     if not who.name.isascii() or "=?" in who.name:
@@ -202,7 +202,7 @@ def mailbox(who: MailAddress) -> str:
 
 
 def _words(text: str) -> Iterable[str]:
-    """Encoded words that each hold whole characters."""
+    """Yield encoded words with whole characters."""
     chunk = b""
     for char in text:
         encoded = char.encode()
@@ -218,7 +218,7 @@ def _word(chunk: bytes) -> str:
 
 
 def head(fields: Fields, *, utf8: bool = False) -> bytes:
-    """The head, ended by an empty line; read back before it is given away."""
+    """Return the header, ended by an empty line; it is read back first."""
     made = "".join(f"{name}: {value}\r\n" for name, value in fields).encode()
     names = tuple(name for name, _ in fields)
     if _names_in(made) != names or len(set(names)) != len(names):
@@ -229,7 +229,7 @@ def head(fields: Fields, *, utf8: bool = False) -> bytes:
 
 
 def _names_in(made: bytes) -> tuple[str, ...] | None:
-    """The names that a reader finds in a head; None if a line is none of a head."""
+    """Return the header names a reader finds; None if a line is invalid."""
     names: list[str] = []
     for line in made.removesuffix(b"\r\n").split(b"\r\n"):
         if len(line) > _MOST_LINE or _CONTROL.search(line):

@@ -1,8 +1,8 @@
-"""Markdown to the page that a mail program shows: our look, nobody else's code, nothing fetched.
+"""Renders Markdown as an HTML mail: our layout, no foreign code, nothing fetched.
 
-Every style is written on its tag, because some programs read nothing else; what a sheet adds is
-the look in the dark and on a phone. A picture from elsewhere would tell its owner when and where
-the letter is read, so it is shown as a link.
+Styles are written on each tag because some programs read nothing else; a style sheet adds only dark
+mode and phone layout. A remote picture would reveal when and where the letter is read, so it is
+shown as a link.
 """
 
 import html
@@ -48,7 +48,7 @@ _STYLES: Final = {
     "s": "color:#6b655c;",
 }
 _TAGS: Final = frozenset(_STYLES) | {"strong", "em", "br", "thead", "tbody", "tr"}
-# Where a new line of thought begins, it may be in a script that runs the other way.
+# A new paragraph may be in a script with another direction.
 _TURNED: Final = frozenset(_STYLES) - {"a", "code", "pre", "hr", "div", "table", "s"}
 _ALIGNED: Final = {"align": {"left", "center", "right"}}
 _CLEANER: Final = nh3.Cleaner(
@@ -121,18 +121,18 @@ line-height:1.6;overflow-wrap:break-word;">
 
 
 def page(markdown: str, title: str) -> str:
-    """The whole page for a letter."""
+    """Return the whole page of a letter."""
     return _PAGE.format(title=html.escape(title), dark=_DARK, sans=_SANS, letter=fragment(markdown))
 
 
 def fragment(markdown: str) -> str:
-    """The letter alone: tags from our list, links to http, https and mailto, and nothing else."""
+    """Return the letter alone: allowed tags, links to http, https and mailto only."""
     tokens = list(_shown(_READER.parse(markdown)))
     return _CLEANER.clean(_READER.renderer.render(tokens, _READER.options, {})).strip()
 
 
 def _shown(tokens: Iterable[Token]) -> Iterator[Token]:
-    """The blocks: wide tables can be moved sideways, and a column keeps its side."""
+    """Yield the blocks: wide tables can scroll, and columns keep their alignment."""
     for token in tokens:
         if token.type == "table_open":
             yield Token("div_open", "div", 1, block=True)
@@ -151,10 +151,10 @@ def _aligned(cell: Token) -> dict[str, str | int | float]:
 
 
 def _inline(tokens: Sequence[Token]) -> Iterator[Token]:
-    """Lines as they were broken, pictures as links, and links that do not lie."""
+    """Yield the inline tokens: line breaks kept, pictures as links, honest links."""
     link: list[Token] = []
     for token in tokens:
-        if token.type == "softbreak":  # a name below a greeting belongs below it
+        if token.type == "softbreak":  # a name below a greeting stays there
             yield Token("hardbreak", "br", 0)
         elif token.type == "image":
             yield from _picture(token, within_link=bool(link))
@@ -184,7 +184,7 @@ def _words(tokens: Iterable[Token]) -> Iterator[str]:
 
 
 def _place(link: Sequence[Token]) -> Iterator[Token]:
-    """Where a link leads, if its label looks like another place, for that would be believed."""
+    """Yield a link's target if its label looks like another place."""
     label = "".join(_words(link)).strip().lower()
     target = urlsplit(str(link[0].attrs.get("href", "")))
     if _ADDRESS.match(label) and _host(label) != (target.hostname or ""):
@@ -192,7 +192,7 @@ def _place(link: Sequence[Token]) -> Iterator[Token]:
 
 
 def _host(label: str) -> str:
-    """The host that a label names, as a link to it would have it."""
+    """Return the host that a label names."""
     try:
         whole = label if "://" in label else f"https://{label}"
         return urlsplit(_READER.normalizeLink(whole.split()[0])).hostname or ""

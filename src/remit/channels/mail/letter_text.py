@@ -58,7 +58,7 @@ def _is_tight(item: SyntaxTreeNode) -> bool:
 
 
 def _records(rows: list[list[str]]) -> str:
-    """A table too wide for a letter, as one paragraph a row with the heads before the cells."""
+    """Render a table that is too wide as one paragraph per row."""
     head, *body = rows
     if not body:
         return " / ".join(head)
@@ -75,6 +75,6 @@ def _filled(row: list[str], widths: list[int]) -> Iterable[str]:
 
 
 def _width(some: str) -> int:
-    """How many places a text takes where every letter is as wide as another."""
+    """Return the width of a text in fixed-width columns."""
     wide = sum(unicodedata.east_asian_width(char) in "WF" for char in some)
     return len(some) + wide - sum(unicodedata.combining(char) > 0 for char in some)

@@ -1,7 +1,7 @@
-"""The mailbox by IMAP: whether a letter of ours is among the sent ones, and what came back.
+"""The mailbox over IMAP: whether a letter is in the sent folder, and which mails bounced.
 
-That a letter is found proves that it left. That it is not found proves nothing, unless the operator
-says that this server files every letter it takes.
+A letter found there was sent. One not found proves nothing, unless the operator says that this
+server files every letter it accepts.
 """
 
 import asyncio
@@ -28,23 +28,23 @@ T = TypeVar("T")
 
 PATIENCE: Final = 60.0
 LEAST_AGE: Final = timedelta(minutes=15)  # a letter may be filed late
-_CONNECT: Final = 5.0  # seconds to be heard at all
-_MOST_READ: Final = 200  # mails looked at in one call
+_CONNECT: Final = 5.0  # seconds to connect
+_MOST_READ: Final = 200  # mails read in one call
 _MOST_HITS: Final = 20
-_SENT: Final = rb"\Sent"  # how a server marks the folder
+_SENT: Final = rb"\Sent"  # the server's flag for the folder
 _ID_FIELD: Final = b"BODY[HEADER.FIELDS (MESSAGE-ID)]"
 _TYPE_FIELD: Final = b"BODY[HEADER.FIELDS (CONTENT-TYPE)]"
 
 
 class SentFolderMark(Struct, frozen=True):
-    """How far an inbox was read: everything up to this number, as long as its age is the same."""
+    """How far an inbox was read: up to this UID, as long as its UIDVALIDITY is the same."""
 
     validity: int
     uid: int
 
 
 class ReturnedMail(Struct, frozen=True):
-    """What came back since a mark, and the next mark. `more` says that not all was looked at."""
+    """Bounces since a mark, and the next mark. `more`: not all was read."""
 
     bounces: tuple[BouncedMail, ...]
     mark: SentFolderMark
@@ -52,13 +52,13 @@ class ReturnedMail(Struct, frozen=True):
 
 
 class SentFolderPolicy(Struct, frozen=True):
-    """Where letters are filed once they were taken.
+    """Where sent letters are filed.
 
-    `authoritative_after` says that the server files every letter it takes, at the latest after so
-    long; then one that is not there did not leave.
+    `authoritative_after`: the server files every accepted letter within this time; then one that is
+    missing was not sent.
     """
 
-    folders: tuple[str, ...] = ()  # none: the folder the server itself names for sent letters
+    folders: tuple[str, ...] = ()  # empty: the folder that the server marks as sent
     inbox: str = "INBOX"
     authoritative_after: timedelta | None = None
 
@@ -88,11 +88,11 @@ class Mailbox:
 
     @property
     def files_within(self) -> timedelta | None:
-        """How long it takes at most until a letter that left is filed; None: some never are."""
+        """How long filing takes at most; None: some letters are never filed."""
         return self._filing.authoritative_after
 
     async def lookup(self, message_id: str, age: timedelta) -> Accepted | SendRetry | Unknown:
-        """Whether a letter left that was handed over so long ago and never answered for."""
+        """Look up a letter that was handed over this long ago without an answer."""
         found = await self._ask(lambda imap: _is_filed(imap, message_id, self._filing.folders))
         if isinstance(found, Unknown):
             return found
@@ -108,7 +108,7 @@ class Mailbox:
         )
 
     async def bounces(self, since: SentFolderMark | None) -> ReturnedMail | Unknown:
-        """What came back since a mark; None reads the latest mails of the inbox."""
+        """Return bounces since a mark; None reads the latest mails of the inbox."""
         return await self._ask(
             lambda imap: _returned(imap, self._filing.inbox, since, self._domain)
         )
@@ -150,7 +150,7 @@ def _is_filed(imap: ImapClient, message_id: str, folders: Sequence[str]) -> bool
 
 def _holds(imap: ImapClient, folder: str, message_id: str) -> bool:
     imap.select_folder(folder, readonly=True)
-    # A server finds what contains the text; only what is equal to it counts.
+    # A server matches substrings; only an exact match counts.
     hits = imap.search(["HEADER", "Message-ID", message_id.strip("<>")])[-_MOST_HITS:]
     fetched = imap.fetch(hits, ["BODY.PEEK[HEADER.FIELDS (MESSAGE-ID)]"]) if hits else {}
     heads = (bytes_of(parts, _ID_FIELD).decode("ascii", "replace") for parts in fetched.values())
@@ -164,7 +164,7 @@ def _returned(
     # An inbox that was numbered anew is read anew, from its latest mails.
     goes_on = since is not None and since.validity == validity
     start = since.uid if since is not None and goes_on else 0
-    # `n:*` always matches the last mail, even if its number is smaller.
+    # `n:*` always matches the last mail, even if its UID is smaller.
     new = sorted(uid for uid in imap.search(["UID", f"{start + 1}:*"]) if uid > start)
     chosen = new[:_MOST_READ] if goes_on else new[-_MOST_READ:]
     found = tuple(_read(imap, _reports(imap, chosen), domain))

@@ -1,8 +1,8 @@
-"""A mailbox, watched: the server says when something came, and now and then it is looked anyway.
+"""Watches a mailbox with IMAP IDLE, and polls it from time to time.
 
-The heads are read first. Of whom nobody knows only so much more is read as is kept, so that a flood
-of mails costs their heads. The mark is kept behind what was taken in: what is cut off in between is
-read again, and is known again.
+Headers are read first. Of a mail from a stranger no more is read than is stored, so a flood costs
+only headers. The mark is moved after a mail was taken in, so an interrupted mail is read again and
+recognised.
 """
 
 import asyncio
@@ -32,15 +32,15 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("remit.doors")
-_PAGE: Final = 50  # mails whose heads are fetched together
-_PAUSES: Final = (5.0, 15.0, 60.0, 300.0)  # seconds before a mailbox is tried again
+_PAGE: Final = 50  # mails whose headers are fetched together
+_PAUSES: Final = (5.0, 15.0, 60.0, 300.0)  # seconds between retries of a mailbox
 
 
 class MailWatchPorts(Struct, frozen=True):
-    """What a mailbox is joined to.
+    """What a mailbox watch needs.
 
-    `sort` says what a head is worth: an arrival without words, or nothing at all; `told` puts the
-    words to it. `take` takes it in.
+    `sort` turns a header into an arrival without text, or None; `told` adds the text; `take` stores
+    it.
     """
 
     sort: Callable[[MailHead], Arrival | None]
@@ -77,7 +77,7 @@ class MailWatch:
         await self._background.stop(self._loop)
 
     async def look(self) -> int:
-        """Read what came since the last look, and hang up; say how many mails that were."""
+        """Read what came since the last look, and disconnect; return how many mails."""
         async with _Hand(self._box) as hand:
             return await self._read(hand)
 
@@ -91,7 +91,7 @@ class MailWatch:
                         tries = 0
                         await self._wait(hand)
             except StoreTrouble:
-                pass  # the store says so itself
+                pass  # the store reports it itself
             except Exception as error:  # noqa: BLE001 - whatever broke, the mailbox is tried again
                 await self._complain(error)
             await self._clock.sleep(_PAUSES[min(tries, len(_PAUSES) - 1)])
@@ -107,7 +107,7 @@ class MailWatch:
         before = await self._db.read(cues.mark, self._door)
         mark = from_json(FolderMark, before["mark"]) if before.get("mark") else None
         fresh = await hand.do(hand.line.fresh, mark, self._clock.now())
-        # After a restore it is not known which of these were taken in before.
+        # After a restore it is unknown which of these were stored before.
         again = {name: told for name, told in before.items() if name == cues.RESTORED}
         said_at = moment(str(again[cues.RESTORED])) if again else None
         for at in range(0, len(fresh.uids), _PAGE):
@@ -132,13 +132,13 @@ class MailWatch:
             await self._take_one(replace(arrival, said_at=said_at or arrival.said_at))
 
     async def _is_read(self, arrival: Arrival) -> bool:
-        """Whether its words are fetched: of a flood they are not."""
+        """Whether its text is fetched: not in a flood."""
         if arrival.fate is cues.CueFate.WAITING:
             return True
         return not await self._db.read(cues.is_flooded, self._door, self._clock.now())
 
     async def _take_one(self, arrival: Arrival) -> None:
-        """One mail that breaks must not keep those behind it from being read."""
+        """Store one mail; an error must not block the mails after it."""
         try:
             await self._plugs.take(arrival)
         except StoreTrouble:
@@ -151,7 +151,7 @@ class MailWatch:
         await self._db.write(cues.keep_mark, self._door, said)
 
     async def _complain(self, error: Exception) -> None:
-        """Say once what is wrong, and keep it for who looks."""
+        """Log what is wrong once, and store it for display."""
         said = str(error) if isinstance(error, BadInput) else type(error).__name__
         why = f"The mailbox on {self._box.account.host} cannot be read: {said}."
         with suppress(StoreTrouble):
@@ -162,7 +162,7 @@ class MailWatch:
 
 
 class _Hand:
-    """A line, and the one thread that speaks on it."""
+    """A connection with its own thread."""
 
     def __init__(self, box: MailboxAccount) -> None:
         self.line = ImapConnection(box)
@@ -182,7 +182,7 @@ class _Hand:
         self._end()
 
     async def do(self, work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Have something done on the thread; whoever is called away hangs up."""
+        """Run something on the thread; a cancelled caller disconnects."""
         loop = asyncio.get_running_loop()
         try:
             return await loop.run_in_executor(self._thread, lambda: work(*args, **kwargs))
@@ -192,5 +192,5 @@ class _Hand:
 
     def _end(self) -> None:
         self.line.hang_up()
-        self._thread.submit(self.line.close)  # behind whatever is still being read
+        self._thread.submit(self.line.close)  # after whatever is still being read
         self._thread.shutdown(wait=False)

@@ -1,8 +1,8 @@
-"""The shapes of lines that mail programs write, in any language; no word of any is known here.
+"""Recognises lines that mail programs write around quoted mail, in any language.
 
-A program that repeats an older mail writes a head above it: lines of `word: value`, one with an
-address and one with a date, or one line with both that ends in a colon. Digits of every script are
-digits, and the marks that turn the direction of writing are not seen.
+A quoted mail starts with a header: lines of `word: value`, one with an address and one with a date,
+or a single line with both that ends in a colon. Digits of every script count; direction marks are
+ignored.
 """
 
 import re
@@ -16,7 +16,7 @@ MAX_LINE: Final = 400  # characters of a line that a program may have written
 _MAX_BLOCK_LINES: Final = 24
 _MAX_INTRODUCTION_LINES: Final = 4
 _MAX_LABEL_WORDS: Final = 5
-_WRAPPED: Final = 50  # characters; a line as long may go on in the next one
+_WRAPPED: Final = 50  # characters; such a long line may continue in the next one
 _UNSEEN: Final = dict.fromkeys(
     [0xAD, 0x61C, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A)]
 )
@@ -30,7 +30,7 @@ _ADDRESS_OR_LINK: Final = re.compile(r"\S*(?:@|://)\S*")
 _NUMBER: Final = re.compile(r"\d+")
 _TIME: Final = re.compile(r"(?<!\d)\d{1,2}(?:[:.]|\s?h\s?)\d{2}(?!\d)")
 _NUMERIC_DATE: Final = re.compile(r"(?<!\d)\d{1,2}[./-]\s?\d{1,2}[./-]\s?\d{2}(?!\d)")
-_YEARS: Final = range(1300, 2700)  # of every calendar that mail programs write
+_YEARS: Final = range(1300, 2700)  # of every calendar that mail programs use
 _LABEL: Final = re.compile(
     r"[\s*_]*([^\d:@<>()\[\]{}!?;,/\\\"|=+#*_]{1,40})[*_\s]*:(?!//)[*_]*(.*)"
 )
@@ -41,7 +41,7 @@ _PREFIX: Final = re.compile(r"\s*(?:\[[^\]]{1,40}\]\s*)?[^\W\d_]{1,6}(?:[\[(]\d+
 
 
 class HeaderBlock(Struct, frozen=True):
-    """Lines of `word: value` in a row. `wide` says that empty lines stand between them."""
+    """Consecutive lines of `word: value`. `wide`: with empty lines in between."""
 
     labels: int
     has_address: bool
@@ -50,17 +50,17 @@ class HeaderBlock(Struct, frozen=True):
 
     @property
     def is_certain(self) -> bool:
-        """Whether it has what the head of a mail has."""
+        """Whether it has what a mail header has."""
         return self.labels >= 2 and self.has_address and self.has_date  # noqa: PLR2004 - a pair
 
     @property
     def is_likely(self) -> bool:
-        """Whether it may be the head of a mail whose people have no addresses."""
+        """Whether it may be a mail header without addresses."""
         return self.labels >= 3 and (self.has_address or self.has_date)  # noqa: PLR2004 - a head
 
 
 def folded(line: str) -> str:
-    """A line in one way of writing: ordinary digits and colons, and nothing unseen."""
+    """Return a line in one spelling: ASCII digits and colons, nothing invisible."""
     if line.isascii():
         return line[:MAX_LINE]
     text = unicodedata.normalize("NFKC", line[:MAX_LINE].translate(_UNSEEN))
@@ -72,12 +72,12 @@ def has_address(text: str) -> bool:
 
 
 def has_bracketed_address(text: str) -> bool:
-    """Whether an address stands in brackets, as programs write it and people hardly do."""
+    """Whether an address is in brackets, as programs write it."""
     return _BRACKETED.search(text) is not None
 
 
 def has_date(text: str) -> bool:
-    """Whether a day or a time of day is named with digits."""
+    """Whether a date or time is written with digits."""
     bare = _ADDRESS_OR_LINK.sub(" ", text)
     numbers = _NUMBER.findall(bare)
     year = any(len(each) == 4 and int(each) in _YEARS for each in numbers)  # noqa: PLR2004 - a year
@@ -86,7 +86,7 @@ def has_date(text: str) -> bool:
 
 
 def label(line: str) -> str | None:
-    """What stands behind the colon of a line of `word: value`; None if it is no such line."""
+    """Return the value of a `word: value` line; None if it is no such line."""
     found = _LABEL.fullmatch(line)
     if found is None or not 1 <= len(found[1].split()) <= _MAX_LABEL_WORDS:
         return None
@@ -94,7 +94,7 @@ def label(line: str) -> str | None:
 
 
 def header_block(lines: Sequence[str], start: int) -> HeaderBlock | None:
-    """The lines of `word: value` that begin in a line; a value may go on in a second line."""
+    """Return the `word: value` lines from here on; a value may continue on a second line."""
     labels, values, gaps, gap, continued = 0, [], 0, False, True
     for line in lines[start : start + _MAX_BLOCK_LINES]:
         value = label(line)
@@ -121,19 +121,19 @@ def is_divider(line: str) -> bool:
 
 
 def is_rule(line: str) -> bool:
-    """Whether a line is a long row of one sort of dash."""
+    """Whether a line is a long row of one kind of dash."""
     return _RULE.fullmatch(line) is not None
 
 
 def has_prefix(subject: str) -> bool:
-    """Whether a subject begins as those of answers and forwards do: a short word, a colon."""
+    """Whether a subject begins like a reply or forward: a short word and a colon."""
     return _PREFIX.match(folded(subject)) is not None
 
 
 def introduction(lines: Sequence[str], end: int) -> tuple[int, str] | None:
-    """Where the words begin that introduce a quote and end in this line, and the words.
+    """Return where the words that introduce a quote begin, and the words.
 
-    None if the line ends in no colon, or nothing in it and the lines above says who or when.
+    None if the line does not end in a colon, or nothing says who or when.
     """
     if not lines[end].rstrip(" *_").endswith(":"):
         return None
@@ -150,5 +150,5 @@ def introduction(lines: Sequence[str], end: int) -> tuple[int, str] | None:
 
 
 def may_go_on(line: str) -> bool:
-    """Whether a line is so long that a program may have broken it."""
+    """Whether a line is long enough to have been wrapped."""
     return len(line.rstrip()) >= _WRAPPED

@@ -1,9 +1,8 @@
-"""Whose words stand in a mail: those that its writer wrote, and those of others that he repeats.
+"""Separates what the writer of a mail wrote from what the mail quotes or forwards.
 
-An answer repeats what it answers, and a forwarded mail carries another whole. Those words are
-somebody else's, whoever sent them. They are told by their place in the HTML and by the shape of the
-lines above them, in any language. What the two parts of a mail do not agree on, or what may be
-either, is not certain: then no word of the mail counts as the writer's.
+Quoted words belong to somebody else, whoever sends them. They are found by their place in the HTML
+and by the shape of the lines above them, in any language. If the two parts of a mail disagree, or
+the result is unclear, no word counts as the writer's.
 """
 
 import re
@@ -27,9 +26,9 @@ _SENTENCE_END: Final = (*".!?:", "\u3002", "\uff01", "\uff1f", "\u061f", "\u0964
 
 
 class SplitMail(Struct, frozen=True):
-    """The writer's own words, piece by piece between the quotes, and what is another's.
+    """The writer's own words, in pieces between quotes, and the quoted words.
 
-    If it is not `certain`, what stands in `own` may be another's too.
+    If not `certain`, words in `own` may be another's too.
     """
 
     own: tuple[str, ...] = ()
@@ -42,7 +41,7 @@ class SplitMail(Struct, frozen=True):
 
 
 def split(plain: MailBody | None, html: MailBody | None, *, is_answer: bool) -> SplitMail:
-    """Tell the two apart. `is_answer` says that the mail's head names an earlier mail."""
+    """Separate own and quoted words. `is_answer`: the header names an earlier mail."""
     by_html = _split(html, is_answer=is_answer) if html and html.text else None
     by_plain = _split(plain, is_answer=is_answer) if plain and plain.text else None
     if by_html is None or by_plain is None:
@@ -51,17 +50,17 @@ def split(plain: MailBody | None, html: MailBody | None, *, is_answer: bool) -> 
         by_html.own or not by_plain.own
     )
     quoted = by_html.quoted or by_plain.quoted
-    # A doubt of the plain part alone is settled by the HTML, which gave the writer no word more.
+    # A doubt in the plain part alone is settled by the HTML, which gave the writer no more words.
     return SplitMail(by_html.own, quoted, by_html.certain and agreed)
 
 
 def is_forwarded(subject: str) -> bool:
-    """Whether a subject says that the mail is another's."""
+    """Whether a subject says that the mail was forwarded."""
     return _FORWARDED.match(subject) is not None
 
 
 def bare_subject(subject: str) -> str:
-    """A subject without the marks of an answer."""
+    """Return a subject without reply prefixes."""
     return _ANSWERED.sub("", subject, count=1).strip()
 
 
@@ -86,12 +85,12 @@ def _split(body: MailBody, *, is_answer: bool) -> SplitMail:
     if not body.sound:
         certain = certain and not _has_own_below(lines, owned)
     if quoted and not own and is_answer:
-        certain = False  # an answer below what it answers, or none
+        certain = False  # a reply below the quote, or none
     return SplitMail(own, quoted, certain)
 
 
 def _has_own_below(lines: Sequence[BodyLine], owned: Sequence[bool]) -> bool:
-    """Whether the writer's words stand below a quote."""
+    """Whether the writer's words are below a quote."""
     first = next((n for n, each in enumerate(lines) if each.quoted), len(lines))
     return any(
         mine and each.text.strip() for each, mine in zip(lines[first:], owned[first:], strict=False)
@@ -99,7 +98,7 @@ def _has_own_below(lines: Sequence[BodyLine], owned: Sequence[bool]) -> bool:
 
 
 def _pieces(lines: Sequence[BodyLine], owned: Sequence[bool]) -> tuple[str, ...]:
-    """What is the writer's, parted where a quote stands between."""
+    """Return the writer's words, split where a quote is in between."""
     held: list[str] = []
     pieces: list[str] = []
     for line, mine in zip(lines, owned, strict=True):
@@ -116,12 +115,12 @@ def _pieces(lines: Sequence[BodyLine], owned: Sequence[bool]) -> tuple[str, ...]
 
 
 class _Sign(Enum):
-    """How sure it is that an older mail begins in a line and goes on to the end."""
+    """How certain it is that an older mail begins in a line and continues to the end."""
 
     CERTAIN = auto()
-    LIKELY = auto()  # certain in an answer, doubtful elsewhere
-    IN_ANSWERS = auto()  # it means nothing elsewhere
-    DRAWN = auto()  # a drawn line: in an answer the older mail, elsewhere a signature
+    LIKELY = auto()  # certain in a reply, doubtful otherwise
+    IN_ANSWERS = auto()  # means nothing otherwise
+    DRAWN = auto()  # a drawn line: in a reply the older mail, otherwise a signature
 
 
 class _Cut(Struct, frozen=True):
@@ -147,7 +146,7 @@ def _cut(lines: Sequence[BodyLine], folded: Sequence[str], *, is_answer: bool) -
 
 
 def _sign(lines: Sequence[BodyLine], folded: Sequence[str], n: int) -> tuple[int, _Sign] | None:
-    """Whether an older mail begins in a line: where, and how sure that is."""
+    """Return where an older mail begins, and how certain that is; None if it does not."""
     if lines[n].starts_quote:
         return n, _Sign.CERTAIN
     text = folded[n]
@@ -172,12 +171,12 @@ def _block_sign(
     if block.wide:
         later = _later_block(folded, n)
         if later is not None:
-            return None  # what stands above it is the writer's own; it is found a few lines on
+            return None  # the text above is the writer's; the header follows a few lines later
     return n, _Sign.CERTAIN if block.is_certain else _Sign.LIKELY
 
 
 def _later_block(folded: Sequence[str], n: int) -> int | None:
-    """Where a head begins behind the first paragraph, if that is none, and the head is closed."""
+    """Return where a header begins after the first paragraph, if that is none."""
     end = n
     while end < len(folded) and folded[end].strip():
         end += 1
@@ -199,7 +198,7 @@ def _divider_sign(
 ) -> tuple[int, _Sign] | None:
     names = quote_shapes.has_address(text) or quote_shapes.has_date(text)
     if follows is not None and lines[follows].quoted:
-        return None  # it introduces a quote that is marked, line by line
+        return None  # it introduces a quote that is marked line by line
     return n, _Sign.CERTAIN if has_head or names else _Sign.LIKELY
 
 
@@ -216,7 +215,7 @@ def _rule_sign(
 def _introduction_sign(
     lines: Sequence[BodyLine], folded: Sequence[str], n: int, follows: int | None
 ) -> tuple[int, _Sign] | None:
-    """A line that says who wrote, above words that nothing marks as a quote."""
+    """Return a line that says who wrote, above words that are not marked as a quote."""
     found = quote_shapes.introduction(folded, n)
     if found is None or follows is None or lines[follows].quoted:
         return None
@@ -230,12 +229,12 @@ def _introduction_sign(
 
 
 def _next(folded: Sequence[str], n: int) -> int | None:
-    """The next line that is not empty."""
+    """Return the next line that is not empty."""
     return next((at for at in range(n + 1, len(folded)) if folded[at].strip()), None)
 
 
 def _is_signature(rest: Sequence[BodyLine]) -> bool:
-    """Whether what follows a drawn line is no more than a signature."""
+    """Whether what follows a drawn line is only a signature."""
     words = [each.text for each in rest if each.text.strip()]
     return len(words) <= _MAX_SIGNATURE_LINES and all(len(each) <= _LONG_LINE for each in words)
 
@@ -246,7 +245,7 @@ def _is_signature(rest: Sequence[BodyLine]) -> bool:
 def _introductions(
     lines: Sequence[BodyLine], folded: Sequence[str], *, is_answer: bool
 ) -> set[int]:
-    """The lines above quotes that say who wrote them."""
+    """Return the lines above quotes that say who wrote them."""
     found: set[int] = set()
     for n, line in enumerate(lines):
         follows = _next(folded, n)
@@ -264,7 +263,7 @@ def _introductions(
 def _is_broken_quote(
     lines: Sequence[BodyLine], folded: Sequence[str], introduced: set[int]
 ) -> bool:
-    """Whether a line may be the broken end of one that is quoted or introduces a quote."""
+    """Whether a line may be the wrapped end of a quoted or introducing line."""
     for n, line in enumerate(lines):
         if line.quoted or n in introduced or not line.text.strip():
             continue

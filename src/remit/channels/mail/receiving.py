@@ -1,7 +1,7 @@
-"""A mail, read from its bytes: who wrote, what it says, what it answers. It never raises.
+"""Parses a mail: who wrote it, what it says, what it replies to. It never raises.
 
-Only as much is read as was fetched, and only a few parts of it: what is built to be long to read is
-not read at all. Attachments are noted and never opened.
+Only what was fetched is read, and only a few parts of it, so that a mail built to be slow is not
+read at all. Attachments are listed and never opened.
 """
 
 import email
@@ -21,7 +21,7 @@ from remit.channels.mail.sender_authentication import VerifiedSender
 from remit.language import outside_text
 from remit.model.codec import Json, JsonMap
 
-MOST_HEAD: Final = 65_536  # bytes of a head that are fetched
+MOST_HEAD: Final = 65_536  # bytes of a header that are fetched
 MOST: Final = 524_288  # bytes of a mail that are fetched
 _MOST_PARTS: Final = 30
 _MOST_THREADS: Final = 20
@@ -37,17 +37,17 @@ _Mail: TypeAlias = "Message[str, str]"
 
 
 class MailHead(Struct, frozen=True):
-    """What the head of a mail says. `robot` is why nobody is taken to have written it."""
+    """What the header of a mail says. `robot`: why it counts as automatic."""
 
     sender: VerifiedSender | None
     message_id: str
     subject: str = ""
-    threads: tuple[str, ...] = ()  # the ids of what it goes on with, oldest first, its own last
+    threads: tuple[str, ...] = ()  # the ids of its thread, oldest first, its own last
     robot: str = ""
 
     @property
     def is_answer(self) -> bool:
-        """Whether it goes on with an earlier mail, by its thread or by the shape of its subject."""
+        """Whether it continues an earlier mail, by its thread or its subject."""
         return len(self.threads) > 1 or quote_shapes.has_prefix(self.subject)
 
 
@@ -61,7 +61,7 @@ class IncomingMail(Struct, frozen=True):
 
 
 def head(raw: bytes, authserv_id: str) -> MailHead:
-    """What the head says; `raw` may go on behind it."""
+    """Parse the header; `raw` may contain more."""
     first, _, _ = raw[:MOST_HEAD].replace(b"\r\n", b"\n").partition(b"\n\n")
     try:
         found = email.message_from_bytes(first + b"\n\n")
@@ -71,7 +71,7 @@ def head(raw: bytes, authserv_id: str) -> MailHead:
 
 
 def letter(raw: bytes, authserv_id: str) -> IncomingMail:
-    """The whole of it, as far as it was fetched."""
+    """Parse the whole mail, as far as it was fetched."""
     top = head(raw, authserv_id)
     if raw[:MOST].lower().count(b"boundary") > _MOST_PARTS:
         return IncomingMail(top, _TOO_MANY, SplitMail(quoted=_TOO_MANY, certain=False))
@@ -104,7 +104,7 @@ def _head(found: _Mail, raw: bytes, authserv_id: str) -> MailHead:
 
 
 def _robot(every: dict[str, list[str]], kind: str, sender: VerifiedSender | None) -> str:
-    """Why nobody is taken to have written a mail: an answer to it might go round for ever."""
+    """Return why a mail counts as automatic: a reply could loop for ever."""
     said = {name: " ".join(values).strip().lower() for name, values in every.items()}
     marks = (
         (said["auto-submitted"].split(";")[0].strip() not in ("", "no"), "a program sent it"),
@@ -122,12 +122,12 @@ def _ids(headers: list[str]) -> list[str]:
 
 
 def _named(raw: bytes) -> str:
-    """A name for a mail that has none of its own, or more than one."""
+    """Return an id for a mail that has none, or more than one."""
     return f"<sha256-{hashlib.sha256(raw).hexdigest()[:32]}@nowhere>"
 
 
 def _decoded(header: str) -> str:
-    """A header's words, with whatever was encoded in them, on one line."""
+    """Decode a header's words to one line."""
     from email.header import decode_header, make_header  # noqa: PLC0415 - only mail has them
 
     try:
@@ -137,7 +137,7 @@ def _decoded(header: str) -> str:
 
 
 def _parts(found: _Mail) -> Iterator[_Mail]:
-    """Every part of a mail itself; a mail that hangs on it is one part, and is not opened."""
+    """Yield every part of a mail; an attached mail is one part and is not opened."""
     waits = [found]
     for _ in range(_MOST_PARTS):
         if not waits:
@@ -151,7 +151,7 @@ def _parts(found: _Mail) -> Iterator[_Mail]:
 
 
 def _words(read: list[_Mail], *, is_answer: bool) -> tuple[str, SplitMail]:
-    """All words of a mail, and whose they are; with two parts of one kind nothing is sure."""
+    """Return all words of a mail and whose they are; two parts of one kind are uncertain."""
     bodies = [(each.get_content_type(), _body(each)) for each in read]
     plain = next((body for kind, body in bodies if kind == _PLAIN and body.text), None)
     html = next((body for kind, body in bodies if kind == _HTML and body.text), None)

@@ -1,9 +1,9 @@
-"""Who wrote a mail, as far as the owner's own mail server vouches for it. Pure, and never raises.
+"""Who wrote a mail, as far as the owner's own mail server authenticates it. Pure; never raises.
 
-Anybody can write any name into a mail. What counts is the `Authentication-Results` that stand
-first, if they are of the server that the owner named: all in a row that name the same host. There
-DMARC must have passed for the very domain that the one address in `From` has; where the server says
-nothing on DMARC, a signature (DKIM) of that domain must have. Everything else is a stranger's.
+Anybody can write any name into a mail. Only the topmost `Authentication-Results` headers count, and
+only from the server that the owner named. DMARC must pass for the exact domain of the single From
+address; if the server says nothing about DMARC, a DKIM signature of that domain must pass. Every
+other mail counts as a stranger's.
 """
 
 import re
@@ -23,7 +23,7 @@ _RESULT: Final = re.compile(
     r"([a-z-]+)\s*(?:/\s*1\s*)?=\s*([a-z]+)(?![a-z])(.*)", re.IGNORECASE | re.DOTALL
 )
 _PROPERTY: Final = re.compile(r"(?<![\w.])(header\.(?:from|d|i))\s*=\s*([^\s;]+)", re.IGNORECASE)
-_NO_POLICY: Final = frozenset({"none", "bestguesspass"})  # of DMARC: the domain asks for no check
+_NO_POLICY: Final = frozenset({"none", "bestguesspass"})  # DMARC results without a policy
 _HOST: Final = re.compile(r"[a-z0-9_][a-z0-9._-]{0,252}")
 _UNREADABLE: Final = "a server with an unreadable name"
 UNNAMED: Final = "none"  # the authserv_id of servers that write none, such as Microsoft's
@@ -35,9 +35,9 @@ _TOO_LONG: Final = "the Authentication-Results are too long to be read"
 
 
 class VerifiedSender(Struct, frozen=True):
-    """The one address in `From`, in small letters, and whether our server vouches for it.
+    """The From address in lower case, and whether our server authenticates it.
 
-    `why` says why it does not, and what to set if that would help.
+    `why` says why not, and which setting would help.
     """
 
     address: str
@@ -46,20 +46,20 @@ class VerifiedSender(Struct, frozen=True):
 
 
 class _Result(Struct, frozen=True):
-    """One word of a server on a mail: `dmarc=pass header.from=example.org`."""
+    """One result of a server: `dmarc=pass header.from=example.org`."""
 
     method: str
     outcome: str
     properties: tuple[tuple[str, str], ...]
 
     def value(self, name: str) -> str:
-        """The one value of a property; empty if there is none, or more than one."""
+        """Return the only value of a property; empty for none or several."""
         found = [value for each, value in self.properties if each == name]
         return found[0] if len(found) == 1 else ""
 
 
 def sender(froms: Sequence[str], results: Sequence[str], authserv_id: str) -> VerifiedSender | None:
-    """Who wrote a mail with these headers, in their order; None if nobody can say."""
+    """Return who wrote a mail with these headers, in order; None if unclear."""
     found = address(froms[0]) if len(froms) == 1 else None
     if found is None:
         return None
@@ -68,7 +68,7 @@ def sender(froms: Sequence[str], results: Sequence[str], authserv_id: str) -> Ve
 
 
 def address(header: str) -> str | None:
-    """The address that a header names, if it names exactly one, in no way two readers differ on."""
+    """Return the only address of a header, if every reader would agree on it."""
     text = " ".join(header.split())
     if len(text) > _MOST:
         return None
@@ -79,7 +79,7 @@ def address(header: str) -> str | None:
 
 
 def _doubt(headers: Sequence[str], named: str, written_by: str) -> str:
-    """Why the server does not vouch for an address; empty if it does."""
+    """Return why the server does not authenticate an address; empty if it does."""
     if not headers:
         return _NOTHING
     if len(headers[0]) > _MOST:
@@ -94,7 +94,7 @@ def _doubt(headers: Sequence[str], named: str, written_by: str) -> str:
 
 
 def _trusted(headers: Sequence[str], host: str) -> Iterator[_Result]:
-    """What the server says in the headers that stand first; without a name only in one."""
+    """Yield the server's results from the topmost headers; unnamed, only the first."""
     for n, header in enumerate(headers):
         name, results = _read(header) if len(header) <= _MOST else ("", [])
         if name != host or (n and not host):
@@ -103,7 +103,7 @@ def _trusted(headers: Sequence[str], host: str) -> Iterator[_Result]:
 
 
 def _unproven(results: Sequence[_Result], written_by: str) -> str:
-    """Why the words of the right server do not prove an address; empty if they do."""
+    """Return why the right server's results do not prove an address; empty if they do."""
     domain = written_by.rpartition("@")[2]
     judged = [each for each in results if each.method == "dmarc"]
     if any(each.outcome not in _NO_POLICY for each in judged):
@@ -118,27 +118,27 @@ def _unproven(results: Sequence[_Result], written_by: str) -> str:
 
 
 def _is_from(result: _Result, written_by: str) -> bool:
-    """Whether DMARC was judged for this address; some servers name it whole, some its domain."""
+    """Whether DMARC was checked for this address or its domain."""
     said = result.value("header.from").strip("<>").lower()
     return said in (written_by, written_by.rpartition("@")[2])
 
 
 def _is_signed(result: _Result, domain: str) -> bool:
-    """Whether the domain itself signed, or the one that it lies in."""
+    """Whether the domain itself signed, or its parent."""
     by = result.value("header.d") or result.value("header.i").rpartition("@")[2]
     by = by.lower()
     return result.outcome == "pass" and "." in by and (domain == by or domain.endswith(f".{by}"))
 
 
 def _is_named(host: str, named: str) -> bool:
-    """Whether a host is the one that the owner named, or lies in the domain that was named."""
+    """Whether a host is the one the owner named, or within the named domain."""
     if named == UNNAMED:
         return not host
     return host == named or ("." in named and host.endswith(f".{named}"))
 
 
 def _proposal(host: str) -> str:
-    """What to set if the first server is the owner's."""
+    """Return what to set if the first server is the owner's."""
     if host == _UNREADABLE:
         return "look into a mail of yours for the name of your mail server"
     if not host:
@@ -149,7 +149,7 @@ def _proposal(host: str) -> str:
 
 
 def _read(header: str) -> tuple[str, list[_Result]]:
-    """The host that a header names, empty if none, and what it says."""
+    """Return the host that a header names, empty if none, and its results."""
     name, *said = _plain(header).split(";")
     if "=" in name:
         return "", [found for each in (name, *said) if (found := _result(each))]
@@ -167,7 +167,7 @@ def _result(text: str) -> _Result | None:
 
 
 def _plain(header: str) -> str:  # noqa: C901 - one pass over a small grammar
-    """A header without remarks, which may hold anything, and without quotes."""
+    """Return a header without comments and quotes."""
     kept: list[str] = []
     depth, quoted, escaped = 0, False, False
     for char in header:
@@ -178,7 +178,7 @@ def _plain(header: str) -> str:  # noqa: C901 - one pass over a small grammar
         elif char == '"' and not depth:
             quoted = not quoted
         elif quoted:
-            continue  # what is quoted is never one of the few words that count
+            continue  # quoted text is never one of the words that count
         elif char == "(":
             depth += 1
         elif char == ")":

@@ -1,7 +1,7 @@
-"""E-mail by SMTP: one letter to one address a call, once, and an honest answer.
+"""The e-mail channel over SMTP: one letter to one address per call, sent once.
 
-Until the last dot is written the server has no letter, whatever breaks: that may be tried again.
-After the dot and before the server's word nobody knows; then the mailbox may be asked.
+Until the final dot is written the server has no letter, so a failure before it may be retried.
+Between the dot and the server's answer the result is unknown; then the mailbox may be searched.
 """
 
 import asyncio
@@ -42,11 +42,11 @@ from remit.ports import Clock
 from remit.system.http_client import clean, unfit
 
 MOST: Final = 100_000
-PATIENCE: Final = 100.0  # seconds for a whole exchange, less than the courier's
+PATIENCE: Final = 100.0  # seconds for a whole exchange, less than the courier's limit
 _GO_ON: Final = 354
 _LOCKED: Final = frozenset({530, 534, 535, 538})
 _HANGS_UP: Final = 421
-_WAYS: Final = ("plain", "login", "cram-md5")  # best first; the line is private before any is used
+_WAYS: Final = ("plain", "login", "cram-md5")  # best first, on an encrypted connection
 _GRACE: Final = 900.0
 
 ThreadOf: TypeAlias = Callable[[Parcel], Awaitable[MailThread]]
@@ -85,7 +85,7 @@ class EmailChannel:
         self._lines = SmtpConnectionPool(idle)
 
     async def send(self, parcel: Parcel) -> Answer:
-        """Send one letter. Until it is whole and fit, no byte leaves. It never tries again."""
+        """Send one letter. No byte leaves before it is complete and valid. It never retries."""
         ready = await self._ready(parcel)
         if not isinstance(ready, _Ready):
             return ready
@@ -95,7 +95,7 @@ class EmailChannel:
             async with limit:
                 kept = self._lines.take(ready.password)
                 answer = await self._over(kept, exchange) if kept is not None else None
-                if answer is None:  # nothing of the letter was said yet
+                if answer is None:  # nothing about the letter was sent yet
                     answer = await self._over(
                         SmtpConnection(self._smtp(), ready.password), exchange
                     )
@@ -105,11 +105,11 @@ class EmailChannel:
             return exchange.broken(error, late)
 
     async def close(self) -> None:
-        """Part with the lines that are kept."""
+        """Close the kept connections."""
         await self._lines.close()
 
     async def _over(self, line: SmtpConnection, exchange: "_Exchange") -> Answer | None:
-        """Hand the letter over on a line; None says that an old line was found to be broken."""
+        """Send the letter on a connection; None: an old connection turned out to be broken."""
         old = line.letters > 0
         try:
             answer = await exchange.run(line.smtp, opened=old)
@@ -126,16 +126,16 @@ class EmailChannel:
         return answer
 
     async def lookup(self, key: str, sent_at: datetime) -> Accepted | SendRetry | Unknown:
-        """What the mailbox knows of a delivery that was sent at a time and is in doubt since."""
+        """Look up in the mailbox a delivery sent at a time and unknown since."""
         if self.mailbox is None:
             return Unknown("There is no mailbox that could be asked.")
         made = letter_head.message_id(key, self._sender.address.domain)
         return await self.mailbox.lookup(made, self._clock.now() - sent_at)
 
     async def find(self, parcel: Parcel) -> Found | None:
-        """Whether a letter in doubt came back or is among the sent ones; None: nobody can say.
+        """Look up an unknown letter among bounces and sent mails; None: unclear.
 
-        A letter that came back says nothing if another send of it may be out: both have one name.
+        A bounce says nothing if another send of it may be out: both have the same id.
         """
         if self.mailbox is None:
             return None
@@ -154,7 +154,7 @@ class EmailChannel:
             to = self._to(parcel)
             thread = await self._thread_of(parcel) if self._thread_of else MailThread()
             note = MailContent(parcel.key, to, parcel.body, thread)
-            # A long text takes a while to turn, and others are waiting.
+            # A long text takes a while to render.
             made = await asyncio.to_thread(letter.compose, note, self._sender, self._clock.now())
             password = self._account.password() if self._account.password else ""
         except BadInput as error:
@@ -167,7 +167,7 @@ class EmailChannel:
 
     @property
     def grace(self) -> float:
-        """Seconds in which a letter may still be filed, or come back."""
+        """Seconds in which a letter may still be filed or bounce."""
         filed = self.mailbox.files_within if self.mailbox is not None else None
         return max(_GRACE, filed.total_seconds() if filed else 0.0)
 
@@ -176,7 +176,7 @@ class EmailChannel:
         return self._owner is not None
 
     def takes(self, address: str) -> bool:
-        """Whether this is an address that it could send to."""
+        """Whether it could send to this address."""
         try:
             letter_head.address(address)
         except BadInput:
@@ -194,9 +194,9 @@ class EmailChannel:
         return SMTP(
             hostname=self._account.host,
             port=self._account.port,
-            timeout=None,  # there is one limit, for the whole
+            timeout=None,  # one limit for the whole exchange
             use_tls=self._account.security is Security.TLS,
-            start_tls=False,  # it is started below, where a server that offers none is refused
+            start_tls=False,  # done below, where a server without it is refused
             tls_context=self._trust,
             local_hostname=self._sender.address.domain,
         )
@@ -204,7 +204,7 @@ class EmailChannel:
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A letter that lacks nothing, and what opens the server for it."""
+    """A complete letter, and the password of the server."""
 
     letter: OutgoingMail
     key: str
@@ -212,13 +212,13 @@ class _Ready:
 
 
 class _Stage(IntEnum):
-    REACHING = 0  # nothing about the letter was said
-    OFFERED = 1  # who it is from and for, and perhaps some of it
-    GIVEN = 2  # the last dot was written
+    REACHING = 0  # nothing about the letter was sent
+    OFFERED = 1  # sender and recipient, and perhaps a part of it
+    GIVEN = 2  # the final dot was written
 
 
 class _Exchange:
-    """One conversation with the server about one letter, and how far it came."""
+    """One exchange with the server about one letter, and how far it came."""
 
     def __init__(self, account: SmtpAccount, ready: _Ready) -> None:
         self._account = account
@@ -226,17 +226,17 @@ class _Exchange:
         self._key = ready.key
         self._password = ready.password
         self._stage = _Stage.REACHING
-        self._heard = False  # whether the server has said a word about this letter
+        self._heard = False  # whether the server has answered anything about this letter
 
     async def run(self, smtp: SMTP, *, opened: bool) -> Answer:
-        """Hand the letter over; a line that was opened before is used as it is."""
+        """Send the letter; an already opened connection is used as it is."""
         if not opened:
             await self._open(smtp)
         unable = self._unable(smtp)
         return unable if unable is not None else await self._hand_over(smtp)
 
     def unheard(self, error: Exception) -> bool:
-        """Whether a line broke, or was hung up, before a word was said about this letter."""
+        """Whether the connection broke before anything was said about this letter."""
         hung_up = not isinstance(error, SMTPResponseException) or error.code == _HANGS_UP
         if self._heard or not hung_up:
             return False
@@ -257,7 +257,7 @@ class _Exchange:
         await smtp.starttls()
 
     async def _log_in(self, smtp: SMTP) -> None:
-        """Log in once, by the best way there is; a second try counts as a wrong password too."""
+        """Log in once, by the best method; a second try would count as a wrong password."""
         if self._account.user is None:
             return
         way = next((way for way in _WAYS if way in smtp.server_auth_methods), None)
@@ -273,7 +273,7 @@ class _Exchange:
                 raise SMTPException("it offers no way to log in")
 
     def _unable(self, smtp: SMTP) -> Refused | None:
-        """What this server can never take, said before it is asked to."""
+        """Return what this server can never accept, before it is asked."""
         if self._letter.utf8 and not smtp.supports_extension("smtputf8"):
             return Refused(
                 f"The mail server {self._account.host} takes ASCII addresses alone. "
@@ -300,7 +300,7 @@ class _Exchange:
         said = await smtp.execute_command(b"DATA")
         if said.code != _GO_ON:
             raise SMTPResponseException(said.code, said.message)
-        # All but the dot first, out of our hands: if that breaks, there is no doubt.
+        # Everything but the dot first: if that fails, there is no doubt.
         transport.set_write_buffer_limits(high=0)
         line.write(_stuffed(self._letter.wire))
         await line._drain_helper()  # noqa: SLF001 - what asyncio's own writer waits with
@@ -341,10 +341,10 @@ class _Exchange:
                 return SendRetry(f"{who} cannot be used at the moment ({code} {told}).")
 
     def broken(self, error: Exception, late: str | None) -> Answer:
-        """What comes of an exchange that ended in an error."""
+        """Return the result of an exchange that ended in an error."""
         who = f"The mail server {self._account.host}"
         if isinstance(error, SMTPAuthenticationError) and error.code // 100 == 5:  # noqa: PLR2004
-            # Not a word of the answer: some servers repeat what they were told.
+            # Without the server's text: some servers repeat what they were sent.
             return Locked(f"{who} does not take the user or the password ({error.code}). Renew it.")
         if isinstance(error, SMTPResponseException) and late is None:
             return self._said(error.code, error.message)
@@ -355,14 +355,14 @@ class _Exchange:
 
 
 class _NotPrivate(SMTPException):
-    """The server would have the password and the letter in the clear."""
+    """The server would receive the password and the letter unencrypted."""
 
     def __init__(self) -> None:
         super().__init__("it offers no STARTTLS")
 
 
 def _check_step(line: SMTPProtocol) -> None:
-    """A server that answers what it was not asked would have its next answer taken for another."""
+    """Raise if the server answered without being asked; answers would be mixed up."""
     if not line.is_connected:
         raise SMTPServerDisconnected("the line was lost")
     if line._buffer:  # noqa: SLF001 - there is no other way to see it
@@ -370,7 +370,7 @@ def _check_step(line: SMTPProtocol) -> None:
 
 
 def _unused(error: Exception, why: str) -> str:
-    """What kept a server from being given anything."""
+    """Return why a server was not used."""
     if isinstance(error, _NotPrivate):
         return "offers no private line (STARTTLS), so it was told nothing"
     wrong = distrust(error)
@@ -380,12 +380,12 @@ def _unused(error: Exception, why: str) -> str:
 
 
 def _why(error: Exception) -> str:
-    """The kind of an error, and nothing that came over the line."""
+    """Return the kind of an error, without anything from the connection."""
     cause = error.__cause__ if isinstance(error.__cause__, Exception) else error
     return type(cause).__name__
 
 
 def _stuffed(wire: bytes) -> bytes:
-    """The letter with a second dot before each line that starts with one."""
+    """Return the letter with dot-stuffing."""
     stuffed = wire.replace(b"\r\n.", b"\r\n..")
     return b"." + stuffed if stuffed.startswith(b".") else stuffed

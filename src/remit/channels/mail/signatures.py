@@ -1,14 +1,14 @@
-"""A request as its writer meant it: without the signature below it, and in whole lines.
+"""Cuts the signature off a mailed request, in whole lines.
 
-Nothing here is dropped from what is kept of a mail; it is only not taken for work. What asks for
-work is never a signature, wherever it stands.
+Nothing is removed from the stored mail; the signature is only not read as work. Lines that ask for
+work are never taken for a signature.
 """
 
 import re
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-Asks: TypeAlias = Callable[[str], bool]  # whether a line begins as a request does
+Asks: TypeAlias = Callable[[str], bool]  # whether a line begins like a request
 
 _DELIMITER: Final = re.compile(r"\s*(?:--|\u2013\u2013|\u2014|\u2014\u2014)\s*")
 _MAX_DEVICE_WORDS: Final = 12
@@ -23,7 +23,7 @@ _SENTENCE: Final = ("?", "\uff1f", "\u061f", ":", "\uff1a")
 _NAME: Final = re.compile(r"[^\W\d_](?:[^\W\d_]|['\u2019.-])*")
 _LIST_ITEM: Final = re.compile(r"\s*(?:[-*\u2022\u2013+]|\(?\d{1,2}[.)]|[a-zA-Z][.)])\s")
 _LABELLED: Final = re.compile(r"[^\s:]+(?: [^\s:]+){0,3}:(?:\s|$)")
-_NARROWEST, _WIDEST = 55, 100  # characters at which programs break lines
+_NARROWEST, _WIDEST = 55, 100  # characters at which programs wrap lines
 # Devices, systems and mail programs: their names are the same in every language.
 _SYSTEMS: Final = frozenset(
     ("android", "ios", "ipad", "iphone", "linux", "mac", "macos", "windows")
@@ -41,7 +41,7 @@ _PRODUCT_WORD: Final = re.compile(r"[a-zA-Z0-9.-]*[a-zA-Z0-9]|[^\W]+")
 
 
 def read_request(pieces: Sequence[str], owner: str, asks: Asks) -> str:
-    """What the pieces of a mail ask for; `owner` is the name that the writer may sign with."""
+    """Return the request in the pieces of a mail; `owner` is the name the writer may sign with."""
     found = [_unwrapped(_unsigned(piece.split("\n"), owner, asks), asks) for piece in pieces]
     return "\n\n".join(each for each in found if each)
 
@@ -61,7 +61,7 @@ def _unsigned(lines: list[str], owner: str, asks: Asks) -> list[str]:
 
 
 def _without_end(lines: list[str]) -> list[str]:
-    """Lines without the empty ones at their end."""
+    """Return the lines without empty ones at the end."""
     end = len(lines)
     while end and not lines[end - 1].strip():
         end -= 1
@@ -69,7 +69,7 @@ def _without_end(lines: list[str]) -> list[str]:
 
 
 def _signature_start(lines: list[str], owner: str, asks: Asks) -> int | None:
-    """Where the last signature begins; None if the last lines are none."""
+    """Return where the last signature begins; None if there is none."""
     last = len(lines) - 1
     stands_alone = last == 0 or not lines[last - 1].strip()
     if stands_alone and _is_device_line(lines[last], asks, alone=last == 0):
@@ -87,7 +87,7 @@ def _signature_start(lines: list[str], owner: str, asks: Asks) -> int | None:
 
 
 def _is_device_line(line: str, asks: Asks, *, alone: bool) -> bool:
-    """Whether a line names a device or a mail program, as those do that programs add."""
+    """Whether a line names a device or mail program, as programs add it."""
     words = [each.casefold() for each in _PRODUCT_WORD.findall(line)]
     named = [each for each in words if each in _PRODUCTS]
     if not named or len(words) > _MAX_DEVICE_WORDS or line.rstrip().endswith("?"):
@@ -98,7 +98,7 @@ def _is_device_line(line: str, asks: Asks, *, alone: bool) -> bool:
 
 
 def _name_line(lines: list[str], owner: str, asks: Asks) -> int | None:
-    """The line near the end with which the owner signs; below it only how to reach the owner."""
+    """Return the line near the end with the owner's name; only contact data below it."""
     known = {each.casefold() for each in _NAME.findall(owner)}
     for n in range(len(lines) - 1, max(0, len(lines) - 1 - _MAX_ADDRESS_BLOCK), -1):
         words = lines[n].strip().strip(",.!").split()
@@ -111,7 +111,7 @@ def _name_line(lines: list[str], owner: str, asks: Asks) -> int | None:
 
 
 def _is_reach(line: str, asks: Asks) -> bool:
-    """Whether a line may stand below a name: a title, a firm, a number, an address."""
+    """Whether a line may be below a name: a title, a company, a number, an address."""
     if asks(line) or line.rstrip().endswith(_SENTENCE):
         return False
     digits = sum(map(str.isdigit, line))
@@ -125,7 +125,7 @@ def _is_reach(line: str, asks: Asks) -> bool:
 
 
 def _is_closing(lines: list[str], n: int, asks: Asks) -> bool:
-    """Whether the line above the owner's name is a formula: short, and apart from the request."""
+    """Whether the line above the owner's name is a closing: short, and set apart."""
     short = len(lines[n].split()) <= _MAX_CLOSING_WORDS
     apart = n > 0 and (not lines[n - 1].strip() or lines[n].rstrip().endswith((*_COMMAS, "!")))
     return short and apart and not asks(lines[n]) and not _is_talk(lines[n])
@@ -136,7 +136,7 @@ def _is_comma_closing(lines: list[str], n: int, asks: Asks) -> bool:
 
 
 def _is_lone_closing(lines: list[str], n: int, asks: Asks) -> bool:
-    """A formula without a name: it ends in a comma, or is a few initials such as MfG."""
+    """Whether a line is a closing without a name: it ends in a comma, or is initials like MfG."""
     word = lines[n].strip()
     initials = len(word) <= _MAX_INITIALS and word.isalpha() and sum(map(str.isupper, word)) > 1
     return initials or _is_comma_closing(lines, n, asks)
@@ -162,10 +162,10 @@ def _previous(lines: list[str], n: int) -> int | None:
 
 
 def _unwrapped(lines: list[str], asks: Asks) -> str:
-    """Lines that a program broke at its margin, put together again; lists stay lists."""
+    """Join lines that a program wrapped; lists stay lists."""
     width = max((len(line.rstrip()) for line in lines), default=0)
     joined: list[str] = []
-    before = ""  # the line above, as it was
+    before = ""  # the line above, unchanged
     for line in lines:
         if joined and _NARROWEST <= width <= _WIDEST and _goes_on(before, line, width, asks):
             joined[-1] = f"{joined[-1].rstrip()} {line.strip()}"
@@ -176,7 +176,7 @@ def _unwrapped(lines: list[str], asks: Asks) -> str:
 
 
 def _goes_on(before: str, line: str, width: int, asks: Asks) -> bool:
-    """Whether a line is the rest of the one above: its first word had no room there."""
+    """Whether a line continues the one above: its first word did not fit there."""
     if not before.strip() or not line.strip() or before.rstrip().endswith(_SENTENCE):
         return False
     if _LIST_ITEM.match(line) or _LABELLED.match(line.strip()):

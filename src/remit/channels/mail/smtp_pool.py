@@ -1,7 +1,7 @@
-"""Lines to a mail server that are kept for the next letter, for a moment.
+"""Keeps SMTP connections open for the next letter, for a short time.
 
-Only a line on which the last letter was answered with a yes is kept. One that broke meanwhile is
-seen before anything of the next letter was said, and then another is opened.
+Only a connection whose last letter was accepted is kept. If it broke meanwhile, this is noticed
+before the next letter begins, and a new one is opened.
 """
 
 import asyncio
@@ -11,40 +11,40 @@ from typing import Final
 
 from aiosmtplib import SMTP
 
-IDLE: Final = 5.0  # seconds; a server waits for minutes
-MOST_LETTERS: Final = 50  # over one line; many a server ends it at a hundred
-MOST_LINES: Final = 16  # a server lets one client have some
-_PARTING: Final = 2.0  # seconds for a farewell that changes nothing
+IDLE: Final = 5.0  # seconds; servers wait for minutes
+MOST_LETTERS: Final = 50  # per connection; many servers end it at a hundred
+MOST_LINES: Final = 16  # servers allow one client a few
+_PARTING: Final = 2.0  # seconds for a QUIT that changes nothing
 
 
 @dataclass(eq=False, slots=True)
 class SmtpConnection:
-    """A line, and with which password it was opened: one that was renewed opens another."""
+    """A connection and its password: a renewed password opens a new one."""
 
     smtp: SMTP
     password: str = field(repr=False)
-    letters: int = 0  # that were taken over it
+    letters: int = 0  # letters accepted on it
 
     @property
     def whole(self) -> bool:
-        """Whether it is open, and the server has said nothing that it was not asked."""
+        """Whether it is open, with no unexpected data from the server."""
         open_ = self.smtp.protocol
         return open_ is not None and open_.is_connected and not open_._buffer  # noqa: SLF001 - there is no other way to see it
 
     def hang_up(self) -> None:
-        """End it at once: what it still holds must not follow later."""
+        """Abort it: buffered data must not be sent later."""
         if isinstance(self.smtp.transport, asyncio.WriteTransport):
             self.smtp.transport.abort()
         self.smtp.close()
 
     def leave(self) -> None:
-        """Say goodbye and go; nobody waits for what the server says to that."""
+        """Send QUIT and close without waiting for the answer."""
         if isinstance(self.smtp.transport, asyncio.WriteTransport):
             self.smtp.transport.write(b"QUIT\r\n")
         self.smtp.close()
 
     async def part(self) -> None:
-        """Say goodbye, and hear it. Nothing that happens from here on is about a letter."""
+        """Send QUIT and wait for the answer. No letter is affected any more."""
         with suppress(Exception):
             async with asyncio.timeout(_PARTING):
                 await self.smtp.quit()
@@ -52,14 +52,14 @@ class SmtpConnection:
 
 
 class SmtpConnectionPool:
-    """Those that nobody uses at the moment."""
+    """The idle connections."""
 
     def __init__(self, idle: float = IDLE) -> None:
         self._idle = idle
         self._kept: dict[SmtpConnection, asyncio.TimerHandle] = {}
 
     def take(self, password: str) -> SmtpConnection | None:
-        """One that can be used, if there is one; it is the taker's then."""
+        """Return a usable connection, if any; it belongs to the caller then."""
         while self._kept:
             line, timer = self._kept.popitem()
             timer.cancel()
@@ -69,7 +69,7 @@ class SmtpConnectionPool:
         return None
 
     def give_back(self, line: SmtpConnection) -> None:
-        """Keep a line that is whole, or leave it if there are enough."""
+        """Keep a healthy connection, or close it if there are enough."""
         if not self._idle or line.letters >= MOST_LETTERS or len(self._kept) >= MOST_LINES:
             line.leave()
             return
@@ -77,7 +77,7 @@ class SmtpConnectionPool:
         self._kept[line] = loop.call_later(self._idle, self._drop, line)
 
     async def close(self) -> None:
-        """Part with all of them."""
+        """Close all of them."""
         while self._kept:
             line, timer = self._kept.popitem()
             timer.cancel()

@@ -1,9 +1,8 @@
-"""What a browser's push service wants to see: a text sealed for one browser, and who sends it.
+"""Encrypts and signs a push message for one browser.
 
-Sealed as RFC 8291 says (aes128gcm), signed as RFC 8292 says (VAPID). The service learns when
-somebody is written to and nothing else: every sealed text has the same length.
-
-Loads `cryptography`, which is an extra; so it is imported only where something is pushed.
+Encryption follows RFC 8291 (aes128gcm), the signature RFC 8292 (VAPID). Every encrypted text has
+the same length, so the push service learns only when somebody is notified. This module loads the
+extra `cryptography`; import it only where something is pushed.
 """
 
 import base64
@@ -22,30 +21,30 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from remit.errors import BadInput
 
-LENGTH: Final = 1024  # bytes of a text, with what it is filled up with
-LIFE: Final = timedelta(hours=12)  # of a signature; a service takes a day at most
+LENGTH: Final = 1024  # bytes of a text with its padding
+LIFE: Final = timedelta(hours=12)  # of a signature; services accept a day at most
 _RECORD: Final = 4096
 _SALT: Final = 16
 _AUTH: Final = 16
 _POINT: Final = 65
 _SCALAR: Final = 32
-_LAST: Final = b"\x02"  # ends the text of the last record; what follows fills it up
+_LAST: Final = b"\x02"  # ends the text of the last record; padding follows
 _CURVE: Final = ec.SECP256R1()
 
 
 def new_key() -> str:
-    """A key pair of this Remit's, as one text."""
+    """Return a new key pair, as one text."""
     number = ec.generate_private_key(_CURVE).private_numbers().private_value
     return encoded(number.to_bytes(_SCALAR))
 
 
 def public_of(key: str) -> str:
-    """What a browser is told, so that nobody else can write to it."""
+    """Return the public key for browsers, so that nobody else can push to them."""
     return encoded(_point(_private(key).public_key()))
 
 
 def check(p256dh: str, auth: str) -> None:
-    """Refuse keys of a browser that are none."""
+    """Refuse invalid keys of a browser."""
     try:
         ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, decoded(p256dh, _POINT))
     except ValueError:
@@ -57,7 +56,7 @@ def check(p256dh: str, auth: str) -> None:
 
 
 def sealed(text: bytes, p256dh: str, auth: str, length: int = LENGTH) -> bytes:
-    """The text for one browser, under a key that is used this once."""
+    """Encrypt the text for one browser, with a one-time key."""
     once = ec.generate_private_key(_CURVE)
     return sealed_with(once, os.urandom(_SALT), text, (p256dh, auth), length)
 
@@ -69,7 +68,7 @@ def sealed_with(
     receiver: tuple[str, str],
     length: int,
 ) -> bytes:
-    """The same with everything given; a text that is longer than `length` is not filled up."""
+    """Encrypt with all inputs given; a text longer than `length` is not padded."""
     theirs, secret = decoded(receiver[0], _POINT), decoded(receiver[1], _AUTH)
     ours = _point(once.public_key())
     shared = once.exchange(ec.ECDH(), ec.EllipticCurvePublicKey.from_encoded_point(_CURVE, theirs))
@@ -82,7 +81,7 @@ def sealed_with(
 
 
 def signature(key: str, origin: str, contact: str, now: datetime) -> str:
-    """The Authorization header for a service: who asks, and until when that counts."""
+    """Return the Authorization header for a push service, with its expiry."""
     claims = {"aud": origin, "exp": int((now + LIFE).timestamp()), "sub": contact}
     said = f"{_part({'typ': 'JWT', 'alg': 'ES256'})}.{_part(claims)}"
     r, s = decode_dss_signature(_private(key).sign(said.encode(), ec.ECDSA(hashes.SHA256())))
@@ -95,7 +94,7 @@ def encoded(raw: bytes) -> str:
 
 
 def decoded(text: str, length: int) -> bytes:
-    """The bytes behind base64url; a ValueError if they are not so many."""
+    """Decode base64url; ValueError if the length differs."""
     plain = text.rstrip("=")
     try:
         raw = base64.b64decode(plain + "=" * (-len(plain) % 4), altchars=b"-_", validate=True)

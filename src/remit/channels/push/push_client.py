@@ -1,7 +1,7 @@
-"""One sealed notice to one browser's push service, once, and what that service says to it.
+"""Sends one encrypted notice to a browser's push service, once, and reports the answer.
 
-The address was named by a browser, so it is spoken to as a stranger's: looked up once, checked, and
-never inside. Loads `cryptography` and what speaks HTTP.
+A browser named the address, so it is treated as hostile: resolved once, checked, and never inside
+the own network. This module loads `cryptography` and the HTTP client.
 """
 
 import hashlib
@@ -20,14 +20,14 @@ from remit.system import http_client, safe_http
 from remit.system.http_client import HttpFailure, HttpReply
 from remit.system.safe_http import Resolve, ResolvedAddress
 
-TTL: Final = 86_400  # seconds that a service keeps it for a browser that is away
+TTL: Final = 86_400  # seconds that a service keeps it for an absent browser
 PATIENCE: Final = 20.0
 _GONE: Final = (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
-_TOPIC: Final = 24  # bytes; as many as 32 letters hold, and a service takes no more
+_TOPIC: Final = 24  # bytes; 32 characters, the most a service accepts
 
 
 class PushMessage(Struct, frozen=True):
-    """What a browser shows. `about` is replaced by what is said about the same thing later."""
+    """What a browser shows. A later message with the same `about` replaces it."""
 
     title: str
     body: str
@@ -41,12 +41,12 @@ class PushMessage(Struct, frozen=True):
 
     @property
     def topic(self) -> str:
-        """A name for what it is about that tells the service nothing."""
+        """A name for its subject that reveals nothing to the service."""
         return encryption.encoded(hashlib.sha256(self.about.encode()).digest()[:_TOPIC])
 
 
 class PushSender(Struct, frozen=True):
-    """Who asks, and whom he may ask."""
+    """Who pushes, and to which networks."""
 
     key: str
     contact: str
@@ -55,18 +55,18 @@ class PushSender(Struct, frozen=True):
 
 
 class PushResult(StrEnum):
-    """What came of a push."""
+    """The result of a push."""
 
     TAKEN = "taken"
-    GONE = "gone"  # nobody listens there any more
-    LATER = "later"  # not taken, and it may be tried again
-    LOST = "lost"  # not taken, or nobody knows
+    GONE = "gone"  # the subscription is gone
+    LATER = "later"  # not accepted; may be retried
+    LOST = "lost"  # not accepted, or unknown
 
 
 async def send(
     sender: PushSender, to: PushSubscription, note: PushMessage, now: datetime
 ) -> tuple[PushResult, float | None]:
-    """Post it once; with how long the service asks to be left alone, if it does."""
+    """Post it once; also return how long the service asks to wait, if it does."""
     place = await safe_http.find(to.endpoint, private=sender.private, resolve=sender.resolve)
     if not isinstance(place, ResolvedAddress):
         return (
@@ -90,7 +90,7 @@ async def send(
 
 def _came(said: HttpReply | HttpFailure) -> PushResult:
     if isinstance(said, HttpFailure):
-        # What may have arrived does not go again.
+        # What may have arrived is not sent again.
         return PushResult.LOST if said.left else PushResult.LATER
     if said.status // 100 == 2:  # noqa: PLR2004 - as the codes are grouped
         return PushResult.TAKEN

@@ -1,7 +1,7 @@
-"""Tells browsers that something needs their owner, when no page of Remit is open.
+"""Notifies the owner's browsers through web push while no page of Remit is open.
 
-What is told, and once, is the herald's business. The inbox has everything in any case, so a push
-that fails is tried a few times and then let go. Nobody ever waits for one.
+The notice sender decides what is sent, and that it is sent once. The inbox shows everything anyway,
+so a push that fails is tried a few times and then dropped. Nothing waits for a push.
 """
 
 import asyncio
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
 
 SECRET: Final = "push_key"  # noqa: S105 - the name of one
 NEEDS: Final = "Push needs one more package: pip install 'remit[push]', then start Remit again."
-PAUSES: Final = (60.0, 600.0)  # seconds after the first try and the second; then it is let go
+PAUSES: Final = (60.0, 600.0)  # seconds after the first and the second attempt; then it is dropped
 _NOBODY: Final = "mailto:nobody@example.org"
 
 Still: TypeAlias = Callable[[], Awaitable[bool]]
 
 
 class PushContext(Struct, frozen=True):
-    """What it stands on."""
+    """What push notifications need."""
 
     db: Database
     clock: Clock
-    kept: Callable[[], Secrets]  # opened only by who pushes: a keyring loads slowly
+    kept: Callable[[], Secrets]  # opened only when pushing: a keyring loads slowly
     wishes: Callable[[], NoticeSettings]
 
 
 class PushContent(Struct, frozen=True):
-    """What a browser shows, of what happened at a moment."""
+    """What a browser shows about an event at a moment."""
 
     body: str
     href: str
@@ -59,7 +59,7 @@ def is_there() -> bool:
 
 
 class PushNotifier:
-    """Who is told, and the telling. `private` lets it speak to one's own network."""
+    """Subscribes browsers and pushes to them. `private` allows the own network."""
 
     def __init__(
         self, around: PushContext, *, there: bool | None = None, private: bool = False
@@ -73,14 +73,14 @@ class PushNotifier:
     # Who is told --------------------------------------------------------------------------------
 
     async def public_key(self) -> str:
-        """What a browser is to know us by; the pair is made at the first time."""
+        """Return our public key; the pair is made at first use."""
         self._need()
         from remit.channels.push import encryption  # noqa: PLC0415 - the extra
 
         return encryption.public_of(await self._key())
 
     async def subscribe(self, sign_in: str, endpoint: str, p256dh: str, auth: str) -> None:
-        """Tell this browser from now on, as long as it is signed in."""
+        """Notify this browser from now on, while it is signed in."""
         self._need()
         from remit.channels.push import encryption  # noqa: PLC0415 - the extra
 
@@ -111,7 +111,7 @@ class PushNotifier:
             raise Conflict(NEEDS)
 
     async def _key(self) -> str:
-        """Ours, made once; whoever drops the secret has every browser ask anew."""
+        """Return our key, made once; without it every browser must subscribe again."""
         from remit.channels.push import encryption  # noqa: PLC0415 - the extra
 
         async with self._making:
@@ -124,10 +124,9 @@ class PushNotifier:
     # Telling ------------------------------------------------------------------------------------
 
     async def tell(self, shown: PushContent, still: Still) -> int | None:
-        """Tell every browser that listened when it happened; None if there is none.
+        """Push to every browser that was subscribed at the time; None if there is none.
 
-        Say how many took it. A busy service is asked again later, as long as it is to be told
-        `still`.
+        Returns how many accepted it. A busy service is retried while `still` holds.
         """
         if not self.possible:
             return None
@@ -145,7 +144,7 @@ class PushNotifier:
     async def _send(
         self, sender: "PushSender", to: PushSubscription, note: "PushMessage", still: Still
     ) -> bool:
-        """Whether that browser's service took it."""
+        """Whether the browser's service accepted it."""
         from remit.channels.push import push_client  # noqa: PLC0415 - the extra
 
         for pause in (*PAUSES, None):

@@ -1,4 +1,4 @@
-"""What a program's call becomes: work in the owner's words, with what it brought as material."""
+"""Turns a webhook call into a cue: the owner's configured text, and the body as material."""
 
 from typing import Final
 
@@ -14,7 +14,7 @@ DOOR: Final = "hook:"
 
 
 def arrival(name: str, hook: HookSettings, event: HookEvent) -> Arrival:
-    """An event as what came by its hook."""
+    """Make the arrival of a webhook event."""
     named = pointed(event.content, hook.title) if hook.title else ""
     what = f"{name}: {event.kind}" if event.kind else f"Called by {name}"
     body: JsonMap = {
@@ -31,7 +31,7 @@ def arrival(name: str, hook: HookSettings, event: HookEvent) -> Arrival:
 
 
 def cue(kept: StoredCue, name: str, hook: HookSettings) -> Cue:
-    """What the owner wants done with it; it goes where he said, and what came is no word of his."""
+    """Make the cue: the owner's text and recipients; the event is outside text."""
     context: JsonMap = {"hook": name, "type": kept.body.get("type") or None}
     context["outside"] = str(kept.body.get("text") or "")
     return Cue(
@@ -46,5 +46,5 @@ def cue(kept: StoredCue, name: str, hook: HookSettings) -> Cue:
 
 
 def caps(hook: HookSettings) -> InboundCaps:
-    """Who calls too often is told so, and comes again."""
+    """Return the limits of a hook; a caller over them is refused and may retry."""
     return InboundCaps(hook.hourly, hook.daily_tokens, hook.daily_cents, turns_away=True)

@@ -1,9 +1,9 @@
-"""A call from a program: believed by its secret alone, and named by what the secret vouches for.
+"""Verifies a webhook call by its secret, and derives its identity from what was signed.
 
-Three ways to show that one knows the secret: the signature of Standard Webhooks, over an id, a time
-and every byte (Svix calls the same headers `svix-…`); GitHub's, over every byte; or the secret
-itself, as a bearer. A call's name is made only of what was signed, for whoever repeats a call may
-change the rest. What comes is a CloudEvent, or any body at all. Pure.
+A caller proves the secret in one of three ways: a Standard Webhooks signature over id, time and
+body (Svix uses `svix-…` headers); GitHub's signature over the body; or the secret as a bearer
+token. The identity uses signed parts only, because a replay may change the rest. The body is a
+CloudEvent or anything else. Pure.
 """
 
 import base64
@@ -28,19 +28,19 @@ from remit.model.codec import Json
 TOLERANCE: Final = timedelta(minutes=5)
 PREFIX: Final = "whsec_"
 _MOST_SIGNATURES: Final = 10
-_ID: Final = re.compile(r"[\x21-\x2d\x2f-\x7e]{1,200}")  # a dot would part it from the time
+_ID: Final = re.compile(r"[\x21-\x2d\x2f-\x7e]{1,200}")  # no dot: it separates id and time
 _SECONDS: Final = re.compile(r"[0-9]{1,12}")
 _HUB: Final = "sha256="
 _BEARER: Final = re.compile(r"(?i)bearer +(\S+) *")
 _REQUIRED: Final = ("id", "source", "type")
-_MAKERS: Final = ("webhook", "svix")  # how the names of the headers begin
+_MAKERS: Final = ("webhook", "svix")  # prefixes of the header names
 _FORM: Final = "application/x-www-form-urlencoded"
 _MOST_FIELDS: Final = 1_000
 _STRUCTURED: Final = "application/cloudevents+json"
 
 
 class HookProof(StrEnum):
-    """How a caller showed that it knows the secret."""
+    """How a caller proved the secret."""
 
     STANDARD = "standard"
     GITHUB = "github"
@@ -49,34 +49,34 @@ class HookProof(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class HookCall:
-    """What came over the wire; the names of headers are in small letters."""
+    """A request; header names are in lower case."""
 
     headers: Mapping[str, str]
     body: bytes = field(repr=False)
 
     @property
     def is_standard(self) -> bool:
-        """Whether it claims to be signed as Standard Webhooks says."""
+        """Whether it claims a Standard Webhooks signature."""
         return any(f"{maker}-signature" in self.headers for maker in _MAKERS)
 
     def standard(self, name: str) -> str:
-        """Its id, timestamp or signature; all three are of one maker's headers."""
+        """Return its id, timestamp or signature, from one vendor's headers."""
         made = (maker for maker in _MAKERS if f"{maker}-signature" in self.headers)
         return self.headers.get(f"{next(made, _MAKERS[0])}-{name}", "")
 
 
 class HookEvent(Struct, frozen=True):
-    """What a call brought: its name, what kind of thing it tells of, and the words of it."""
+    """What a call contains: its ref, the kind of event, and its text."""
 
     ref: str
     kind: str
     text: str
-    content: Json = None  # what was parsed of it, if it is JSON or a form
+    content: Json = None  # the parsed body, if it is JSON or a form
     greets: bool = False  # it only says that the hook was set up
 
 
 def shown(call: HookCall, secrets: Sequence[str], now: datetime) -> HookProof | None:
-    """How the caller is known; None if it is not. Whoever signs is held to his signature."""
+    """Return how the caller proved the secret; None if not. A signature must be valid."""
     good = [secret for secret in secrets if secret]
     if call.is_standard:
         return HookProof.STANDARD if _is_standard(call, good, now) else None
@@ -86,7 +86,7 @@ def shown(call: HookCall, secrets: Sequence[str], now: datetime) -> HookProof | 
 
 
 def read(call: HookCall, how: HookProof) -> HookEvent:
-    """What a call that was believed has to say."""
+    """Parse an authenticated call."""
     content = _parsed(call)
     found = _cloud_event(call, content)
     if found is None:
@@ -99,7 +99,7 @@ def read(call: HookCall, how: HookProof) -> HookEvent:
 
 
 def pointed(content: Json, pointer: str) -> str:
-    """The text at a place of the content, such as /issue/title; empty if none is there."""
+    """Return the text at a JSON pointer such as /issue/title; empty if missing."""
     found = content
     for step in pointer.split("/")[1:]:
         if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
@@ -110,7 +110,7 @@ def pointed(content: Json, pointer: str) -> str:
 
 
 def made(random: bytes) -> str:
-    """A secret, as Standard Webhooks writes them."""
+    """Return a secret in the Standard Webhooks format."""
     return PREFIX + base64.b64encode(random).decode("ascii")
 
 
@@ -153,12 +153,12 @@ def _is_bearer(call: HookCall, secrets: Sequence[str]) -> bool:
 
 
 def _key(secret: str) -> bytes:
-    """The bytes that a secret stands for."""
+    """Return the bytes of a secret."""
     if secret.startswith(PREFIX):
         try:
             return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
         except (binascii.Error, ValueError):
-            pass  # one of his own making that only looks like it
+            pass  # the owner's own secret that only looks like one
     return secret.encode()
 
 
@@ -166,7 +166,7 @@ def _key(secret: str) -> bytes:
 
 
 def _ref(call: HookCall, how: HookProof, about: Mapping[str, str] | None) -> str:
-    """The name of a call: what was signed of it, and nothing else."""
+    """Return the ref of a call, from signed parts only."""
     if how is HookProof.STANDARD:
         return f"wh:{call.standard('id')}"
     if about is not None:
@@ -178,7 +178,7 @@ def _ref(call: HookCall, how: HookProof, about: Mapping[str, str] | None) -> str
 
 
 def _cloud_event(call: HookCall, content: Json) -> tuple[dict[str, str], Json] | None:
-    """What an event says of itself, and its content; None if it is none."""
+    """Return an event's attributes and its content; None if it is no CloudEvent."""
     if _is_structured(call):
         if not isinstance(content, dict):
             raise BadInput("The CloudEvent is no JSON object.", field="body")
@@ -212,7 +212,7 @@ def _decoded(text: str) -> str:
 
 
 def _parsed(call: HookCall) -> Json:
-    """The content, if it is JSON, or a form; GitHub puts its JSON into a form's one field."""
+    """Return the body as JSON or a form; GitHub puts its JSON into one form field."""
     kind = call.headers.get("content-type", "").lower().partition(";")[0].strip()
     if kind != _FORM:
         return _json(call.body)
@@ -234,12 +234,12 @@ def _json(text: bytes) -> Json:
 
 
 def _is_ping(kind: str, content: Json) -> bool:
-    """GitHub calls once when a hook is set up. The header is not signed, the body is."""
+    """Whether GitHub only tests a new hook. The header is not signed, the body is."""
     return kind == "ping" and isinstance(content, dict) and {"zen", "hook_id"} <= {*content}
 
 
 def _text(content: Json, body: bytes) -> str:
-    """The content as a person would read it; as it came, where there is no other way."""
+    """Return the content as readable text; raw if nothing else works."""
     if isinstance(content, str):
         return outside_text.bounded(content)
     try:

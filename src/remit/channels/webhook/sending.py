@@ -1,15 +1,15 @@
-"""A webhook: the text as a signed event to a program of somebody's, at least once.
+"""The webhook channel: the text as a signed event, delivered at least once.
 
     POST {url}
-    webhook-id: dlv-01JZ…                       the same at every try: who gets it twice can tell
+    webhook-id: dlv-01JZ…                       the same at every attempt: a receiver sees repeats
     webhook-timestamp: 1772442000
     webhook-signature: v1,base64(HMAC-SHA256(secret, "id.timestamp.body"))
     {"specversion": "1.0", "id": "dlv-01JZ…", "type": "remit.delivery.v1", …}
 
-Signed as Standard Webhooks says, packed as CloudEvents 1.0 says. The same parcel is the same bytes
-at every try; only the timestamp and with it the signature are new. A 2xx is a yes, and nothing else
-is. 410 says that nobody listens there any more: then the hook is off, over every restart, and what
-is meant for it waits until the owner switches it on again.
+Signed after Standard Webhooks, packed as CloudEvents 1.0. A parcel has the same bytes at every
+attempt; only the timestamp and the signature change. Only a 2xx is a success. 410 means that the
+receiver is gone: the hook is switched off, also across restarts, and its deliveries wait until the
+owner switches it on again.
 """
 
 import base64
@@ -48,11 +48,11 @@ from remit.system.http_client import HttpFailure, HttpReply, Token
 from remit.system.safe_http import Resolve, UnresolvedAddress
 
 MOST: Final = 100_000
-PATIENCE: Final = 20.0  # seconds; a receiver that works longer should say yes first
-# Seconds after the first try, the second, and so on; then it is given up.
+PATIENCE: Final = 20.0  # seconds; a slow receiver should answer first
+# Seconds after the first attempt, the second, and so on; then it gives up.
 PAUSES: Final = (5, 300, 1800, 7200, 18_000, 36_000, 50_400, 72_000, 86_400)
 
-_KEY: Final = re.compile(r"[A-Za-z0-9_-]{1,200}")  # without a dot: dots part what is signed
+_KEY: Final = re.compile(r"[A-Za-z0-9_-]{1,200}")  # no dot: dots separate what is signed
 _MARK: Final = "whsec_"
 _SHORT, _LONG = 24, 64  # bytes of a signing secret
 _SOURCE: Final = re.compile(r"[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]{1,200}")
@@ -62,7 +62,7 @@ _UNSIGNED: Final = (
 
 
 class UnconfirmedSend(SendRetry, frozen=True):
-    """Nobody knows whether it arrived, and it may go again all the same: its id is the same."""
+    """Unknown whether it arrived; it may be sent again, because its id is the same."""
 
     @property
     def doubtful(self) -> bool:
@@ -70,14 +70,14 @@ class UnconfirmedSend(SendRetry, frozen=True):
 
 
 class HookGone(Locked, frozen=True):
-    """Definitely not sent, and the receiver wants nothing more: the hook is off."""
+    """Definitely not sent, and the receiver wants no more: the hook is off."""
 
 
 class HookSwitch(Protocol):
-    """Whether a hook may be used, kept where a restart does not reach it."""
+    """Whether a hook may be used, stored across restarts."""
 
     async def why_off(self) -> str | None:
-        """Why it is off; None if it is on."""
+        """Return why it is off; None if it is on."""
 
     async def turn_off(self, why: str) -> None: ...
 
@@ -97,7 +97,7 @@ class StoredSwitch(Struct, frozen=True):
 
 
 class MemorySwitch:
-    """A switch that only this process knows of."""
+    """A switch in memory only."""
 
     def __init__(self) -> None:
         self._why: str | None = None
@@ -111,11 +111,11 @@ class MemorySwitch:
 
 @dataclass(frozen=True, slots=True)
 class WebhookTarget:
-    """Where the events go. The secret may be several, parted by spaces, while one is replaced."""
+    """Where the events go. While a secret is replaced, it may be several, separated by spaces."""
 
-    url: str = field(repr=False)  # many a url is a secret itself
+    url: str = field(repr=False)  # many URLs are secrets themselves
     secret: Token = field(repr=False)
-    private: bool = False  # the operator's own machine and network may be spoken to
+    private: bool = False  # allows the operator's own machine and network
     source: str = "urn:remit"
 
     def __post_init__(self) -> None:
@@ -137,7 +137,7 @@ def build(section: WebhookSettings, context: ChannelContext) -> "WebhookChannel"
 class WebhookChannel:
     most: Final = MOST
     keeps: Final = SendGuarantee.KEY
-    grace: Final = 60.0  # seconds after which a receiver is told once more
+    grace: Final = 60.0  # seconds after which a receiver is sent it again
     guidance: Final = "A program reads this text. Write plain Markdown, without greeting or sign."
 
     def __init__(
@@ -152,16 +152,17 @@ class WebhookChannel:
     ) -> None:
         self.name: Final = name
         self._switch = switch or MemorySwitch()
-        self._failed: dict[str, int] = {}  # by key: so many tries, and none of them in doubt
+        self._failed: dict[str, int] = {}  # by key: number of attempts, none of them unknown
         self._hook = hook
         self._clock = clock
         self._patience = patience
         self._resolve = resolve
 
     async def send(self, parcel: Parcel) -> Answer:
-        """Post the event once; how long to wait for the next try follows from the attempt.
+        """Post the event once; the attempt's number decides the next pause.
 
-        A no stands only if every try before it is known to have failed: else one may have arrived.
+        A no counts only if every earlier attempt is known to have failed; otherwise one may have
+        arrived.
         """
         answer = await self._try(parcel)
         failed = self._failed.pop(parcel.key, 0)
@@ -193,9 +194,9 @@ class WebhookChannel:
         return await self._post(parcel, keys) if keys else Locked(_UNSIGNED)
 
     async def find(self, parcel: Parcel) -> Accepted | None:
-        """What became of an event. It goes again as it is: who has it knows it by its id."""
+        """Look up an event by sending it again: a receiver knows it by its id."""
         answer = await self._try(parcel)
-        # A no is about this try alone: the one in doubt may have arrived all the same.
+        # A no concerns only this attempt: the unknown one may have arrived.
         return answer if isinstance(answer, Accepted) else None
 
     async def _post(self, parcel: Parcel, keys: tuple[bytes, ...]) -> Answer:
@@ -212,14 +213,14 @@ class WebhookChannel:
             said = await http_client.post_bytes(client, hook.url, headers, body, self._patience)
         answer = _answer(said, parcel, now)
         if isinstance(answer, HookGone):
-            with suppress(Exception):  # if it cannot be kept, the next 410 is
+            with suppress(Exception):  # if it cannot be stored, the next 410 does it
                 await self._switch.turn_off(answer.why)
             return HookGone(f"{answer.why}; `remit channels on {self.name}` switches it on again.")
         return answer
 
 
 def event(parcel: Parcel, source: str) -> bytes:
-    """The parcel as a CloudEvent; it names no time, so that every try is the same event."""
+    """Return the parcel as a CloudEvent without a time, so that every attempt is the same."""
     fields = {
         "specversion": "1.0",
         "id": parcel.key,
@@ -232,7 +233,7 @@ def event(parcel: Parcel, source: str) -> bytes:
 
 
 def signed(key: str, stamp: int, body: bytes, secrets: tuple[bytes, ...]) -> dict[str, str]:
-    """The headers of an event: one signature for each secret, so that one can be replaced."""
+    """Return the headers of an event: one signature for each secret."""
     content = f"{key}.{stamp}.".encode() + body
     macs = (hmac.digest(secret, content, hashlib.sha256) for secret in secrets)
     return {
@@ -245,7 +246,7 @@ def signed(key: str, stamp: int, body: bytes, secrets: tuple[bytes, ...]) -> dic
 
 
 def signing_keys(text: str) -> tuple[bytes, ...]:
-    """The secrets that a text holds; none if one of them is no secret."""
+    """Return the secrets in a text; none if one of them is invalid."""
     keys: list[bytes] = []
     for word in text.split():
         try:
@@ -259,12 +260,12 @@ def signing_keys(text: str) -> tuple[bytes, ...]:
 
 
 def again(why: str, attempt: int, *, wait: float | None = None, doubt: bool = False) -> Answer:
-    """Another try after a while that grows; after the last, what is left to say."""
+    """Return a retry after a growing pause; after the last one, the final answer."""
     if attempt > len(PAUSES):
         why = f"{why} It was tried {attempt} times and is given up."
         return Unknown(why) if doubt else Refused(why)
     after = max(float(PAUSES[max(attempt, 1) - 1]), wait or 0.0)
-    # The pauses bound the tries, so none of the task's own is used up.
+    # The pauses limit the attempts, so the task's own are not used up.
     return (
         UnconfirmedSend(why, after, spends=False) if doubt else SendRetry(why, after, spends=False)
     )

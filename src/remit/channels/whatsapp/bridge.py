@@ -1,12 +1,12 @@
-"""WhatsApp by a bridge: a program of the operator's that holds a linked device, over HTTP.
+"""WhatsApp through a bridge: a program of the operator with a linked device, over HTTP.
 
     POST {url}/messages  {"to": "41433650172129@lid", "text": "…", "id": "dlv-…"}
     2xx {"id": "3EB0…"}                          it was sent
     409 {"id": "3EB0…"}                          this id was sent before (if it knows ids)
     4xx {"error": "…"}                           it was not sent
 
-A bridge that sends under the id it is given knows a message again: the same id twice is one
-message. One that assigns its own ids cannot look one up; the delivery stays in doubt.
+A bridge that sends under the given id recognises a message: the same id twice is one message. One
+that assigns its own ids cannot look one up; the delivery stays unknown.
 """
 
 import re
@@ -34,21 +34,21 @@ from remit.ports import Clock
 from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
 
-# A person's number or hidden id. A group is many people, and none of them was asked for.
+# A person's number or hidden id. A group is many people, none of whom was asked for.
 _ADDRESS: Final = re.compile(r"[1-9][0-9]{6,19}(?:@(?:lid|s\.whatsapp\.net|c\.us))?")
 _URL: Final = re.compile(r"https?://[A-Za-z0-9.-]+(?::[0-9]{1,5})?(?:/[A-Za-z0-9._~-]+)*")
 _KEY: Final = re.compile(r"[\x21-\x7e]{1,200}")
-_GRACE: Final = 60.0  # seconds after which a bridge that knows ids is asked once more
+_GRACE: Final = 60.0  # seconds after which a bridge that knows ids is asked again
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeAddress:
-    """Where the bridge listens, and what opens it."""
+    """Where the bridge listens, and its token."""
 
     url: str
-    token: Token = field(repr=False)  # may give an empty text: a bridge on this machine needs none
+    token: Token = field(repr=False)  # may be empty: a bridge on this machine needs none
     owner: str | None = None
-    knows_ids: bool = False  # sends under the id it is given, and never twice under one
+    knows_ids: bool = False  # sends under the given id, and never twice
 
     def __post_init__(self) -> None:
         if not _URL.fullmatch(self.url):
@@ -86,11 +86,11 @@ class BridgeChannel(WhatsAppMessages):
         self._pace = SendRate(overall=1)
 
     def takes(self, address: str) -> bool:
-        """Whether this is an address that it could send to."""
+        """Whether it could send to this address."""
         return _ADDRESS.fullmatch(digits(address)) is not None
 
     async def send(self, parcel: Parcel) -> Answer:
-        """Send the body as it is; never wait, never try again."""
+        """Send the body as it is; never wait, never retry."""
         return await self._give(parcel, paced=True)
 
     async def _give(self, parcel: Parcel, *, paced: bool) -> Answer:
@@ -116,11 +116,11 @@ class BridgeChannel(WhatsAppMessages):
         return _answer(said, token, now, knows_ids=self._link.knows_ids)
 
     async def find(self, parcel: Parcel) -> Accepted | None:
-        """What became of a message. A bridge that knows ids is asked by giving it the same again.
+        """Look up a message. A bridge that knows ids is asked by sending it again under its id.
 
-        Either it says that it has it, or it sends it now: under one id it sends one message. A no
-        is about this giving alone: the one in doubt may have arrived all the same. The pace of
-        sends does not hold it up: the send in doubt has taken its turn already.
+        Either it has it, or it sends it now: one id is one message. A no concerns only this
+        attempt; the unknown one may have arrived. The send rate does not apply, because the unknown
+        send was counted already.
         """
         answer = await self._give(parcel, paced=False) if self._link.knows_ids else None
         return answer if isinstance(answer, Accepted) else None

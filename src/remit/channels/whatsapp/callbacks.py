@@ -1,7 +1,7 @@
-"""What WhatsApp tells us by its hook: reports on what was sent, and messages from people. Pure.
+"""Parses WhatsApp's webhook calls: delivery reports and messages from people. Pure.
 
-One call may carry many of both, out of order and more than once. Everything in it becomes a value;
-what has a shape that nobody knows is noted with its text, never dropped.
+One call may carry many of both, out of order and repeated. Every part becomes a value; a part of
+unknown shape is kept with its text.
 """
 
 import hashlib
@@ -18,7 +18,7 @@ from remit.channels.whatsapp.error_codes import means
 from remit.model.delivery import Accepted, Locked, Refused, SendRetry
 from remit.system.http_client import clean
 
-MOST: Final = 4 * 1024 * 1024  # bytes of a call; the provider's own limit is below it
+MOST: Final = 4 * 1024 * 1024  # bytes of a call; the provider's own limit is lower
 _MOST_NOTED: Final = 2000
 _PREFIX: Final = "sha256="
 
@@ -26,7 +26,7 @@ Fields: TypeAlias = Mapping[str, object]
 
 
 class MessageProgress(StrEnum):
-    """How far a message has come; `failed` is an end, the others follow each other."""
+    """How far a message has come; `failed` is final, the others follow each other."""
 
     SENT = "sent"
     DELIVERED = "delivered"
@@ -35,7 +35,7 @@ class MessageProgress(StrEnum):
 
 
 class WhatsAppReport(Struct, frozen=True):
-    """What became of a message of ours. `key` is the one it was sent with, `line` our number."""
+    """The report on a message of ours. `key` is the key it was sent with, `line` our number."""
 
     ref: str
     key: str | None
@@ -49,13 +49,13 @@ class WhatsAppReport(Struct, frozen=True):
 
 
 class WhatsAppMedia(Struct, frozen=True):
-    """Something that is not text and lies with the provider; it is noted, not fetched."""
+    """Media stored at the provider; it is noted, not fetched."""
 
     kind: str
     id: str | None
     type: str | None = None
     name: str | None = None
-    voice: bool = False  # recorded for us, and no file
+    voice: bool = False  # a voice note, not a file
 
     @property
     def label(self) -> str:
@@ -65,7 +65,7 @@ class WhatsAppMedia(Struct, frozen=True):
 
 
 class WhatsAppMessage(Struct, frozen=True):
-    """What a person sent us. `line` is the number of ours that it came in on."""
+    """A message from a person. `line` is our number that received it."""
 
     ref: str
     line: str | None
@@ -80,12 +80,12 @@ class WhatsAppMessage(Struct, frozen=True):
 
     @property
     def sender(self) -> str | None:
-        """Who sent it: the user id, which stays the same, else the number."""
+        """The sender: the permanent user id, else the number."""
         return self.user_id or self.number
 
 
 class UnknownWhatsAppEvent(Struct, frozen=True):
-    """Something that came in and is neither a report nor a message, or is one without a name."""
+    """Something that is neither a report nor a message, or has no id."""
 
     what: str
     raw: str
@@ -98,17 +98,17 @@ class WhatsAppBatch(Struct, frozen=True):
 
 
 def challenge(query: Mapping[str, str], verify_token: str) -> str | None:
-    """What to answer when the provider asks whether this hook is ours; None is a no."""
+    """Return the answer to the provider's verification request; None: refuse."""
     asked, given = query.get("hub.challenge", ""), query.get("hub.verify_token", "")
     known = hmac.compare_digest(given.encode(errors="replace"), verify_token.encode())
     if query.get("hub.mode") != "subscribe" or not verify_token or not known:
         return None
-    # It is echoed to whoever knows the token; more than a word in it is not a challenge.
+    # It is echoed to anybody with the token; a challenge is one word.
     return asked if asked.isascii() and asked.isalnum() else None
 
 
 def is_signed(body: bytes, signature: str | None, secrets: Sequence[str]) -> bool:
-    """Whether these very bytes were signed with one of the app's secrets, old or new."""
+    """Whether these exact bytes were signed with one of the app's secrets, old or new."""
     given = (signature or "").encode(errors="replace")
     signed = False
     for secret in secrets:
@@ -119,7 +119,7 @@ def is_signed(body: bytes, signature: str | None, secrets: Sequence[str]) -> boo
 
 
 def read(body: bytes) -> WhatsAppBatch | None:
-    """All that a call carries, in its order; None if it is no call of WhatsApp's at all."""
+    """Return everything in a call, in order; None if it is no WhatsApp call."""
     if len(body) > MOST:
         return None
     try:
@@ -137,7 +137,7 @@ def read(body: bytes) -> WhatsAppBatch | None:
 
 
 def settles(report: WhatsAppReport) -> Accepted | SendRetry | Refused | Locked:
-    """What a report says about the send: that it was taken, or that it will never arrive."""
+    """Return what a report says about the send: accepted, or never to arrive."""
     if report.progress is not MessageProgress.FAILED:
         return Accepted(report.ref)
     if report.code is None:
@@ -146,10 +146,10 @@ def settles(report: WhatsAppReport) -> Accepted | SendRetry | Refused | Locked:
 
 
 def furthest(known: MessageProgress | None, told: MessageProgress) -> MessageProgress:
-    """How far a message has come after a report that may be late: it never goes back."""
+    """Return the progress after a report that may be late: it never goes back."""
     if known is None or known is told:
         return told
-    # Who has it cannot have failed to get it; and what failed was only ever sent.
+    # A delivered message cannot have failed; a failed one was only sent.
     order = (
         MessageProgress.SENT,
         MessageProgress.FAILED,
@@ -230,7 +230,7 @@ def _inbound(message: Fields, line: str | None, people: Sequence[Fields]) -> Wha
 
 
 def _person(number: str | None, user_id: str | None, people: Sequence[Fields]) -> Fields:
-    """Who among those named wrote this; nobody is guessed."""
+    """Return who of the named people wrote this; nobody is guessed."""
     for person in people:
         if user_id is not None and person.get("user_id") == user_id:
             return person
@@ -248,7 +248,7 @@ _LABELS: Final[Mapping[str, str]] = {
     "sticker": "a sticker",
 }
 _MEDIA: Final = frozenset(_LABELS)
-_SAID: Final[Mapping[str, tuple[str, ...]]] = {  # where the words of each kind stand
+_SAID: Final[Mapping[str, tuple[str, ...]]] = {  # where the text of each kind is
     "text": ("body",),
     "button": ("text",),
     "reaction": ("emoji",),
@@ -261,7 +261,7 @@ _SAID: Final[Mapping[str, tuple[str, ...]]] = {  # where the words of each kind 
 
 
 def _text(kind: str, content: Fields, message: Fields) -> str:
-    """The words of a message; of a kind or shape that nobody knows, all of it as it came."""
+    """Return the text of a message; of an unknown kind, everything as it came."""
     words = _SAID.get(kind, ())
     if kind == "interactive":
         content, words = _fields(content.get(str(content.get("type")))), ("title",)
@@ -306,5 +306,5 @@ def _word(some: object) -> str | None:
 
 
 def _whole(some: str) -> str:
-    """The text with a sign in the place of each half character, which could not be stored."""
+    """Return the text with lone surrogates replaced, which could not be stored."""
     return some.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")

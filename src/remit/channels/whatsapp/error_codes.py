@@ -1,4 +1,4 @@
-"""What the numbers in WhatsApp's answers mean: later, never, or the owner must act."""
+"""What the error codes of WhatsApp mean: retry later, give up, or ask the owner."""
 
 from collections.abc import Mapping
 from enum import Enum, auto
@@ -44,7 +44,7 @@ _TEMPLATE: Final = _never(
 )
 
 CODES: Final[Mapping[int, _Meaning]] = {
-    # Definitely not sent, and nothing is wrong with the message.
+    # Definitely not sent; the message itself is fine.
     2: _later("WhatsApp is out of order for the moment", 60),
     4: _later("The app has made too many calls", 300),
     80007: _later("The business account has made too many calls", 300),
@@ -55,7 +55,7 @@ CODES: Final[Mapping[int, _Meaning]] = {
     131056: _later("Too many messages in a short time to this person", 12),
     131057: _later("The business account is being worked on", 600),
     133004: _later("WhatsApp is out of order for the moment", 60),
-    # The owner must act, and then the same message may go.
+    # The owner must act; then the same message may be sent.
     0: _TOKEN,
     190: _TOKEN,
     3: _RIGHT,
@@ -66,7 +66,7 @@ CODES: Final[Mapping[int, _Meaning]] = {
     131042: _owner("WhatsApp has a problem with the payment. Check the payment method"),
     131045: _owner("The sending number is not registered. Register it"),
     133010: _owner("The sending number is not registered. Register it"),
-    # Never, as it is.
+    # Never, in this form.
     100: _WRONG,
     131008: _WRONG,
     131009: _WRONG,
@@ -89,16 +89,16 @@ CODES: Final[Mapping[int, _Meaning]] = {
     132015: _TEMPLATE,
     132016: _TEMPLATE,
 }
-_RIGHTS: Final = range(200, 300)  # each a permission that is missing
+_RIGHTS: Final = range(200, 300)  # each is a missing permission
 
 
 def is_known(code: int) -> bool:
-    """Whether a number says by itself that the message was not sent."""
+    """Whether a code alone says that the message was not sent."""
     return code in CODES or code in _RIGHTS
 
 
 def means(code: int, said: str, after: float | None = None) -> SendRetry | Refused | Locked:
-    """What follows from a number, in a sentence with the provider's own words.
+    """Return what a code means, with the provider's words.
 
     Every answer here means that the message was definitely not sent.
     """

@@ -93,7 +93,7 @@ class _MessageWriter(MarkdownWriter):
 
 
 def _placed(written: str, source: str) -> str:
-    """The lines, each as far from the edge as its author put it."""
+    """Return the lines with their original indentation."""
     lines, sources = written.split("\n"), source.split("\n")
     if len(lines) != len(sources):
         return written

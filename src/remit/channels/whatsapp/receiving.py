@@ -1,4 +1,4 @@
-"""What a call of WhatsApp's comes to for the store: each thing under a name that never changes."""
+"""Turns a WhatsApp webhook call into store records, each with a stable id."""
 
 import hashlib
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ from remit.model.codec import Json, JsonMap, stamp
 from remit.model.delivery import Accepted, ProviderReport
 from remit.store.inbound import InboundMessage
 
-# What is truer than a report that comes late: who has it cannot have failed to get it.
+# Reports that outrank a late one: a delivered message cannot have failed.
 _TRUER: Final = {
     MessageProgress.SENT: (MessageProgress.FAILED,),
     MessageProgress.DELIVERED: (),
@@ -28,7 +28,7 @@ _TRUER: Final = {
 
 
 def all_of(batch: WhatsAppBatch, hook: InboundHook) -> list[InboundMessage]:
-    """Everything in a call; nothing of it is left out."""
+    """Return everything in a call; nothing is left out."""
     return [
         *(_reported(each, _of(hook, each.line)) for each in batch.reports),
         *(_said(each, hook) for each in batch.messages),
@@ -37,12 +37,12 @@ def all_of(batch: WhatsAppBatch, hook: InboundHook) -> list[InboundMessage]:
 
 
 def reports_on(channel: str, ref: str) -> str:
-    """How the names of all reports on one message begin."""
+    """Return the prefix of the refs of all reports on one message."""
     return f"{channel} report {ref} "
 
 
 def _of(hook: InboundHook, line: str | None) -> str:
-    """The channel that our number stands for: one app has one door for all its numbers."""
+    """Return the channel of our number: one app has one webhook for all its numbers."""
     return hook.lines.get(line or "", hook.channel)
 
 

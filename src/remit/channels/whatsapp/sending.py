@@ -1,8 +1,8 @@
-"""WhatsApp by the Cloud API: one message a call, once, and an honest answer.
+"""WhatsApp over the Cloud API: one message per call, sent once.
 
-There is no key by which the provider would know a message again, and it cannot be asked whether
-one arrived. So what is in doubt stays in doubt until a report comes in by the hook, which carries
-the key that went out with the message.
+The provider has no idempotency key and no way to look up a message. So an unknown delivery stays
+unknown until a report comes in through the webhook; the report carries the key that was sent with
+the message.
 """
 
 import re
@@ -37,30 +37,30 @@ from remit.system import http_client
 from remit.system.http_client import HttpFailure, HttpReply, Token
 
 MOST: Final = 4096
-PATIENCE: Final = 60.0  # seconds for a whole exchange, less than the courier's
+PATIENCE: Final = 60.0  # seconds for a whole exchange, less than the courier's limit
 WINDOW: Final = timedelta(hours=24)
-_MARGIN: Final = timedelta(minutes=1)  # a message on its way must not find the window shut
-_CLIENT_ERROR: Final = 4  # the first digit of a status that says no
-_KEY: Final = re.compile(r"[\x21-\x7e]{1,512}")  # more the provider does not give back
+_MARGIN: Final = timedelta(minutes=1)  # a message on its way must not find the window closed
+_CLIENT_ERROR: Final = 4  # the first digit of an error status
+_KEY: Final = re.compile(r"[\x21-\x7e]{1,512}")  # the provider does not return more
 _NUMBER: Final = re.compile(r"[1-9][0-9]{6,14}")
 _WRITTEN: Final = re.compile(r"\+[0-9]+(?:[ -][0-9]+)*")  # as people write a number
 _USER_ID: Final = re.compile(r"[A-Z]{2}\.(?:ENT\.)?[A-Za-z0-9]{1,128}")
 _URL: Final = re.compile(r"https://[a-z0-9.-]+(?::[0-9]{1,5})?/v[0-9]{1,3}\.[0-9]")
 _NEAR_URL: Final = re.compile(r"http://127\.0\.0\.1:[0-9]{1,5}/v[0-9]{1,3}\.[0-9]")
-_BREAKS: Final = re.compile(r"[ \t]*[\n\r\t]\s*| {5,}")  # what the provider takes in no template
-TEXT: Final = "{text}"  # where the text goes among the parameters of a template
+_BREAKS: Final = re.compile(r"[ \t]*[\n\r\t]\s*| {5,}")  # what no template accepts
+TEXT: Final = "{text}"  # placeholder for the text in a template's parameters
 
 Request: TypeAlias = Mapping[str, object]
 LastInbound: TypeAlias = Callable[[str], Awaitable[datetime | None]]  # by send address
 
 
 class WhatsAppTemplate(Struct, frozen=True):
-    """A template the provider has approved: what goes into the variables of its body, in order."""
+    """An approved template: the values of its body's variables, in order."""
 
     name: str
     language: str = "en"
     parameters: tuple[str, ...] = (TEXT,)
-    most: int = 1024  # characters of the text; one without head, foot and buttons takes more
+    most: int = 1024  # characters of the text; without header, footer and buttons more are allowed
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[a-z0-9_]{1,512}", self.name):
@@ -85,11 +85,11 @@ class WhatsAppTemplate(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class WhatsAppNumber:
-    """The number that messages are sent from, and what opens it."""
+    """The number that messages are sent from, and its token."""
 
     number_id: str
     token: Token = field(repr=False)
-    owner: str | None = None  # the send address of the owner
+    owner: str | None = None  # the owner's address
     template: WhatsAppTemplate | None = None
     url: str = "https://graph.facebook.com/v25.0"
 
@@ -152,11 +152,11 @@ class WhatsAppMessages:
         await self._client.aclose()
 
     def shape(self, text: str) -> str:
-        """The text as WhatsApp shows it: its own marks instead of Markdown."""
+        """Return the text as WhatsApp shows it: its own marks instead of Markdown."""
         return message_text.text(text)
 
     def parts(self, shaped: str) -> tuple[str, ...]:
-        """The messages that a shaped text goes out as, each as it will be sent."""
+        """Return the exact messages that a shaped text is sent as."""
         return parts.split(shaped, MOST)
 
     def _recipient(self, parcel: Parcel) -> str | None:
@@ -188,9 +188,9 @@ class WhatsAppChannel(WhatsAppMessages):
         return is_address(address)
 
     async def send(self, parcel: Parcel) -> Answer:
-        """Send the body as it is. Until the request is whole and its turn has come, no byte leaves.
+        """Send the body as it is, once the request is complete and the rate allows it.
 
-        It never waits and never tries again.
+        It never waits and never retries.
         """
         now = self._clock.now()
         ready = await self._ready(parcel, now)
@@ -204,7 +204,7 @@ class WhatsAppChannel(WhatsAppMessages):
         return _answer(said, ready.token, now)
 
     async def find(self, parcel: Parcel) -> None:  # noqa: ARG002 - as every channel has it
-        """Nobody can be asked: only a report says what became of a message."""
+        """Return None: only a report says what became of a message."""
         return
 
     async def _ready(
@@ -224,14 +224,14 @@ class WhatsAppChannel(WhatsAppMessages):
         return request if isinstance(request, Refused) else _Ready(to, request, token)
 
     async def _free_text(self, to: str, now: datetime) -> bool:
-        """Whether the person wrote lately enough to be sent any text."""
+        """Whether the person wrote recently enough to get free text."""
         last = await self._last_inbound_at(to)
         return last is not None and now - last < WINDOW - _MARGIN
 
 
 @dataclass(frozen=True, slots=True)
 class _Ready:
-    """A request that lacks only its turn."""
+    """A request that only waits for the rate limit."""
 
     to: str
     request: Request
@@ -242,12 +242,12 @@ _NO_OWNER: Final = "The owner has no WhatsApp address. Name one in the settings 
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is a number with its country code, or a user id such as IL.1349120865."""
+    """Whether a text is a number with country code, or a user id such as IL.1349120865."""
     return bool(_NUMBER.fullmatch(digits(text)) or _USER_ID.fullmatch(text))
 
 
 def digits(text: str) -> str:
-    """A number as it goes over the wire; what is not written like +49 151 234-567 stays."""
+    """Return a number as sent; text that is not like +49 151 234-567 stays."""
     return re.sub("[+ -]", "", text) if _WRITTEN.fullmatch(text) else text
 
 
@@ -259,7 +259,7 @@ def _no_address(text: str) -> str:
 
 
 def _wrong(parcel: Parcel, to: str | None) -> str | None:
-    """What keeps a parcel from being sent at all, in a sentence."""
+    """Return why a parcel cannot be sent at all, in a sentence."""
     if to is not None and not is_address(to):
         return _no_address(to)
     if not _KEY.fullmatch(parcel.key):
@@ -326,9 +326,9 @@ def _taken(said: HttpReply) -> Answer:
 
 
 def _told(said: HttpReply, token: str, now: datetime) -> Answer | None:
-    """What the code of an error means, whatever status it comes with; None if it tells nothing.
+    """Return what an error code means, whatever the status; None if it says nothing.
 
-    A code that nobody knows is a no only if the status is one, too.
+    An unknown code is a no only if the status is one, too.
     """
     error = http_client.fields_of(said.body).get("error")
     code = error.get("code") if isinstance(error, dict) else None

@@ -1,1 +1,1 @@
-"""Labelled messages, and how well a reader does on them."""
+"""Labelled messages, and how well a reader handles them."""

@@ -1,6 +1,6 @@
-"""Messages with what they ask for, as people type them; `public.jsonl` is the half that is shown.
+"""Labelled messages as people type them; `public.jsonl` is the published half.
 
-All of them are said on Wednesday, 18 March 2026, at 10:00 in Berlin, to the same contacts.
+All are dated Wednesday, 18 March 2026, 10:00 in Berlin, with the same contacts.
 """
 
 import json

@@ -1,7 +1,8 @@
-"""A model leads the reading of messages only after a short exam.
+"""A model reads messages only after it has passed a short exam.
 
-Forty labelled messages: one dangerous reading, or fewer right than the closed patterns, and it does
-not lead. The result is kept beside the settings, for this model and this exam.
+The exam has forty labelled messages. With one dangerous reading, or fewer right ones than the
+closed patterns have, the model is not used. The result is stored beside the settings, for this
+model and this exam.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""How a reader does on labelled messages: right, asked, wrong, or dangerous.
+"""Scores a reader on labelled messages: right, asked, wrong, or dangerous.
 
-Dangerous is a reading by which something would reach somebody else, unasked, although the message
-does not want that. One such reading is one too many.
+A reading is dangerous if something would reach somebody else without asking although the message
+does not want that. One is too many.
 """
 
 from collections import Counter

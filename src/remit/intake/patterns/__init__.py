@@ -1,1 +1,1 @@
-"""The closed patterns by which messages are read without a model."""
+"""Closed patterns that read messages without a model."""

@@ -1,4 +1,4 @@
-"""What asks for no task of its own: talk, limits, corrections, prohibitions, retractions."""
+"""Parts of a message that are no task: small talk, limits, corrections, prohibitions."""
 
 from typing import Final
 

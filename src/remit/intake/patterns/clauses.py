@@ -1,4 +1,4 @@
-"""What became of every word of a message: runs of words of one fate are its clauses."""
+"""Groups the words of a message into clauses by what became of them."""
 
 from collections.abc import Collection, Iterator
 

@@ -1,4 +1,4 @@
-"""To whom something goes, and by which channel; whatever is missing is asked."""
+"""To whom something is sent and by which channel; what is missing becomes a question."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Where the units of a message begin and end, and what stands at their edges."""
+"""Where the units of a message begin and end."""
 
 from typing import Final
 

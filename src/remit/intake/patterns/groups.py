@@ -1,4 +1,4 @@
-"""Units of a message that belong to one task: work, and where it goes; a time, and what for."""
+"""Groups units of a message into tasks: work with its recipient, a time with its subject."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -52,7 +52,7 @@ class UnitGroup(Struct):
 
     @property
     def waits_for_limit(self) -> bool:
-        """Whether the owner is told when something is so: "if it rains, tell me"."""
+        """Whether the owner is told when something happens: "if it rains, tell me"."""
         rest = self.units[1:]
         kinds = (UnitKind.DELIVER, UnitKind.REMIND)
         bare = rest and all(each.kind in kinds and each.text is None for each in rest)

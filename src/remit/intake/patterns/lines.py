@@ -1,4 +1,4 @@
-"""The lines of a message, and the sentences in them."""
+"""Splits a message into lines, and lines into sentences."""
 
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,7 @@
-"""The words around what is to be sent or done: a verb, people, channels, times, "please".
+"""Parses the words around a text or work: a verb, people, channels, times, "please".
 
-They may stand in any order, and before or behind the text; whatever is none of them is text or
-work. An order that holds a word nobody understands is no order.
+They may stand in any order, before or after the text; every other word is text or work. An order
+with an unknown word is refused.
 """
 
 from collections.abc import Callable
@@ -152,7 +152,7 @@ def _led_time(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 
 def _excluded(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
-    """Take "but not to Bob": he does not get it."""
+    """Take "but not to Bob": that person does not get it."""
     comma = at + 1 if words.keys[at] == "," else at
     led = phrases_in_all("conditions", "not_to").at(words.keys, comma)
     if led is None or not order.people:

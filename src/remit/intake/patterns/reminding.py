@@ -1,4 +1,4 @@
-"""Reminders and lists, which the owner gets back in his own words."""
+"""Reminders and lists, which go back to the owner in the owner's words."""
 
 from msgspec.structs import replace
 

@@ -1,4 +1,4 @@
-"""Texts to somebody, and things that are made for somebody."""
+"""Texts sent to somebody, and things made for somebody."""
 
 from msgspec.structs import replace
 
@@ -91,7 +91,7 @@ def _text(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
 
 
 def _tells(order: SpokenOrder, lead: TextLead | None) -> bool:
-    """Whether words without any mark are told to somebody as they stand."""
+    """Whether words without any mark are sent to somebody as they are."""
     verb = order.verb
     tells = verb is None or verb.kind is VerbKind.TELL or order.message or order.reminds
     asks = verb is not None and verb.asks
@@ -170,7 +170,7 @@ def _object(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
 def _with_unknown(
     words: MessageWords, order: SpokenOrder, thing: tuple[int, int]
 ) -> tuple[SpokenOrder, tuple[int, int]]:
-    """The order with whom nobody knows, and what is sent without them."""
+    """Return the order with an unknown recipient, and what is sent without those words."""
     target = _target(words, order, thing)
     order = replace(order, unnamed=[target])
     if target[0] > thing[0] and target[1] == thing[1]:

@@ -1,4 +1,4 @@
-"""What an order names so far: a verb, people, channels, times, and what is sent."""
+"""What has been read of an order so far: verb, people, channels, times, text."""
 
 from msgspec import Struct, field
 from msgspec.structs import replace

@@ -1,4 +1,4 @@
-"""A unit of a message: what one closed pattern covers."""
+"""A unit of a message: the part that one closed pattern covers."""
 
 from enum import StrEnum
 
@@ -15,8 +15,8 @@ class UnitKind(StrEnum):
     SEND = "send"  # a text that the owner wrote goes to somebody
     DELIVER = "deliver"  # what was made before goes to somebody
     COMPOSE = "compose"  # something is to be made, and goes to somebody
-    REMIND = "remind"  # the owner gets his own words back, at a time
-    NOTE = "note"  # the owner gets a list of his own back
+    REMIND = "remind"  # the owner gets these words back, at a time
+    NOTE = "note"  # the owner gets this list back
     WORK = "work"
     CONTROL = "control"  # about something that is under way
     CORRECT = "correct"  # a time, a channel or a person instead of the one before
@@ -45,7 +45,7 @@ class MessageUnit(Struct, frozen=True):
     begins_with_verb: bool = False
     names_thing: bool = False  # it is sent "the report", not "it"
     forbids: bool = False  # "but don't send it"
-    stranger: bool = False  # somebody is named whom nobody knows
+    stranger: bool = False  # an unknown person is named
     is_mark: bool = False  # nothing but a full stop or its like
 
     @property

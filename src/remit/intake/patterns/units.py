@@ -1,6 +1,6 @@
-"""A message cut into units, each of which one closed pattern covers: a text, a reminder, work.
+"""Splits a message into units, each covered by one closed pattern: a text, a reminder, work.
 
-What is covered by no pattern is work for the owner, or a unit that is asked about.
+A part that no pattern covers is work for the owner, or becomes a question.
 """
 
 from collections.abc import Callable, Iterator

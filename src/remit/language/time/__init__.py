@@ -1,1 +1,1 @@
-"""Times as people say them, in three languages: read from words, and resolved to moments."""
+"""Times as people say them, in three languages: parsed and resolved to moments."""

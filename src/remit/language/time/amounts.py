@@ -1,4 +1,4 @@
-"""How much time: two hours, an hour and a half, anderthalb Stunden, 2 h 30 min."""
+"""Parses amounts of time: two hours, an hour and a half, anderthalb Stunden, 2 h 30 min."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Times of day as people say them: 3pm, 15h30, half past four, halb fünf, las cuatro y media."""
+"""Parses times of day: 3pm, 15h30, half past four, halb fünf, las cuatro y media."""
 
 from typing import Final
 
@@ -17,7 +17,7 @@ _LAST_MINUTE: Final = 59
 
 
 class ClockTime(Struct, frozen=True):
-    """`dial`: read off a dial of twelve hours, and nobody line which half of the day."""
+    """A time of day. `dial`: on a twelve-hour dial, without saying which half of the day."""
 
     hour: int
     minute: int = 0

@@ -1,4 +1,4 @@
-"""Days as people say them: tomorrow, next Friday, 1.3., March 1st, el 1 de marzo, 2026-03-01."""
+"""Parses days: tomorrow, next Friday, 1.3., March 1st, el 1 de marzo, 2026-03-01."""
 
 from collections.abc import Callable
 from typing import Final, TypeAlias

@@ -1,4 +1,4 @@
-"""How long a habit lasts: "until the end of March", "for the next two weeks", "ten times"."""
+"""Parses how long a repetition lasts: "until the end of March", "ten times"."""
 
 from typing import Final, TypeAlias
 
@@ -31,7 +31,7 @@ class RepeatCount(Struct, frozen=True):
 
 
 class UnclearEnd(Struct, frozen=True):
-    """An end was line, and nobody can resolve_time it."""
+    """An end was named that cannot be resolved."""
 
 
 End: TypeAlias = Day | RelativeTime | RepeatCount | UnclearEnd

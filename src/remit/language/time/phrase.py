@@ -1,4 +1,4 @@
-"""A time as it was line, not yet reckoned: how often, which day, what hour, from when on."""
+"""A parsed time, not yet resolved: how often, which day, what hour, from when on."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, cast
@@ -44,7 +44,7 @@ class TimePhrase(Struct, frozen=True):
 
     @property
     def is_exact(self) -> bool:
-        """Whether a moment can be reckoned from it."""
+        """Whether a moment can be computed from it."""
         return bool(self.clocks or self.now or self.ahead) or self._is_often
 
     @property

@@ -1,4 +1,4 @@
-"""What comes back: "every weekday", "jeden ersten Montag im Monat", "cada dos semanas"."""
+"""Parses repetition: "every weekday", "jeden ersten Montag im Monat", "cada dos semanas"."""
 
 from collections.abc import Callable
 from typing import Final

@@ -1,4 +1,4 @@
-"""From what was line to a moment, reckoned from now, in a zone. A doubt is asked, never guessed."""
+"""Resolves a parsed time to a moment, from now, in a zone. A doubt is asked, never guessed."""
 
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final, TypeAlias
@@ -55,7 +55,7 @@ When: TypeAlias = Moment | Recurrence | Now | TimeDoubt
 def resolve_time(
     phrase: TimePhrase, words: str, *, now: datetime, zone: ZoneInfo, day: date | None = None
 ) -> tuple[When, ...]:
-    """Reckon what was line; several times of day give several answers, a doubt stands alone.
+    """Resolve a phrase; several times of day give several answers, a doubt stands alone.
 
     `words` are the owner's, for the question; `day` is one named shortly before.
     """

@@ -1,4 +1,4 @@
-"""How often, as an RRULE, and the days it falls on."""
+"""A repetition as an RRULE, and the days it falls on."""
 
 from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo

@@ -1,4 +1,4 @@
-"""A stretch of tokens in which times are looked for, in one language."""
+"""A stretch of tokens in one language in which times are searched."""
 
 from msgspec import Struct, field
 

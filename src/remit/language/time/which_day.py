@@ -1,4 +1,4 @@
-"""Which day is meant, seen from today; two that could be meant are a doubt."""
+"""Resolves which day is meant, seen from today; two candidates are a doubt."""
 
 from datetime import date, timedelta
 from typing import Final
@@ -15,7 +15,7 @@ _LEAP: Final = 9  # years within which every day of the calendar comes
 
 
 class TimeDoubt(Struct, frozen=True):
-    """No moment follows from what was line; a sentence, and what it could have meant."""
+    """No moment follows from what was said; a sentence, and what it could have meant."""
 
     why: str
     options: tuple[str, ...] = ()

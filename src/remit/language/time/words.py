@@ -1,4 +1,4 @@
-"""The words with which a language says when: the section `[time]` of its file."""
+"""The time words of a language: the section `[time]` of its file."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum

@@ -1,6 +1,6 @@
-"""Whose clock a time is read on: "9 Bangkok time", "9 Uhr Ortszeit". It holds for that time alone.
+"""Parses the zone of a time: "9 Bangkok time", "9 Uhr Ortszeit".
 
-A place that nobody knows, or "local time" without one, is unclear and asked about.
+It applies to that time only. An unknown place, or "local time" without one, is asked about.
 """
 
 from functools import cache

@@ -1,1 +1,1 @@
-"""Pages for people: drawn on the server, live in the browser, whole without a script."""
+"""The web pages: rendered on the server, updated live, usable without a script."""

@@ -1,4 +1,4 @@
-"""One thing that waits, opened: what is asked, the exact text, why, and how it came to that."""
+"""The page of one waiting thing: the question, the exact text, the reason, and the history."""
 
 import hashlib
 import json
@@ -45,15 +45,15 @@ from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 
-_NO_TEXT: Final = (HoldReason.DECLINE, HoldReason.EMPTY)  # nothing that anybody would start from
-_EVENTS: Final = 200  # the last ones; the task's own page has them all
+_NO_TEXT: Final = (HoldReason.DECLINE, HoldReason.EMPTY)  # holds without a usable draft
+_EVENTS: Final = 200  # the last ones; the task's page has all
 
 
 _TITLES: Final = {
     ReviewKind.HELD: "This was held. What shall be sent?",
     ReviewKind.UNPROVEN: "This is not proven. Accept it as it is?",
 }
-# Of these it is told first what there is to know.
+# For these the facts come first.
 _LED: Final = {
     ReviewKind.MERGE: "Merge this into your folder?",
     ReviewKind.INTENDED: "Is this change of tests intended?",
@@ -73,7 +73,7 @@ class RecipientLabel(Struct, frozen=True):
 
 
 class SentText(Struct, frozen=True):
-    """A text of a task that ended, as it went or would have gone."""
+    """A text of an ended task, as it was or would have been sent."""
 
     to: RecipientLabel
     look: LetterPreview
@@ -89,22 +89,22 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
     title: str
     lead: str = ""
     why: str
-    digest: str  # of what is shown: what is approved is this and nothing else
+    digest: str  # of what is shown: exactly this is approved
     acts: tuple[ReviewButton, ...] = ()
-    draft: str = ""  # what stands in the editor at first
-    text: str = ""  # what stands in it now
-    shown: str = ""  # what it is about, if that is no letter
+    draft: str = ""  # the editor's initial text
+    text: str = ""  # its current text
+    shown: str = ""  # its subject, if that is no letter
     to: RecipientLabel | None = None
     look: LetterPreview | None = None
-    always: RecipientLabel | None = None  # whom "always" would hold for
-    options: tuple[tuple[str, str], ...] = ()  # each, and what it says as an answer
-    card: RequestCard | None = None  # what was understood of a message, and what is open about it
-    delivery: Delivery | None = None  # the one in doubt
+    always: RecipientLabel | None = None  # whom "always" would apply to
+    options: tuple[tuple[str, str], ...] = ()  # each, and its text as an answer
+    card: RequestCard | None = None  # what was understood of a message, and what is open
+    delivery: Delivery | None = None  # the unknown one
     sent: tuple[SentText, ...] = ()
     tried: tuple[TryRow, ...] = ()  # by specialists
     patch: PatchView | None = None  # what would be merged
     branch: str = ""
-    learned_from: tuple[str, ...] = ()  # the tasks that speak for a lesson
+    learned_from: tuple[str, ...] = ()  # the evidence for a lesson
     stand: ReviewState
     trail: TaskTrail
 
@@ -115,7 +115,7 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
 
     @property
     def checked(self) -> Sequence[tuple[str, Finding]]:
-        """Each finding with what was promised, in the contract's own words."""
+        """Each finding with its criterion, in the contract's words."""
         contract = self.task.contract
         criteria = contract.criteria if contract else ()
         if len(criteria) != len(self.findings):
@@ -138,7 +138,7 @@ async def of_review(call: Call, review_id: ReviewId) -> ReviewPage:
 
 
 async def of_task(call: Call, task_id: TaskId) -> ReviewPage | ReviewId | None:
-    """A task that ended; if it asks something, that; None if there is nothing to look at."""
+    """Return an ended task, or its open question; None if there is nothing to show."""
     task, open_, past = await call.house.db.read(_task, task_id)
     if open_ is not None:
         return open_
@@ -146,10 +146,10 @@ async def of_task(call: Call, task_id: TaskId) -> ReviewPage | ReviewId | None:
 
 
 def draft_of(review: Review) -> str:
-    """What stands in the editor at first, as a browser will send it back."""
+    """Return the editor's initial text, as a browser will send it back."""
     text = review.evidence
     if review_kinds.kind_of(review) is ReviewKind.HELD and ":held:reply:" in review.key:
-        # A whole reply is workshop and letter in one; only what stands between the tags is meant.
+        # A whole reply contains the reasoning; only the part between the tags is meant.
         found = pair.find(text, eye.fold(text))
         text = "" if isinstance(found, Objection) else found[0].strip()
         judged = gate.judge_text(text, most=len(text) + 1)
@@ -158,7 +158,7 @@ def draft_of(review: Review) -> str:
 
 
 def channel_of(review: Review, task: Task) -> str:
-    """Where a text would go: as the question has it, or else the first place that is left."""
+    """Return where a text would go: by the question, or else the first pending delivery."""
     to = permission(review)
     left = [each for each in task.delivery if each.status is DeliveryStatus.PENDING]
     named = [each for each in task.delivery if str(each.id) in review.key.split(":")]
@@ -167,13 +167,13 @@ def channel_of(review: Review, task: Task) -> str:
 
 
 def digest_of(review: Review) -> str:
-    """A question that binds nothing by itself is bound by its own words."""
+    """Return the digest; a question without one is bound by its own words."""
     whole = f"{review.question}\x1f{review.evidence}"
     return review.digest or hashlib.sha256(whole.encode()).hexdigest()
 
 
 def _with_card(asked: ReviewPage, card: RequestCard) -> ReviewPage:
-    """The card of a message; with several open lines an answer begins with the line's number."""
+    """Add the card of a message; with several open lines an answer starts with a number."""
     many = len(card.open) > 1
     options = tuple(
         (option, f"{line.number}: {option}" if many else option)
@@ -184,7 +184,7 @@ def _with_card(asked: ReviewPage, card: RequestCard) -> ReviewPage:
     if not many or asked.kind is not ReviewKind.REQUEST:
         return replace(asked, card=card, options=options)
     title = sentences(card.language)["several"].format(len(card.open))
-    problem, _, _ = asked.lead.partition(title)  # why the last answer was not taken
+    problem, _, _ = asked.lead.partition(title)  # why the last answer was not accepted
     return replace(asked, card=card, options=options, title=title.rstrip("."), lead=problem.strip())
 
 
@@ -215,7 +215,7 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
     review, task, zone = waiting.review, waiting.task, call.house.zone
     kind = review_kinds.kind_of(review)
     title, rest = review_kinds.headline(review.question)
-    # Of a text it is said why it is asked about; of anything else, what there is to know first.
+    # For a text the reason is shown; for anything else the facts.
     rule = (
         review_kinds.question_text(review.question)
         if kind in _TITLES
@@ -258,7 +258,7 @@ def _lead(review: Review, kind: ReviewKind, rest: str) -> str:
 
 
 def _with(call: Call, made: ReviewPage, review: Review) -> ReviewPage:
-    """What only this kind of question has."""
+    """Add what only this kind of question has."""
     match made.kind:
         case ReviewKind.SEND | ReviewKind.HELD:
             return _letter(call, made, review)

@@ -1,4 +1,4 @@
-"""The runs of a task as attempts: when each began, what it came to, and how two of them differ."""
+"""The runs of a task as attempts: start, result, and how two of them differ."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,13 +22,13 @@ from remit.store import events, rows, runs, spending
 from remit.store import tasks as stored
 from remit.store.database import Tx
 
-MOST: Final = 200  # runs that are looked at
-LONG: Final = 4000  # events of a task that are looked at for its attempts
+MOST: Final = 200  # runs that are loaded
+LONG: Final = 4000  # events of a task searched for its attempts
 _DELIVERABLE: Final = re.compile(r"<deliverable>(.*?)</deliverable>", re.DOTALL | re.IGNORECASE)
 
 
 class AttemptView(Struct, frozen=True, kw_only=True):
-    """One run, told for the owner. `n` counts from 1 and is in the address of the page."""
+    """One run, for the owner. `n` counts from 1 and is part of the page's address."""
 
     n: int
     started_at: datetime
@@ -44,7 +44,7 @@ class AttemptView(Struct, frozen=True, kw_only=True):
 
 
 def of_task(task: Task, legs: Sequence[Run], happened: Sequence[Event]) -> list[AttemptView]:
-    """The newest first; the one that runs now is on no record yet but the journal's."""
+    """Return attempts, newest first; the running one is only in the journal yet."""
     told = [_ended(leg, happened) for leg in legs]
     newest = legs[0].lease if legs else 0
     if task.status in ACTIVE and task.lease > newest:
@@ -67,7 +67,7 @@ def _ended(leg: Run, happened: Sequence[Event]) -> AttemptView:
 
 
 def _came_to(own: Iterable[Event]) -> str:
-    """What it asked, or what it came to."""
+    """Return what it asked, or its result."""
     told = [each.data.get("question") or each.data.get("summary") for each in own]
     return next((str(each) for each in told if each), "")
 
@@ -77,7 +77,7 @@ def _began(happened: Iterable[Event], lease: int) -> datetime | None:
 
 
 def events_of(happened: Sequence[Event], n: int) -> list[Event]:
-    """What happened from the claim of one attempt to the claim of the next."""
+    """Return the events from the claim of one attempt to the next claim."""
     found: list[Event] = []
     for event in happened:
         lease = event.data.get("lease")
@@ -91,7 +91,7 @@ def events_of(happened: Sequence[Event], n: int) -> list[Event]:
 
 
 def calls_of(tx: Tx, task: Task) -> dict[str, list[ToolUse]]:
-    """Which tools were used, by step."""
+    """Return the tools used, by step."""
     rounds = (runs.steps(tx, replace(task, round=n)) for n in range(task.round + 1))
     return story.called(rounds)
 
@@ -100,12 +100,12 @@ def calls_of(tx: Tx, task: Task) -> dict[str, list[ToolUse]]:
 
 
 class AttemptSide(Struct, frozen=True):
-    """One attempt as it is held against another."""
+    """One attempt in a comparison."""
 
     task: Task
     attempt: AttemptView
     bars: tuple[TimelineBar, ...]
-    text: str  # what it wrote for its reader
+    text: str  # its deliverable
     usage: Usage
 
     @property
@@ -135,7 +135,7 @@ class Compared(Struct, frozen=True):
 
 
 def side(tx: Tx, task_id: TaskId, n: int | None, now: datetime) -> AttemptSide | None:
-    """One attempt with all that is compared; None if there is none of that number."""
+    """Return one attempt with all that is compared; None if the number does not exist."""
     task = stored.get(tx, task_id)
     happened = events.last_of_task(tx, task_id, LONG)
     known = of_task(task, runs.of_task(tx, task_id, MOST), happened)
@@ -159,7 +159,7 @@ def compare(before: AttemptSide, after: AttemptSide) -> Compared:
 
 
 def _written(own: Iterable[Event]) -> str:
-    """The last thing it wrote for its reader."""
+    """Return its last deliverable."""
     said = [str(each.data.get("text", "")) for each in own if each.kind is EventKind.STEP_DONE]
     found = [match for text in said for match in _DELIVERABLE.findall(text)]
     return found[-1].strip() if found else ""
@@ -178,7 +178,7 @@ def _pairs(before: AttemptSide, after: AttemptSide) -> tuple[StepPair, ...]:
 
 
 def _keyed(bars: Iterable[TimelineBar]) -> Mapping[tuple[str, int], TimelineBar]:
-    """By label and how-manieth of it."""
+    """Return the bars by label and occurrence."""
     seen: dict[str, int] = {}
     found: dict[tuple[str, int], TimelineBar] = {}
     for bar in bars:

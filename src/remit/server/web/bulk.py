@@ -1,4 +1,4 @@
-"""One thing done to many tasks: what would happen is shown first, then it is done."""
+"""Bulk actions on pages: a preview first, then the action."""
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
@@ -22,7 +22,7 @@ _MOMENT: Final = timedelta(milliseconds=1)
 
 
 class BulkForm(RequestBody):
-    """What was picked in the list: some rows, or all that match its filter."""
+    """The selection in the list: some rows, or all that match the filter."""
 
     action: Literal["run", "pause", "resume", "retry", "cancel", "delete"]
     id: Annotated[
@@ -37,7 +37,7 @@ class BulkForm(RequestBody):
 
 
 class BulkAction(Struct, frozen=True):
-    ask: str  # of so many tasks
+    ask: str  # with the number of tasks
     button: str
     past: str
     note: str = ""
@@ -72,11 +72,11 @@ VERBS: Final[Mapping[str, BulkAction]] = {
 
 
 async def act(call: Call) -> CallResult:
-    """Show what would happen; if he is sure, do it."""
+    """Show what would happen; after confirmation, do it."""
     body = call.read(BulkForm)
     if not body.id and not body.every:
         return shell.elsewhere(saved.back(body.back))
-    # Who is sure was shown those that matched then, not those that came since.
+    # A confirmation covers the tasks that matched then, not later ones.
     q = body.q if body.sure or not body.every else _until_now(call, body.q)
     told = await _asked(call, body, q)
     if body.sure:

@@ -1,4 +1,4 @@
-"""The calendar's sheet: a week or a month of the owner's days, and what stands in each."""
+"""The calendar sheet: a week or a month, and what is planned on each day."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,9 +14,9 @@ from remit.errors import BadInput
 
 _DAY: Final = timedelta(days=1)
 _WEEK: Final = 7
-_MORNING, _EVENING = 7, 19  # these hours are shown in any case
+_MORNING, _EVENING = 7, 19  # these hours are always shown
 _IN_HOUR: Final = 2  # of one series; more become one mark with a number
-_OFTEN: Final = 4  # runs of one series on one day; more stand above the hours
+_OFTEN: Final = 4  # runs of one series on one day; more are shown above the hours
 _IN_DAY: Final = 4  # marks of a day in a month; more become a link
 _LATEST: Final = 2200
 
@@ -34,22 +34,22 @@ class CalendarMark(Struct, frozen=True, kw_only=True):
     kind: str  # the colour
     word: str
     icon: str
-    href: str  # empty: there is nothing to open, it is changed where it stands
+    href: str  # empty: nothing to open; it is changed in its calendar
     series: str = ""
-    calendar: str = ""  # the name of the one it stands in
+    calendar: str = ""  # the name of its calendar
     opens: bool = False  # there is no task yet: the slot itself is shown
     times: int = 1
 
     @property
     def said(self) -> str:
-        """All of it in a line, for who hears the page."""
+        """All of it in one line, for screen readers."""
         often = f", {self.times} times" if self.times > 1 else ""
         stands = f", {self.stands}" if self.calendar else ""
         return f"{self.at:%H:%M} {self.title}, {self.word}{often}{stands}"
 
     @property
     def stands(self) -> str:
-        """Where it comes from, and where it is changed as long as it has no task."""
+        """Where it comes from, and where it can be changed while it has no task."""
         change = "" if self.href else "; change it in your calendar"
         return f"from the calendar {self.calendar}{change}"
 
@@ -58,7 +58,7 @@ class CalendarDay(Struct, frozen=True):
     on: date
     marks: tuple[CalendarMark, ...]
     is_today: bool
-    outside: bool = False  # of the month that is shown
+    outside: bool = False  # outside the shown month
     more: int = 0
 
 
@@ -69,7 +69,7 @@ class CalendarHour(Struct, frozen=True):
 
 
 class CalendarSheet(Struct, frozen=True):
-    """Which days are shown, and where the days before and after are."""
+    """Which days are shown, and the links to earlier and later ones."""
 
     span: CalendarSpan
     first: date
@@ -104,7 +104,7 @@ class CalendarSheet(Struct, frozen=True):
 
 
 def sheet(span: CalendarSpan, on: date) -> CalendarSheet:
-    """The week, or the month in whole weeks, that a day lies in; weeks begin on Monday."""
+    """Return the week, or the month in whole weeks, of a day; weeks begin on Monday."""
     if not 1971 <= on.year < _LATEST:  # noqa: PLR2004 - before that nothing was planned here
         raise BadInput("Choose a day between 1971 and 2199.", field="on")
     if span is CalendarSpan.WEEK:
@@ -117,7 +117,7 @@ def sheet(span: CalendarSpan, on: date) -> CalendarSheet:
 
 
 def days(shown: CalendarSheet, marks: Sequence[CalendarMark], now: datetime) -> list[CalendarDay]:
-    """Every day of the sheet, in order, with its marks."""
+    """Return every day of the sheet with its marks."""
     by_day = _by_day(marks)
     found: list[CalendarDay] = []
     on = shown.first
@@ -134,20 +134,20 @@ def days(shown: CalendarSheet, marks: Sequence[CalendarMark], now: datetime) -> 
 def weeks(
     shown: CalendarSheet, marks: Sequence[CalendarMark], now: datetime
 ) -> list[list[CalendarDay]]:
-    """A month as rows of weeks; of a full day the first marks and how many there are beside."""
+    """Return a month as rows of weeks; of a full day the first marks and a count."""
     found = [_short(day) for day in days(shown, marks, now)]
     return [found[n : n + _WEEK] for n in range(0, len(found), _WEEK)]
 
 
 def often(shown: CalendarSheet, marks: Sequence[CalendarMark]) -> list[tuple[CalendarMark, ...]]:
-    """For each day of a week, the series that come so often that they would fill its hours."""
+    """Return, for each day of a week, the series that would fill its hours."""
     by_day = _by_day(marks)
     week = [by_day.get(shown.first + n * _DAY, ()) for n in range(_WEEK)]
     return [tuple(mark for mark in _gathered(day, _OFTEN) if mark.times > 1) for day in week]
 
 
 def hours(shown: CalendarSheet, marks: Sequence[CalendarMark], now: datetime) -> list[CalendarHour]:
-    """A week as rows of hours, from the first that matters to the last."""
+    """Return a week as rows of hours, from the first used to the last."""
     rare = _rare(marks)
     used = {mark.at.hour for mark in rare}
     first, last = min({_MORNING, *used}), max({_EVENING, *used})
@@ -176,7 +176,7 @@ def _of_hour(day: Sequence[CalendarMark], at: int) -> tuple[CalendarMark, ...]:
 
 
 def _gathered(marks: Sequence[CalendarMark], most: int) -> Iterator[CalendarMark]:
-    """Marks of one series that stand alike become one with a number, if they are many."""
+    """Merge similar marks of one series into one with a number, if there are many."""
     kinds: dict[tuple[str, str], list[CalendarMark]] = {}
     for n, mark in enumerate(marks):
         kinds.setdefault((mark.series or f"{n}", mark.kind), []).append(mark)

@@ -1,4 +1,4 @@
-"""Conversations: the list, one of them with its turns and tasks, and the box to speak into."""
+"""Conversation pages: the list, one conversation with its turns and tasks, and the input box."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -42,7 +42,7 @@ _FULL: Final = QueryParameter("full", "The whole box, or a line.", {"enum": ["tr
 
 
 class TurnForm(RequestBody):
-    """What is said in the box; `about` is the task that is pointed at."""
+    """What is typed in the box; `about` is the task that is referred to."""
 
     text: Annotated[str, Field(max_length=MAX_TURN)] = ""
     about: Annotated[str, Field(max_length=60)] = ""
@@ -53,7 +53,7 @@ class NewName(RequestBody):
 
 
 class TurnView(Struct, frozen=True):
-    """A turn as it is drawn."""
+    """A turn as it is shown."""
 
     turn: Turn
     at: datetime  # on the owner's clock
@@ -65,7 +65,7 @@ class TurnView(Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What is said besides the card of a message: that is drawn task by task."""
+        """The text besides a message's card, which is shown task by task."""
         card = self.turn.receipt.get("card") if self.cards else None
         drawn = str(card["text"]) if isinstance(card, dict) else ""
         return self.turn.content.removeprefix(drawn).strip()
@@ -78,14 +78,14 @@ class TurnView(Struct, frozen=True):
 
 
 class StatedFact(Struct, frozen=True):
-    """Something that the owner said about the work, and what he was asked, if he was."""
+    """Something the owner said about the work, and the question if there was one."""
 
     text: str
     asked: str = ""
 
 
 class ConversationRow(Struct, frozen=True):
-    """A conversation in the list, and what was said in it last."""
+    """A conversation in the list, with its last turn."""
 
     talk: Conversation
     last: str
@@ -97,8 +97,8 @@ class ConversationPage(Struct, frozen=True):
     talk: Conversation
     turns: tuple[TurnView, ...]
     tasks: tuple[Task, ...]
-    facts: tuple[StatedFact, ...]  # what is remembered of what the owner said, the newest last
-    earlier: int  # where the page before begins; 0 is none
+    facts: tuple[StatedFact, ...]  # remembered statements of the owner, newest last
+    earlier: int  # where the previous page begins; 0: none
     about: Task | None
 
     @property
@@ -120,14 +120,14 @@ async def conversation_page(call: Call) -> CallResult:
 
 
 async def turns(call: Call) -> CallResult:
-    """The turns after a place, alone: what was said since the page was drawn."""
+    """Return the turns after a place: what came since the page was rendered."""
     after = call.number("after", 0, most=10**9)
     said = await call.house.db.read(_since, ident(call), after, place_of(call))
     return _part(call, "parts/turns.html", {"turns": said})
 
 
 async def rail(call: Call) -> CallResult:
-    """The margin alone: which tasks are spoken of by now."""
+    """Return the sidebar: the tasks mentioned so far."""
     room = await call.house.db.read(_room, ident(call), 0, None, place_of(call))
     return _part(call, "parts/talk_rail.html", {"room": room, "line": talk_cards.line})
 
@@ -147,7 +147,7 @@ async def line(call: Call) -> CallResult:
 
 
 async def begin(call: Call) -> CallResult:
-    """Begin a conversation with the first thing that is said in it."""
+    """Start a conversation with its first turn."""
     said = call.read(TurnForm)
     if not said.text.strip():
         return await _list(call, wrong="Say something first.", status=422)
@@ -243,7 +243,7 @@ def _room(
 
 
 def _facts(tx: Tx, task: Task) -> list[StatedFact]:
-    """What the owner answered and corrected: to this task, and to earlier runs of its session."""
+    """Return the owner's answers and corrections, to this task and earlier runs of its session."""
     earlier = sessions.owner_statements(tx, task) if task.series_id or task.retry_of else ()
     found = [StatedFact(each.text, each.asked or "") for each in reversed(earlier)]
     for review in reviews.of_task(tx, task.id):

@@ -1,4 +1,4 @@
-"""The doors in, as the Settings page says them: what came by each in a day."""
+"""The inbound part of the settings page: what came in by each way within a day."""
 
 from datetime import timedelta
 from typing import Final
@@ -10,7 +10,7 @@ _DAY: Final = timedelta(days=1)
 
 
 async def door_sentences(call: Call) -> list[str]:
-    """A sentence for each door of the settings."""
+    """Return a sentence for each configured inbound way."""
     settings = call.house.doors.settings
     doors = [f"hook:{name}" for name in settings.hooks]
     doors += [*settings.doors, *(f"folder:{name}" for name in settings.folders)]

@@ -1,4 +1,4 @@
-"""How pages are drawn: templates that escape everything, and the few words they share."""
+"""Template rendering: everything is escaped; a few shared helpers."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,18 +16,18 @@ _TEMPLATES: Final = Path(__file__).parent.parent / "templates"
 
 
 def render(name: str, values: Mapping[str, object]) -> str:
-    """A page or a part of one, such as `pages/inbox.html`."""
+    """Render a page or a part of one, such as `pages/inbox.html`."""
     return _environment().get_template(name).render(values)
 
 
 def address(name: str) -> str:
-    """Where a file of ours is fetched from; another content has another address."""
+    """Return the address of a static file; it changes with the content."""
     return f"/static/{name}?v={static.files()[name].digest}"
 
 
 @cache
 def templates() -> Mapping[str, str]:
-    """The source of every template, read once: the folder may be absent during an upgrade."""
+    """Return the source of every template, loaded once: the folder may be missing in an upgrade."""
     paths = (path for path in _TEMPLATES.rglob("*.html"))
     return {path.relative_to(_TEMPLATES).as_posix(): path.read_text("utf-8") for path in paths}
 
@@ -59,7 +59,7 @@ def _environment() -> Environment:
 
 
 def time_tag(at: datetime, text: str, *, live: bool = False) -> Markup:
-    """A moment, for people and for the script that keeps "4 min ago" true."""
+    """Return a time tag, for people and for the script that updates "4 min ago"."""
     kept, title = " data-ago" if live else "", f"{at:%Y-%m-%d %H:%M:%S}"
     said = f'<time datetime="{at.isoformat()}" title="{title}"{kept}>{escape(text)}</time>'
     return Markup(said)  # noqa: S704 - all of it is ours but the text, which is escaped

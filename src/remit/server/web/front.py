@@ -1,4 +1,4 @@
-"""The way in: the front door, a new task from anywhere, the box about the agent, the palette."""
+"""The start page, the new-task form, the agent box and the command palette."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final, cast
@@ -18,12 +18,12 @@ from remit.server.web import shell, words
 from remit.store import search
 
 _FOUND: Final = 8
-_TELLING: Final = 5  # letters; fewer are about nothing
+_TELLING: Final = 5  # characters; fewer are not searched
 _TEXT: Final = 20_000
 
 
 class OrderForm(RequestBody):
-    """What shall be done; if a project is named, on its code."""
+    """What shall be done; with a project, on its code."""
 
     text: Annotated[str, Field(max_length=_TEXT)] = ""
     project: Annotated[str, Field(max_length=100)] = ""
@@ -34,12 +34,12 @@ async def front(_: Call) -> CallResult:
 
 
 async def fresh(call: Call) -> CallResult:
-    """A page with nothing but the question what shall be done."""
+    """Return a page that only asks what shall be done."""
     return await _new(call, {"text": "", "wrong": None, "heard": None})
 
 
 async def entrust(call: Call) -> CallResult:
-    """Read the words, store what they ask for, and say what was understood."""
+    """Read the words, store what they ask for, and show what was understood."""
     said = call.read(OrderForm)
     try:
         heard = await _heard(call, said)
@@ -50,7 +50,7 @@ async def entrust(call: Call) -> CallResult:
 
 
 async def received(call: Call) -> CallResult:
-    """The receipt of a message that was stored, once more: it may have been read meanwhile."""
+    """Return the receipt of a stored message again: it may have been read meanwhile."""
     heard = await call.house.intake.became(call.task_id)
     return shell.part("parts/receipt.html", await _around(call) | _receipt(heard))
 
@@ -78,7 +78,7 @@ async def agent(call: Call) -> CallResult:
 
 
 async def palette(call: Call) -> CallResult:
-    """Tasks that fit what is being typed."""
+    """Return tasks that match what is typed."""
     wanted = search.TaskFilter(text=call.text("q") or "", limit=_FOUND)
     page = await call.house.db.read(search.page, wanted)
     found: list[Json] = [_line(task) for task in page.tasks]
@@ -89,7 +89,7 @@ async def palette(call: Call) -> CallResult:
 
 
 async def _alike(call: Call, text: str) -> list[Task]:
-    """Tasks that are about what is typed, in whatever words."""
+    """Return tasks similar to what is typed."""
     if len(text) < _TELLING:
         return []
     return [each.task for each in await call.house.recollection.finder.find(text, _FOUND)]

@@ -1,4 +1,4 @@
-"""The inbox: what waits for the owner, one thing opened beside the list, and his answers to it."""
+"""The inbox page: what waits for the owner, one thing opened, and the answers to it."""
 
 import json
 import re
@@ -40,7 +40,7 @@ _AT: Final = QueryParameter("at", "What is open beside the list.", {"type": "str
 
 
 class NewAnswer(RequestBody):
-    """What a form of the inbox says. To approve another text than the draft is to edit it."""
+    """A form of the inbox. Approving a text that differs from the draft is an edit."""
 
     answer: Annotated[ReviewAnswer, Field(strict=False)] = ReviewAnswer.APPROVE
     text: Annotated[str, Field(max_length=_MOST)] = ""
@@ -84,7 +84,7 @@ class NewTry(RequestBody):
 
 
 async def front(call: Call) -> CallResult:
-    """The list, and on a wide screen the first thing in it."""
+    """Show the list, and on a wide screen its first item."""
     listed = await inbox_listing.listed(call)
     first = next((row.id for row in listed.rows if not row.elsewhere), None)
     opened = await _open(call, first) if first else None
@@ -99,19 +99,19 @@ async def review_page(call: Call) -> CallResult:
 
 
 async def rows(call: Call) -> CallResult:
-    """The list alone, as it is now."""
+    """Return the list alone, as it is now."""
     values = {"listed": await inbox_listing.listed(call), "at": call.text("at") or ""}
     return shell.part("parts/ilist.html", {**values, "now": shell.local(call)})
 
 
 async def stand(call: Call) -> CallResult:
-    """How a question stands by now: one sentence for whoever has it open."""
+    """Return the current state of a question, in one sentence."""
     opened = await _open(call, call.path["id"])
     return shell.part("parts/stand.html", {"ask": opened})
 
 
 async def preview(call: Call) -> CallResult:
-    """The text that is being typed, as it would arrive."""
+    """Return the typed text as it would arrive."""
     text = call.read(NewText).text
     found = await _waiting(call)
     channel, draft = ask.channel_of(found.review, found.task), ask.draft_of(found.review)
@@ -124,7 +124,7 @@ async def preview(call: Call) -> CallResult:
 
 
 async def decide(call: Call) -> CallResult:
-    """Settle a question by what the owner saw; whoever comes second is told who was first."""
+    """Decide a question by what the owner saw; a second decision is told the first."""
     said, found = call.read(NewAnswer), await _waiting(call)
     listed = await inbox_listing.listed(call)
     try:
@@ -137,7 +137,7 @@ async def decide(call: Call) -> CallResult:
 
 
 async def later(call: Call) -> CallResult:
-    """Put a question off; it comes back by itself."""
+    """Postpone a question; it comes back by itself."""
     said, listed = call.read(NewLater), await inbox_listing.listed(call)
     try:
         until = stamp(_until(said, shell.local(call)))
@@ -148,7 +148,7 @@ async def later(call: Call) -> CallResult:
 
 
 async def undo(call: Call) -> CallResult:
-    """Call back what was approved, while nothing of it is on its way."""
+    """Undo an approval, while nothing was sent."""
     call.read(EmptyBody)
     found = await _waiting(call)
     await perform(call, UndoTask(found.task.id))
@@ -156,7 +156,7 @@ async def undo(call: Call) -> CallResult:
 
 
 async def resume(call: Call) -> CallResult:
-    """Let what was called back go out after all."""
+    """Send what was undone after all."""
     call.read(EmptyBody)
     found = await _waiting(call)
     await perform(call, ResumeTask(found.task.id))
@@ -164,7 +164,7 @@ async def resume(call: Call) -> CallResult:
 
 
 async def mark_seen(call: Call) -> CallResult:
-    """The owner has looked at how a task ended."""
+    """Record that the owner has looked at an ended task."""
     call.read(EmptyBody)
     listed = await inbox_listing.listed(call)
     await perform(call, SeeTask(call.task_id))
@@ -172,7 +172,7 @@ async def mark_seen(call: Call) -> CallResult:
 
 
 async def retry(call: Call) -> CallResult:
-    """Try a task that ended again, as a new one; the old one is seen to."""
+    """Retry an ended task as a new one; the old one counts as seen."""
     instructions, listed = call.read(NewTry).instructions, await inbox_listing.listed(call)
     await perform(call, RetryTask(call.task_id, instructions))
     return _onward(listed, str(call.task_id))
@@ -182,7 +182,7 @@ async def retry(call: Call) -> CallResult:
 
 
 async def _open(call: Call, ident: str) -> ReviewPage | None:
-    """What an address of the inbox names: a question, or a task that ended."""
+    """Return what an address of the inbox names: a question, or an ended task."""
     at = replace(call, path={"id": ident})
     if ident.lower().startswith("task-"):
         found = await ask.of_task(at, at.task_id)
@@ -216,7 +216,7 @@ async def _page(
 
 
 async def _just_done(call: Call) -> dict[str, object] | None:
-    """What the page before this one has done, and for how long it can be called back."""
+    """Return what the previous page did, and how long it can be undone."""
     ident = call.text("done") or ""
     if not ident.startswith("rev-"):
         return None
@@ -232,7 +232,7 @@ async def _waiting(call: Call) -> WaitingReview:
 
 
 async def _not_done(call: Call, said: NewAnswer, wrong: Exception) -> CallResult:
-    """The same page with what was typed, and why nothing came of it."""
+    """Return the same page with what was typed, and why it failed."""
     opened = await ask.of_review(call, call.review_id)
     first = isinstance(wrong, AlreadyDecided)
     words = "Somebody was first. Nothing of yours was done, and nothing is sent twice."
@@ -261,7 +261,7 @@ def _decision(review: Review, said: NewAnswer) -> NewDecision:
 
 
 def _arguments(review: Review, text: str) -> str:
-    """What a tool is called with must be an object, or it would only be asked about again."""
+    """Check that tool arguments are an object; otherwise the question would only return."""
     if review_kinds.kind_of(review) is not ReviewKind.CALL:
         return text
     try:
@@ -275,7 +275,7 @@ def _arguments(review: Review, text: str) -> str:
 
 
 def _check_seen(review: Review, said: NewAnswer) -> None:
-    """Nobody approves what he was not shown."""
+    """Refuse an approval of something that was not shown."""
     if review.decision is None and said.digest != ask.digest_of(review):
         sentence = "What is asked here has changed since you saw it. Read it again, then decide."
         raise Conflict(sentence)
@@ -288,7 +288,7 @@ def _onward(listed: inbox_listing.InboxListing, ident: str) -> CallResult:
 
 
 def _laters(now: datetime) -> list[tuple[str, str, datetime]]:
-    """The times a question can be put off to with one click."""
+    """Return the times a question can be postponed to with one click."""
     evening = now.replace(hour=_EVENING, minute=0, second=0, microsecond=0)
     morning = now.replace(hour=_MORNING, minute=0, second=0, microsecond=0) + timedelta(days=1)
     found = [("hour", "In an hour", now + timedelta(hours=1))]

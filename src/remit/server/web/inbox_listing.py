@@ -1,4 +1,4 @@
-"""The list of what waits for the owner: decide, look at, fix, and what he has put off."""
+"""The list of the inbox: to decide, to look at, to fix, and postponed."""
 
 import hashlib
 from collections.abc import Iterator, Sequence
@@ -23,13 +23,13 @@ from remit.store import events, inbox, search
 from remit.store.database import Tx
 from remit.store.inbox import InboxCounts, WaitingReview
 
-MOST: Final = 50  # of a group; the rest come up as these are done
+MOST: Final = 50  # of a group; the rest appear as these are done
 _CHIPS: Final = 3
-_LAST: Final = 5  # events of a task; how it ended is among them
+_LAST: Final = 5  # events of a task, including its end
 
 
 class InboxRow(Struct, frozen=True, kw_only=True):
-    id: str  # of the review, or of a task that ended
+    id: str  # of the review, or of an ended task
     task_id: TaskId | None = None
     colour: str
     icon: str
@@ -37,9 +37,9 @@ class InboxRow(Struct, frozen=True, kw_only=True):
     says: str
     ways: tuple[ChannelLabel, ...]
     meta: str
-    at: datetime | None  # nobody knows since when an event is refused
-    back: datetime | None = None  # when it comes back, if it was put off
-    elsewhere: str = ""  # where it is seen to, if not here
+    at: datetime | None  # unknown for a refused event
+    back: datetime | None = None  # when it comes back, if postponed
+    elsewhere: str = ""  # where to act, if not here
 
     @property
     def href(self) -> str:
@@ -47,7 +47,7 @@ class InboxRow(Struct, frozen=True, kw_only=True):
 
 
 class InboxSection(Struct, frozen=True):
-    """One of the groups, with how many there are in all."""
+    """One group, with its total number."""
 
     word: str
     count: int
@@ -58,18 +58,18 @@ class InboxListing(Struct, frozen=True):
     heaps: tuple[InboxSection, ...]
     later: tuple[InboxRow, ...]
     needs: InboxCounts
-    fresh: bool  # nobody has ever asked for anything
+    fresh: bool  # no task was ever created
 
     @property
     def rows(self) -> tuple[InboxRow, ...]:
         return tuple(row for heap in self.heaps for row in heap.rows)
 
     def place(self, ident: str) -> int:
-        """Where something stands in the list, counted from 1; 0 if it does not."""
+        """Return the position in the list, from 1; 0 if it is not there."""
         return next((n for n, row in enumerate(self.rows, 1) if row.id == ident), 0)
 
     def after(self, ident: str) -> InboxRow | None:
-        """What to look at once this is done: the one below it, or else the first."""
+        """Return what to open next: the one below, or else the first."""
         rows, at = self.rows, self.place(ident)
         left = [*rows[at:], *rows[: max(0, at - 1)]]
         return left[0] if left else None
@@ -92,7 +92,7 @@ async def listed(call: Call) -> InboxListing:
 
 
 def verified(task: Task) -> str:
-    """What was checked, in three words."""
+    """Return what was checked, in a few words."""
     if task.verdict is not None:
         done = [each for each in task.verdict.findings if each.result is not Result.SKIPPED]
         good = sum(each.result is Result.PASS for each in done)
@@ -177,7 +177,7 @@ def _ended(call: Call, task: Task, kind: ReviewKind, now: datetime, why: str = "
 
 
 def _refused(each: CalendarRefusalRow) -> InboxRow:
-    """An event that starts nothing: it is mended in its calendar."""
+    """Return the row of a refused event, which is fixed in its calendar."""
     resource = each.resource
     name = hashlib.sha256(f"{resource.account} {resource.path}".encode()).hexdigest()[:16]
     return InboxRow(

@@ -1,7 +1,7 @@
-"""What would leave the house: the letter in its channel's own look, and what is to be said of it.
+"""The preview of a message in its channel's look, with remarks.
 
-The look is drawn from what would be sent, not from what was typed: a channel's own form is applied
-first, as the courier does it, and the gate says now what it would say then.
+It is made from what would be sent, not from what was typed: the channel's own form is applied as
+the courier does it, and the gate is asked now what it would say then.
 """
 
 import json
@@ -31,21 +31,21 @@ _KINDS: Final = {
     "apprise": ("bell", "Notice", "as a notice"),
 }
 _BLOCKS: Final = re.compile(r"^(?:#{1,6}\s|```|\s*[-+]\s+\S|\|.*\|)", re.MULTILINE)
-_MOST: Final = 100_000  # where the channel is not there any more
+_MOST: Final = 100_000  # for a channel that is gone
 
 
 class ChannelLabel(Struct, frozen=True):
-    """A channel as a page calls it."""
+    """A channel as a page names it."""
 
     name: str
     kind: str
     icon: str
     word: str
-    by: str  # the same in a sentence: sent by email
+    by: str  # for a sentence: sent by email
 
 
 class LetterRemark(Struct, frozen=True):
-    """What is to be said of a text before it goes: fine, worth knowing, or in its way."""
+    """A remark on a text before it is sent: fine, worth knowing, or a problem."""
 
     kind: str  # ok, plan, bad
     icon: str
@@ -56,26 +56,26 @@ class LetterPreview(Struct, frozen=True):
     """A text as its reader will see it."""
 
     way: ChannelLabel
-    html: tuple[Markup, ...]  # one for each message that it goes out as
+    html: tuple[Markup, ...]  # one for each message it is sent as
     remarks: tuple[LetterRemark, ...]
     subject: str = ""
     changed: markup.TextChanges | None = None
 
 
 def way(call: Call, channel: str) -> ChannelLabel:
-    """What a channel is and what it is called; one that is gone is called by its name."""
+    """Return a channel's label; one that is gone keeps its name."""
     kinds: Mapping[str, str] = {each.name: each.kind for each in call.house.outfit.ways}
     kind = kinds.get(channel, channel if channel in _KINDS else "")
     return ChannelLabel(channel, kind, *_KINDS.get(kind, ("send", channel, f"on {channel}")))
 
 
 def look(call: Call, channel: str, text: str, draft: str | None = None) -> LetterPreview:
-    """How a text would arrive. With a draft, what was changed in it too."""
+    """Return how a text would arrive. With a draft, also what was changed."""
     drawn, known = way(call, channel), _channels(call).get(channel)
     if not text.strip():
         return LetterPreview(drawn, (), (LetterRemark("plan", "edit", "Nothing is written yet"),))
     edited = draft is not None and draft != text
-    # What the owner wrote goes out as he wrote it; what was drafted, in the channel's own form.
+    # The owner's text is sent as it is; a draft in the channel's form.
     shaped = text if edited else _shaped(known, text)
     author = Author.OWNER if edited else Author.BRAIN
     judged = gate.judge_text(shaped, most=_most(known), author=author)
@@ -116,7 +116,7 @@ def _most(channel: Channel | None) -> int:
 
 
 def _form(drawn: ChannelLabel, text: str, shaped: str) -> list[LetterRemark]:
-    """What the channel makes of marks in the text."""
+    """Return what the channel does with marks in the text."""
     match drawn.kind:
         case "whatsapp" if shaped != text or _BLOCKS.search(text):
             return [LetterRemark("plan", "alert", "WhatsApp shows Markdown as typed")]
@@ -138,7 +138,7 @@ def _length(channel: Channel | None, sent: str, parts: int) -> LetterRemark:
 
 
 def _subject(text: str) -> str:
-    """As the letter will have it: its first heading, or its first words."""
+    """Return the subject: the first heading, or the first words."""
     made = letter_head.subject(letter_text.heading(text))
     opening = letter_head.opening(letter_text.text(text))
     return made or letter_head.subject(opening) or "(no subject)"

@@ -1,4 +1,4 @@
-"""The filter line, word by word: a tab or a menu changes one word and keeps the rest."""
+"""Edits the filter line: a tab or a menu changes one word and keeps the rest."""
 
 import re
 from collections.abc import Mapping
@@ -10,30 +10,30 @@ _KEYED: Final = re.compile(r"([a-z-]+):(.+)")
 
 
 def words(line: str) -> list[str]:
-    """Its words; what stands in quotes is one."""
+    """Return its words; a quoted part is one word."""
     return _WORD.findall(line)
 
 
 def value(line: str, key: str) -> str:
-    """What it says of a key, if it says so once; else nothing."""
+    """Return the value of a key, if it occurs once; else empty."""
     keyed = [kept for kept in map(_KEYED.fullmatch, words(line)) if kept and kept[1] == key]
     return keyed[0][2].strip('"') if len(keyed) == 1 else ""
 
 
 def without(line: str, *keys: str, also: frozenset[str] = frozenset()) -> str:
-    """The line without what it says of some keys, and without some words."""
+    """Return the line without some keys and some words."""
     return " ".join(word for word in words(line) if not _is_of(word, keys) and word not in also)
 
 
 def changed(line: str, said: Mapping[str, str]) -> str:
-    """The line with other words for some keys; an empty one takes the key out."""
+    """Return the line with new values for some keys; an empty one removes the key."""
     rest = without(line, *said)
     new = [f"{key}:{_quoted(text)}" for key, text in said.items() if text]
     return " ".join(part for part in (*new, rest) if part)
 
 
 def address(path: str, **said: str) -> str:
-    """A place with what is to be seen there; what is empty is left out."""
+    """Return an address with its parameters; empty ones are left out."""
     kept = {name: text for name, text in said.items() if text}
     return f"{path}?{urlencode(kept)}" if kept else path
 

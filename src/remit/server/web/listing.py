@@ -1,7 +1,7 @@
-"""What the list of tasks shows: its sections, its tabs, and where each word of its address leads.
+"""What the task list shows: its sections, its tabs, and its links.
 
-By state, what is open stands first and whole; what has ended follows, a page at a time. So a list
-of ten thousand begins with the three that matter.
+Open tasks come first, all of them; ended ones follow page by page. So a list of ten thousand begins
+with the few that matter.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,9 +21,9 @@ from remit.store import search, series
 from remit.store.database import Tx
 from remit.store.search import SortOrder, TaskCount, TaskFilter
 
-ROWS: Final = 100  # of a page
-_OPEN: Final = 25  # of a section that is not the last
-_OCCURRENCES: Final = 5  # of a series
+ROWS: Final = 100  # rows per page
+_OPEN: Final = 25  # rows of a section that is not the last
+_OCCURRENCES: Final = 5  # occurrences of a series
 _SERIES: Final = 20
 _UP_NEXT: Final = (Status.NEW, Status.READY)
 _ASKING: Final = "status:needs-you"
@@ -31,7 +31,7 @@ _PLANNED: Final = "status:ready is:scheduled"
 _UNVERIFIED: Final = "is:unverified"
 _TABS: Final = frozenset(
     {"is:waiting", "is:scheduled", _UNVERIFIED}
-)  # words of tabs that are no status
+)  # tab words that are no status
 
 
 class ListGrouping(StrEnum):
@@ -49,13 +49,13 @@ class ListAddress(Struct, frozen=True):
     before: str = ""
 
     def href(self, path: str = "/tasks", **said: str) -> str:
-        """The address with other words; what everybody gets anyway is left out."""
+        """Return the address with other parameters, without defaults."""
         sort = "" if self.sort is SortOrder.NEWEST else self.sort.value
         group = "" if self.group is ListGrouping.STATE else self.group.value
         return line.address(path, **{"q": self.q, "sort": sort, "group": group, **said})
 
     def said(self, key: str, text: str) -> str:
-        """The list with another word for one key of the filter."""
+        """Return the address with another value for one filter key."""
         return self.href(q=line.changed(self.q, {key: text}))
 
 
@@ -68,31 +68,31 @@ class ListTab(Struct, frozen=True):
 
 
 class ListSection(Struct, frozen=True):
-    """Rows under a head; without a title there is none."""
+    """Rows under a heading, if it has a title."""
 
     title: str
     rows: Sequence[TaskRow]
     count: str = ""
-    href: str = ""  # where all of them are, if these are not
+    href: str = ""  # link to all of them, if some are missing
 
 
 class TaskListing(Struct, frozen=True):
     sections: Sequence[ListSection]
-    next: str | None  # where the last section goes on
+    next: str | None  # where the last section continues
     count: TaskCount
     tabs: Sequence[ListTab]
-    newest: Sequence[TaskId]  # so that the page knows which new ones belong into it
+    newest: Sequence[TaskId]  # so that the page knows which new ones belong to it
 
 
 class _Part(Struct, frozen=True):
-    """A section before it is read."""
+    """A section before it is loaded."""
 
     title: str
     wanted: TaskFilter
     href: str = ""
     count: int | None = None
-    most: int | None = None  # how many there can be, where that is all that is known
-    unasked: bool = False  # whether those that wait for the owner stand elsewhere
+    most: int | None = None  # an upper limit, if the exact count is unknown
+    unasked: bool = False  # whether tasks with a question are shown elsewhere
 
     @property
     def is_empty(self) -> bool:
@@ -100,7 +100,7 @@ class _Part(Struct, frozen=True):
 
 
 def look(tx: Tx, shown: ListAddress, wanted: TaskFilter, now: datetime) -> TaskListing:
-    """The first page, in sections; or, further on, only the section that goes on."""
+    """Return the first page in sections; later only the section that continues."""
     wanted = search.prepared(tx, wanted)
     count = counted(tx, shown, wanted)
     parts = list(_parts(tx, shown, wanted, count))
@@ -116,7 +116,7 @@ def look(tx: Tx, shown: ListAddress, wanted: TaskFilter, now: datetime) -> TaskL
         limit = ROWS if is_last else part.wanted.limit
         before = (shown.before or None) if is_last else None
         page = search.page(tx, replace(part.wanted, limit=limit, before=before))
-        # A question about a task that has not begun is among those that need the owner.
+        # A task that asks before it begins is listed under those that need the owner.
         found = [each for each in page.tasks if not (part.unasked and each.id in page.asks)]
         cursor = page.next if is_last else None
         href = part.href if page.next and not is_last else ""
@@ -130,14 +130,14 @@ def look(tx: Tx, shown: ListAddress, wanted: TaskFilter, now: datetime) -> TaskL
 
 
 def numbers(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> tuple[list[ListTab], list[TaskId]]:
-    """The tabs and the newest tasks, at one moment."""
+    """Return the tabs and the newest tasks, at one moment."""
     wanted = search.prepared(tx, wanted)
     made = _numbered(tx, shown, wanted, counted(tx, shown, wanted))
     return made, newest(tx, wanted)
 
 
 def _numbered(tx: Tx, shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> list[ListTab]:
-    """The tabs; what no check has proven has one, as soon as there is something of that."""
+    """Return the tabs; unverified results have one if there are any."""
     here = _UNVERIFIED in line.words(shown.q)
     if here:
         count = counted(tx, shown, replace(wanted, unverified=False))
@@ -148,7 +148,7 @@ def _numbered(tx: Tx, shown: ListAddress, wanted: TaskFilter, count: TaskCount) 
 
 
 def counted(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> TaskCount:
-    """How many match; and in each state, how many would if only the tab were another."""
+    """Return how many match, and how many would under each other tab."""
     count = search.count(tx, wanted)
     if wanted.type is not TaskType.SCHEDULED or "is:scheduled" not in line.words(shown.q):
         return count
@@ -165,7 +165,7 @@ def newest(tx: Tx, wanted: TaskFilter) -> list[TaskId]:
 
 
 def tabs(shown: ListAddress, count: TaskCount, unproven: TaskCount | None = None) -> list[ListTab]:
-    """Every state with how many of this very filter stand in it."""
+    """Return every state with its number under this filter."""
     rest = line.without(shown.q, "status", also=_TABS)
     by = count.by_status
     said: tuple[tuple[str, str, int], ...] = (
@@ -205,7 +205,7 @@ def _parts(tx: Tx, shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> 
 
 
 def _by_state(shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> Iterator[_Part]:
-    """One section for each stage of a task's life; those the filter leaves out are not asked."""
+    """Yield one section for each stage; those excluded by the filter are not queried."""
     few = replace(wanted, limit=_OPEN, before=None)
     by = count.by_status
     rest = line.without(shown.q, "status", also=_TABS)
@@ -220,7 +220,7 @@ def _by_state(shown: ListAddress, wanted: TaskFilter, count: TaskCount) -> Itera
         n = sum(by.get(status, 0) for status in running)
         yield _Part("Running now", replace(few, statuses=running), href, n)
     yield from _coming(shown, few, rest, count)
-    # What has ended is due no more.
+    # Ended tasks are no longer due.
     ended = frozenset[Status]() if wanted.sort is SortOrder.DUE else TERMINAL
     earlier = _both(wanted.statuses, ended | {Status.PAUSED})
     if earlier:
@@ -246,7 +246,7 @@ def _coming(shown: ListAddress, few: TaskFilter, rest: str, count: TaskCount) ->
 
 
 def _by_series(tx: Tx, shown: ListAddress, wanted: TaskFilter) -> Iterator[_Part]:
-    """The newest occurrences of each series, then all that comes back never."""
+    """Yield the newest occurrences of each series, then everything that does not repeat."""
     for each in series.list_series(tx, limit=_SERIES):
         of_it = replace(wanted, series=each.id, limit=_OCCURRENCES, before=None)
         href = shown.href(q=line.changed(shown.q, {"series": each.id}), group="none")

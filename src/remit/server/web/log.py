@@ -1,4 +1,4 @@
-"""A task's log, a page at a time: filtered and searched on the server, over all of it."""
+"""A task's log in pages, filtered and searched on the server."""
 
 from typing import Final
 
@@ -15,12 +15,12 @@ from remit.store import tasks as stored
 from remit.store.database import Tx
 
 PAGE: Final = 200  # lines
-CAP: Final = 5000  # lines that a browser keeps, and events that one search goes through
+CAP: Final = 5000  # lines that a browser keeps, and events one search reads
 _SCAN: Final = 500
 
 
 class LogFilter(Struct, frozen=True, kw_only=True):
-    """Which lines: after or before a place, of one kind, with some words in them."""
+    """Which lines: after or before a place, of one kind, with some words."""
 
     after: int = 0
     before: int = 0
@@ -29,7 +29,7 @@ class LogFilter(Struct, frozen=True, kw_only=True):
 
 
 class LogPage(Struct, frozen=True):
-    """Lines in their order; `first` and `last` are what was looked through, found or not."""
+    """Lines in order; `first` and `last` are the range that was searched."""
 
     lines: tuple[LogLine, ...]
     first: int
@@ -38,7 +38,7 @@ class LogPage(Struct, frozen=True):
 
 
 async def more(call: Call) -> CallResult:
-    """Lines to put before or behind those that are shown."""
+    """Return lines to add before or after those shown."""
     wanted = wanted_of(call)
     page = await call.house.db.read(read, call.task_id, wanted)
     values = {"log": page, "zone": call.house.zone, "task_id": call.task_id}
@@ -46,7 +46,7 @@ async def more(call: Call) -> CallResult:
 
 
 async def export(call: Call) -> CallResult:
-    """Everything that happened, one JSON object a line."""
+    """Return everything that happened, one JSON object per line."""
     found = await call.house.db.read(_all, call.task_id)
     text = "".join(map(transcript.line, found))
     name = f'attachment; filename="{call.task_id}.jsonl"'
@@ -63,7 +63,7 @@ def wanted_of(call: Call) -> LogFilter:
 
 
 def read(tx: Tx, task_id: TaskId, wanted: LogFilter) -> LogPage:
-    """One page; who filters is given as many lines as who does not, if there are as many."""
+    """Return one page; with a filter it has as many lines, if there are as many."""
     task = stored.get(tx, task_id)
     calls = attempts.calls_of(tx, task)
     if wanted.after:
@@ -81,7 +81,7 @@ def read(tx: Tx, task_id: TaskId, wanted: LogFilter) -> LogPage:
         lines = [*fits, *lines]
         if len(lines) >= PAGE or before == 1:
             break
-    # A line that is left out here is the first to come with the next page.
+    # A line left out here comes first on the next page.
     shown = lines[-PAGE:]
     first = shown[0].n if len(lines) > PAGE else before
     return LogPage(tuple(shown), first, last, more=first > 1)

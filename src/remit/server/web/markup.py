@@ -1,7 +1,7 @@
-"""Other people's text as marks of ours: Markdown, a WhatsApp bubble, and what an edit changed.
+"""Renders text from others as safe HTML: Markdown, a WhatsApp bubble, and a comparison.
 
-Whoever wrote it, none of it is code here. Markdown goes through the sanitiser that letters go
-through, which fetches nothing and shows a picture as a link; everything else is escaped first.
+No text can become code. Markdown goes through the sanitiser that mails use, which fetches nothing
+and shows a picture as a link; everything else is escaped first.
 """
 
 import re
@@ -20,7 +20,7 @@ _TABLES: Final = {"table", "thead", "tbody", "tr", "th", "td"}
 _TAGS: Final = (
     {"h1", "h2", "h3", "h4", "h5", "h6", "a", "code", "s", "strong", "em"} | _BLOCKS | _TABLES
 )
-# A letter carries its looks on its tags; a page of ours may not, so they are taken off again.
+# A letter has its styles on the tags; our pages may not, so they are removed again.
 _CLEANER: Final = nh3.Cleaner(
     tags=_TAGS,
     attributes={"a": {"href"}, "ol": {"start"}, "th": {"align"}, "td": {"align"}, "*": {"dir"}},
@@ -32,12 +32,12 @@ _CLEANER: Final = nh3.Cleaner(
 _HEADS: Final = re.compile(r"(</?)h([1-6])\b")
 _FIRST: Final = 3  # a page has its own headings above those of a text
 _LAST: Final = 6
-_MOST_WORDS: Final = 1500  # beyond, lines are compared: to match words takes the square of it
-_MAX_LINES: Final = 1500  # beyond, all between the first and the last change is one change
+_MOST_WORDS: Final = 1500  # beyond that, lines are compared: matching words takes quadratic time
+_MAX_LINES: Final = 1500  # beyond that, everything between the ends is one change
 _WORDS: Final = re.compile(r"\w+(?:[:.,'’/-]\w+)*|\s+|[^\w\s]")
 _LINES: Final = re.compile(r"[^\n]*\n|[^\n]+")
 _KEPT: Final = re.compile(r"\x00(\d+)\x00")
-# A mark of WhatsApp stands at the edge of a word, on one line, around something.
+# A WhatsApp mark is at the edge of a word, on one line, around something.
 _MARKS: Final = (
     (re.compile(r"```(.+?)```", re.DOTALL), "code"),
     (re.compile(r"(?<![\w`])`([^`\n]+)`(?![\w`])"), "code"),
@@ -48,35 +48,35 @@ _MARKS: Final = (
 
 
 class TextChanges(Struct, frozen=True):
-    """What an edit changed, to look at, and in how many places."""
+    """What an edit changed, as HTML, and in how many places."""
 
     html: Markup
     count: int
 
 
 def markdown(text: str) -> Markup:
-    """Markdown as our own list of tags, without looks, pictures or code."""
+    """Return Markdown as our own list of tags, without styles, pictures or scripts."""
     clean = _CLEANER.clean(letter_html.fragment(text))
     lowered = _HEADS.sub(lambda found: f"{found[1]}h{_lower(int(found[2]))}", clean)
     return Markup(lowered)  # noqa: S704 - what the sanitiser leaves is ours
 
 
 def whatsapp(text: str) -> Markup:
-    """A message as WhatsApp shows it: *bold*, _italic_, ~struck~ and `code`."""
+    """Return a message as WhatsApp shows it: *bold*, _italic_, ~struck~ and `code`."""
     shown, kept = str(escape(text.replace("\x00", ""))), list[str]()
     for shape, tag in _MARKS:
         if tag == "code":
-            # What is code is read no further; its place is held by a sign that no text may hold.
+            # Code is not parsed further; a character that no text may contain holds its place.
             shown = shape.sub(lambda found: _keep(kept, found[1]), shown)
         else:
             shown = shape.sub(rf"<{tag}>\1</{tag}>", shown)
-    while "\x00" in shown:  # a code may stand in a code, so twice at most
+    while "\x00" in shown:  # code may be nested once
         shown = _KEPT.sub(lambda found: f"<code>{kept[int(found[1])]}</code>", shown)
     return Markup(shown)  # noqa: S704 - escaped above, and the tags are ours
 
 
 def changes(before: str, after: str) -> TextChanges:
-    """The words that went and those that came."""
+    """Return the removed and the added words."""
     found: list[Markup] = []
     count = 0
     for same, gone, come in _runs(*_pieces(before, after)):
@@ -106,10 +106,10 @@ def _pieces(before: str, after: str) -> tuple[Sequence[str], Sequence[str]]:
 
 
 def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, str]]:
-    """Equal and different stretches; matching takes the cube of a length in the worst case.
+    """Yield equal and different stretches; matching is cubic in the worst case.
 
-    So what is equal at both ends is left out of it, frequent words start no match, and a middle
-    that is still too long is one change.
+    So equal ends are skipped, frequent words start no match, and a middle that is too long is one
+    change.
     """
     least = min(len(old), len(new))
     head = next((n for n in range(least) if old[n] != new[n]), least)
@@ -128,7 +128,7 @@ def _compared(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, st
 
 
 def _runs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, str]]:
-    """What stayed and what changed, in turn: two changes with a blank between them are one."""
+    """Yield what stayed and what changed; two changes with a blank between them are one."""
     gone = come = between = ""
     for is_same, was, now in _compared(old, new):
         if not is_same:

@@ -1,4 +1,4 @@
-"""What the owner changes in the notices part of the settings, and a way tried out."""
+"""Form handlers of the notice settings, and a test notice."""
 
 from typing import Final, cast
 

@@ -1,4 +1,4 @@
-"""The notices part of the settings page: a grid of kinds and ways, and what was told lately."""
+"""The notice part of the settings page: a grid of kinds and ways, and recent notices."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -43,7 +43,7 @@ class NoticeKindRow(Struct, frozen=True):
 
 
 class NoticeLine(Struct, frozen=True):
-    """Something that was told, or waits to be."""
+    """A sent or waiting notice."""
 
     notice: Notice
     title: str
@@ -54,7 +54,7 @@ class NoticeLine(Struct, frozen=True):
 
 
 async def notices_section(call: Call) -> dict[str, object]:
-    """All that the section shows."""
+    """Return all that the section shows."""
     house = call.house
     wishes, push = house.wishes.notices, house.push
     every = ways(call)
@@ -76,13 +76,13 @@ async def notices_section(call: Call) -> dict[str, object]:
 
 
 def test_result_sentence(notice: Notice, names: Mapping[str, str]) -> str:
-    """What came of a try, in a sentence."""
+    """Return the result of a test, in a sentence."""
     _, word, _ = _STATES[notice.state]
     return f"{names.get(notice.way, notice.way)}: {word.lower()}. {notice.why or ''}".rstrip()
 
 
 def ways(call: Call) -> dict[str, str]:
-    """Every way, as people call it."""
+    """Return every way by its name for people."""
     called = task_sections.called(call.house.settings.channels)
     return {**_OWN, **{name: called[name] for name in call.house.settings.channels}}
 

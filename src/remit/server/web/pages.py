@@ -1,4 +1,4 @@
-"""Every page there is, and what is shown where one cannot be."""
+"""The table of all pages, and the error page."""
 
 from typing import Final
 
@@ -27,7 +27,7 @@ ROUTES: Final = (
     *front.ROUTES,
     *inbox.ROUTES,
     *conversations.ROUTES,
-    *tasks.ROUTES,  # before those of one task: `/tasks/tabs` is none
+    *tasks.ROUTES,  # before the pages of one task: `/tasks/tabs` is none
     *saved.ROUTES,
     *bulk.ROUTES,
     *schedule.ROUTES,
@@ -42,7 +42,7 @@ ROUTES: Final = (
 
 
 def trouble(problem: Problem) -> Response:
-    """A problem as a page: what is wrong, and the way back."""
+    """Return a problem as a page: what is wrong, and the way back."""
     status, title = KINDS[problem.name]
     values = {"title": title, "detail": problem.detail, "status": status}
     html = env.render("pages/problem.html", values)

@@ -1,4 +1,4 @@
-"""A diff as a person reads it: file by file, line by line, and no longer than anybody reads."""
+"""Renders a diff for a person: by file and line, with limited length."""
 
 import re
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ class PatchLine(Struct, frozen=True):
 
 
 class PatchFile(Struct, frozen=True):
-    """What became of one file; `left` is how many lines of it are not shown."""
+    """The changes of one file; `left` is how many lines are not shown."""
 
     path: str
     lines: tuple[PatchLine, ...]
@@ -51,7 +51,7 @@ class PatchView(Struct, frozen=True):
 
 
 def read(text: str) -> PatchView | None:
-    """The files of a diff; None if it is none."""
+    """Return the files of a diff; None if it is none."""
     parts = list(_parts(text))
     if not parts:
         return None
@@ -64,7 +64,7 @@ def read(text: str) -> PatchView | None:
 
 
 def _parts(text: str) -> Iterator[list[str]]:
-    """The lines of each file: a line of a hunk never begins with a letter."""
+    """Yield the lines of each file: a hunk's line never begins with a letter."""
     part = list[str]()
     for line in text.split("\n"):
         if line.startswith("diff --git "):
@@ -78,7 +78,7 @@ def _parts(text: str) -> Iterator[list[str]]:
 
 
 def _file(part: list[str], room: int) -> tuple[PatchFile, bool]:
-    """One file, and whether its last hunk ends where it says that it does."""
+    """Return one file, and whether its last hunk is complete."""
     named, word = _FILE.fullmatch(part[0]), ""
     path = named[2] if named else part[0].removeprefix("diff --git ")
     lines, old, new = list[PatchLine](), 0, 0

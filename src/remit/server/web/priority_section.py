@@ -1,4 +1,4 @@
-"""The priority part of the settings page: the rules in force, and what is wrong with their file."""
+"""The priority part of the settings page: the rules in force, and errors in their file."""
 
 from remit.server.call import Call
 from remit.settings.rules import PRIORITY

@@ -1,4 +1,4 @@
-"""The projects part of the settings page: where code is worked on, and by whom. Read only."""
+"""The project part of the settings page: where code is worked on, and by whom. Read only."""
 
 import asyncio
 import os

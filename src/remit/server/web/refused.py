@@ -1,4 +1,4 @@
-"""Events of calendars that start nothing, seen by the owner."""
+"""Dismisses a refused calendar event."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""What kind of question it is, how it is put in one line, and what may be answered to it."""
+"""The kind of a question, its headline, and the possible answers."""
 
 import re
 from collections.abc import Mapping
@@ -25,45 +25,45 @@ from remit.model.status import Reason
 
 
 class ReviewKind(StrEnum):
-    SEND = "send"  # may this text go to somebody
-    HELD = "held"  # the gate let nothing through
-    QUESTION = "question"  # the work cannot go on without a word
-    WHOM = "whom"  # nobody knows whom some words mean
-    REQUEST = "request"  # the request itself left something open
-    CONFIRM = "confirm"  # the card of a message lacks nothing but a yes
-    CONDITION = "condition"  # does something hold that a message depends on
-    RULE = "rule"  # shall a wish be a rule about a contact
-    CALL = "call"  # may it use a tool
+    SEND = "send"  # may this text be sent
+    HELD = "held"  # the gate held the text
+    QUESTION = "question"  # the work needs an answer
+    WHOM = "whom"  # the recipient is unclear
+    REQUEST = "request"  # the request is incomplete
+    CONFIRM = "confirm"  # a message's card only needs a yes
+    CONDITION = "condition"  # is the condition of a message true
+    RULE = "rule"  # shall a wish become a contact rule
+    CALL = "call"  # may a tool be used
     BEGUN = "begun"  # was a tool used
     DOUBT = "doubt"  # did a message arrive
     UNPROVEN = "unproven"  # the work does not meet its contract
-    WORK = "work"  # everybody who could do it has tried
-    MERGE = "merge"  # may proven work go into the owner's own folder
-    INTENDED = "intended"  # was a change of tests meant
-    LESSON = "lesson"  # may the owner's own rules or guidelines be changed
-    MEND = "mend"  # what was checked when its group ended failed; shall it be fixed
+    WORK = "work"  # every specialist has tried
+    MERGE = "merge"  # may verified work be merged
+    INTENDED = "intended"  # was a change of tests intended
+    LESSON = "lesson"  # may the owner's rules or guidelines be changed
+    MEND = "mend"  # a deferred check failed; shall it be fixed
     RESTORED = "restored"  # it may have run before a backup was restored
-    LOCKED = "locked"  # an account must be put right
-    BUDGET = "budget"  # it costs more than it may
-    POISON = "poison"  # the house died over it
-    LOOK = "look"  # a result that nobody has seen
-    FIX = "fix"  # a task that failed
+    LOCKED = "locked"  # an account must be fixed
+    BUDGET = "budget"  # it would exceed the budget
+    POISON = "poison"  # it crashed Remit several times
+    LOOK = "look"  # an unseen result
+    FIX = "fix"  # a failed task
 
 
 class ReviewButton(Struct, frozen=True):
-    """One way to answer. `asks` is what is asked before it is sent, if anything."""
+    """One possible answer. `asks` is a confirmation before it is sent, if any."""
 
     answer: str
     word: str
     icon: str
     key: str = ""
     asks: str = ""
-    needs: bool = False  # whether it cannot be said without a text
+    needs: bool = False  # whether it needs a text
     danger: bool = False
 
 
 class ReviewStyle(Struct, frozen=True):
-    """How a kind of question looks and is answered; the first answer is the one that is meant."""
+    """How a kind of question looks and is answered; the first answer is the primary one."""
 
     icon: str
     acts: tuple[ReviewButton, ...]
@@ -201,7 +201,7 @@ _WHY: Final = {
     ReviewKind.POISON: "What stops the house again and again is not tried for ever.",
 }
 _ENDS: Final = re.compile(r"(?<=[.?!])\s+")
-# What the answers on the page say, so that it need not be said again.
+# What the page's buttons say, so that it is not repeated.
 _TOLD: Final = re.compile(
     r"\s*(?:Write what shall be sent, send it back, or decline\.|Answer with a name of the book or"
     r" with an address, or decline\.|Remit will not (?:send it|do it) again unless you say so\.|"
@@ -215,7 +215,7 @@ _MOST: Final = 140  # characters of a headline
 
 
 def kind_of(review: Review) -> ReviewKind:
-    """By why it is asked, what it is about, and the place in the run that asks."""
+    """Return the kind by reason, subject, and the place in the run."""
     about, place = (review.about or "").partition(":")[0], review.key.partition(":")[2]
     if review.reason is Reason.APPROVAL:
         send = about == SEND or place.startswith("send:")
@@ -231,17 +231,17 @@ def kind_of(review: Review) -> ReviewKind:
 
 
 def acts_of(review: Review, kind: ReviewKind) -> tuple[ReviewButton, ...]:
-    """The ways to answer; none that this question does not take."""
+    """Return the possible answers to this question."""
     return tuple(act for act in SORTS[kind].acts if act.answer in review.options)
 
 
 def question_text(question: str) -> str:
-    """The question without what the buttons below it say."""
+    """Return the question without what the buttons below it say."""
     return _TOLD.sub("", question.strip())
 
 
 def headline(question: str) -> tuple[str, str]:
-    """What is asked, in one line, and the rest of what was said."""
+    """Return the question in one line, and the rest of the text."""
     sentences = _ENDS.split(question_text(question))
     asked = next((each for each in reversed(sentences) if each.endswith("?")), sentences[0])
     if len(asked) > _MOST:
@@ -250,5 +250,5 @@ def headline(question: str) -> tuple[str, str]:
 
 
 def why(kind: ReviewKind, rest: str) -> str:
-    """Why the owner is asked: what was said of this very case, or else the rule."""
+    """Return why the owner is asked: for this case, or else the general rule."""
     return rest or _WHY.get(kind, "")

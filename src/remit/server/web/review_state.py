@@ -1,4 +1,4 @@
-"""How a question stands by now: open, put off, decided and by whom, on its way, called back."""
+"""The state of a question: open, postponed, decided and by whom, on its way, undone."""
 
 from datetime import datetime
 from typing import Final
@@ -15,7 +15,7 @@ from remit.server.web import words
 
 
 class ReviewState(Struct, frozen=True):
-    """`left` is for how many seconds it can be called back; `back` that it was."""
+    """`left` is how many seconds it can be undone; `back`: it was undone."""
 
     over: bool
     words: str = ""
@@ -26,7 +26,7 @@ class ReviewState(Struct, frozen=True):
 
 
 def of_review(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewState:
-    """What became of a question, in a sentence for whoever still has it open."""
+    """Return the state of a question, in a sentence for whoever has it open."""
     decision = review.decision
     if decision is None:
         return _open(review, task, now)
@@ -46,7 +46,7 @@ def of_review(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewSt
 
 
 def of_task(task: Task, ended: datetime) -> ReviewState:
-    """A task that ended waits to be seen; once it was, it is over."""
+    """Return the state of an ended task: it waits to be seen."""
     seen = task.seen_at is not None
     return ReviewState(seen, f"You have seen this. It ended {ended:%H:%M}." if seen else "")
 
@@ -71,7 +71,7 @@ _SINCE: Final = {
 
 
 def _since(task: Task, answer: ReviewAnswer) -> str:
-    """What came of it since."""
+    """Return what came of it since."""
     if answer is ReviewAnswer.DECLINE:
         return "The task was stopped; nothing was sent."
     if task.status is Status.COMPLETED:

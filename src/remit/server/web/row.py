@@ -1,6 +1,6 @@
-"""A row of the list: how a task stands, what it does now, where it goes, what it cost.
+"""A row of the task list: status, current step, recipients, cost.
 
-The same row is drawn when the page is loaded and when an event says that it changed.
+The same row is rendered when the page loads and when an event says that it changed.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -46,11 +46,11 @@ class TaskRow(Struct, frozen=True):
     chips: tuple[RowChip, ...]
     lane: row_timeline.RowTimeline
     cents: int | None
-    at: datetime  # what its last column tells: when it changed, or when it will run
+    at: datetime  # the last column: when it changed, or when it will run
 
 
 class _About(Struct, frozen=True):
-    """What else is known of a task, as far as its row needs it."""
+    """What else a row needs of a task."""
 
     runs: Sequence[Run] = ()
     reviews: Sequence[Review] = ()
@@ -60,19 +60,19 @@ class _About(Struct, frozen=True):
 
 
 class _Known(Struct):
-    """Each series is read once for a page."""
+    """Caches each series for a page."""
 
     series: dict[SeriesId, Series | None] = field(default_factory=dict)
 
 
 def rows(tx: Tx, found: Sequence[Task], asks: Collection[TaskId], now: datetime) -> list[TaskRow]:
-    """The rows of a page; `now` is on the owner's clock."""
+    """Return the rows of a page; `now` is on the owner's clock."""
     known = _Known()
     return [draw(task, _about(tx, task, known, now), task.id in asks, now) for task in found]
 
 
 def rows_of_tasks(tx: Tx, task_ids: Sequence[TaskId], now: datetime) -> list[TaskRow]:
-    """The rows of these tasks, as they stand; what was deleted has none."""
+    """Return the rows of these tasks; deleted ones have none."""
     found = [task for each in task_ids if (task := _kept(tx, each))]
     return rows(tx, found, reviews.asking(tx, task_ids), now)
 
@@ -152,7 +152,7 @@ def _repeats(about: _About, zone: tzinfo | None) -> str:
 
 
 def in_words(repeats: Repeats, zone: tzinfo | None) -> str:
-    """Every weekday at 08:30; the zone is named where it is not the owner's."""
+    """Return "every weekday at 08:30"; the zone is named if it is not the owner's."""
     told = rhythm.in_words(repeats)
     own = f" ({repeats.zone})"
     if repeats.zone == str(zone):
@@ -192,7 +192,7 @@ def _failed(task: Task, legs: Sequence[Run]) -> str:
 
 
 def chips(task: Task, zone: tzinfo | None) -> tuple[RowChip, ...]:
-    """Each delivery with how it stands; of many, the first ones and a number."""
+    """Return each delivery with its state; of many, the first ones and a number."""
     whole = [each for each in task.delivery if each.part == 0]
     shown = [
         RowChip(words.channel_icon(each.channel), _stands(task, each, zone))
@@ -205,7 +205,7 @@ def chips(task: Task, zone: tzinfo | None) -> tuple[RowChip, ...]:
 
 
 def channel_name(channel: str) -> str:
-    """By its kind, if its name holds the word; else as it is called."""
+    """Return the kind's name if the channel's name contains it; else the name."""
     return next((name for word, name in _NAMES.items() if word in channel), channel)
 
 
@@ -224,7 +224,7 @@ def _stands(task: Task, delivery: Delivery, zone: tzinfo | None) -> str:
     return f"Then {name}" if task.status in ACTIVE else name
 
 
-# What the question says is news; of a message that is ready, the work is.
+# For these reasons the question is shown; for a ready message, the work.
 _TOLD: Final = frozenset({Reason.INPUT, Reason.DELIVERABLE, Reason.AUTH, Reason.POISON})
 _UNVERIFIED: Final = RowChip("shield", NOT_VERIFIED)
 _DELIVERY: Final[Mapping[DeliveryStatus, str]] = {

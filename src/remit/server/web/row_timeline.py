@@ -1,6 +1,6 @@
-"""A task's lane: its last six hours and its next two, as bars on one line.
+"""A task's timeline in the list: its last six hours and its next two, as bars.
 
-It ran, it waited for the owner, it is planned: the amber bar shows how long a thing waited.
+Bars show when it ran, when it waited for the owner (amber), and when it is planned.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from remit.server.web import words
 
 BACK: Final = timedelta(hours=6)
 AHEAD: Final = timedelta(hours=2)
-WIDTH: Final = 150  # points; the line of now stands at three quarters
+WIDTH: Final = 150  # points; now is at three quarters
 _LEAST: Final = 4.0
 
 
@@ -25,7 +25,7 @@ class RowBar(Struct, frozen=True):
     x: float
     width: float
     kind: str  # the colour: run, you, ok, bad, idle, plan
-    planned: bool = False  # hatched: it has not happened
+    planned: bool = False  # hatched: planned
 
 
 class RowTimeline(Struct, frozen=True):
@@ -34,12 +34,12 @@ class RowTimeline(Struct, frozen=True):
 
 
 def reaches(task: Task, now: datetime) -> bool:
-    """Whether anything of it may lie in the lane's past, so that its runs are worth reading."""
+    """Whether it may reach into the timeline's past, so that its runs are loaded."""
     return task.started_at is not None and now - task.last_updated < BACK
 
 
 def lane(task: Task, runs: Sequence[Run], reviews: Sequence[Review], now: datetime) -> RowTimeline:
-    """What happened and what is planned, clipped to the lane."""
+    """Return what happened and what is planned, clipped to the timeline."""
     bars = [bar for bar in _bars(task, runs, reviews, now) if bar is not None]
     return RowTimeline(tuple(bars), _says(bars))
 
@@ -50,7 +50,7 @@ def _bars(
     ended = words.state(task).kind if task.ended else "ok"
     newest = max((run.lease for run in runs), default=0)
     for run in runs:
-        # How the last leg ended is how the task did; those before it came to something.
+        # The last leg has the task's result; those before have their own.
         kind = ended if run.lease == newest and task.ended else _leg(run)
         yield _bar(run.started_at, run.ended_at or now, kind, now)
     if task.status in ACTIVE:
@@ -84,7 +84,7 @@ def _bar(
     x = max(0.0, (start - first).total_seconds() * scale)
     to = min(float(WIDTH), (end - first).total_seconds() * scale)
     width = max(_LEAST, to - x)
-    # What has happened does not reach over the line of now.
+    # The past does not reach over the line of now.
     x = min(x, WIDTH - width) if planned else max(0.0, to - width)
     return RowBar(round(x, 1), round(width, 1), kind, planned)
 

@@ -1,4 +1,4 @@
-"""Views kept from the list: the filter as it stands, under a name in the margin."""
+"""Saved views: the current filter under a name in the sidebar."""
 
 from typing import Annotated, Final
 
@@ -20,7 +20,7 @@ class RemoveViewForm(RequestBody):
 
 
 async def named(call: Call, q: str) -> str:
-    """The name under which this very filter is kept, if it is."""
+    """Return the name of the view with exactly this filter, if any."""
     found = await call.house.db.read(task_filter.saved_views)
     return next((each.name for each in found if each.filter == q), "")
 
@@ -38,7 +38,7 @@ async def drop(call: Call) -> CallResult:
 
 
 def back(text: str) -> str:
-    """Only to the list: an address from outside leads nowhere else."""
+    """Return an address of the list only; any other leads there."""
     return text if text == "/tasks" or text.startswith("/tasks?") else "/tasks"
 
 

@@ -1,4 +1,4 @@
-"""The schedule: everything that is planned, what became of it, and the series behind it."""
+"""The schedule page: what is planned, what became of it, and the series behind it."""
 
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta, tzinfo
@@ -29,12 +29,12 @@ from remit.store.database import Tx
 _NEXT: Final = 3
 _MOST: Final = 3_000  # slots of one series on one sheet
 _SERIES: Final = 100
-_FAR: Final = 1_000  # so many runs ahead one may be opened
+_FAR: Final = 1_000  # future runs that can be opened
 _MOMENT: Final = timedelta(microseconds=1)
 
 
 class SeriesForm(RequestBody):
-    """A word about a series, and where to go then."""
+    """An action on a series, and where to go then."""
 
     back: Annotated[str, Field(max_length=200)] = "/schedule"
 
@@ -48,17 +48,17 @@ class MoveSlotForm(SlotForm):
 
 
 class PlannedRun(Struct, frozen=True):
-    """A run to come: when, and whether the clocks are changed before then."""
+    """A future run: when, and whether clocks change before it."""
 
     at: datetime
     href: str
     changes: bool
-    moved: datetime | None = None  # from there
+    moved: datetime | None = None  # its original time
     skipped: bool = False
 
 
 class SeriesRow(Struct, frozen=True):
-    """A series, as the margin shows it."""
+    """A series in the sidebar."""
 
     series: Series
     words: str
@@ -66,12 +66,12 @@ class SeriesRow(Struct, frozen=True):
 
     @property
     def ends(self) -> bool:
-        """Whether its rule names no further time."""
+        """Whether its rule has no further time."""
         return not self.runs and self.series.paused_at is None
 
 
 async def show(call: Call) -> CallResult:
-    """A week or a month, and every series."""
+    """Show a week or a month, and every series."""
     now = shell.local(call)
     span = call.word("span", CalendarSpan) or CalendarSpan.WEEK
     sheet = calendar.sheet(span, _day(call.text("on"), now))
@@ -98,7 +98,7 @@ async def show(call: Call) -> CallResult:
 
 
 async def slot(call: Call) -> CallResult:
-    """One run to come: leave it out, or put it elsewhere."""
+    """Show one future run: skip or move it."""
     now, at = shell.local(call), codec.moment(call.text("at") or "")
     found, one = await call.house.db.read(_slot, _id(call), at, now)
     values = {
@@ -138,7 +138,7 @@ def _orders(operation: Operation, kind: type[SeriesForm], done: str) -> Does:
 
 
 def look(tx: Tx, sheet: CalendarSheet, now: datetime) -> tuple[list[CalendarMark], list[SeriesRow]]:
-    """The marks of a sheet, and the series."""
+    """Return the marks of a sheet, and the series."""
     since, until = sheet.bounds(now.tzinfo)
     found = tasks.planned_between(tx, since, until)
     every = series.list_series(tx, limit=_SERIES)
@@ -156,7 +156,7 @@ def look(tx: Tx, sheet: CalendarSheet, now: datetime) -> tuple[list[CalendarMark
 def slots_ahead(
     found: Series, since: datetime, until: datetime, now: datetime
 ) -> Iterator[datetime]:
-    """The slots of a series between two moments that have no task yet."""
+    """Yield the slots of a series between two moments that have no task yet."""
     if found.paused_at is not None:
         return iter(())
     after = max(found.last, since - _MOMENT, now)
@@ -190,13 +190,13 @@ def _mark(
 
 
 def _account(task: Task) -> str:
-    """Of a task whose event is not on the sheet, or not known any more."""
+    """Return the calendar of a task whose event is not on the sheet or unknown."""
     from_calendar = task.source.kind is SourceKind.CALDAV
     return str(task.context.get("calendar", "calendar")) if from_calendar else ""
 
 
 def _start(found: PlannedStart, zone: tzinfo | None) -> CalendarMark:
-    """What a calendar will start, and nobody here can move: it has no task yet."""
+    """Return the mark of a calendar start without a task, which cannot be moved here."""
     return CalendarMark(
         at=found.at.astimezone(zone),
         title=found.title,
@@ -249,7 +249,7 @@ def _soonest(rhythm: SeriesRow) -> tuple[bool, float, str]:
 
 
 def wall(text: str, zone: tzinfo) -> datetime:
-    """A time as a clock on the owner's wall shows it; one that it never shows is refused."""
+    """Parse a wall time of the owner; one that does not exist is refused."""
     try:
         said = datetime.fromisoformat(text)
     except ValueError:
@@ -284,7 +284,7 @@ def _slot_href(found: SeriesId, at: datetime, back: str) -> str:
 
 
 def _back(text: str) -> str:
-    """Only to this page: an address from outside leads nowhere else."""
+    """Return an address of this page only; any other leads here."""
     return text if text == "/schedule" or text.startswith("/schedule?") else "/schedule"
 
 

@@ -1,4 +1,4 @@
-"""The settings page: what the owner may change here, and what the file rules, said as such."""
+"""The settings page: what the owner may change here, and what only the file sets."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Final, TypeAlias
@@ -47,7 +47,7 @@ async def look(call: Call) -> CallResult:
 async def section(
     call: Call, name: str, more: Mapping[str, object] | None = None, status: int = 200
 ) -> CallResult:
-    """One part of the settings, with what just happened to it."""
+    """Return one section of the settings, with the result of an action."""
     seen = await _SEEN[name](call)
     values = {
         "section": name,
@@ -62,7 +62,7 @@ async def section(
 
 
 async def trial(call: Call) -> CallResult:
-    """A test of a channel, as far as it is."""
+    """Return the progress of a channel test."""
     task_id = ids.task_id(call.path["task"])
     found = await call.house.db.read(settings_sections.find_trial, task_id)
     return shell.part("parts/trial.html", {"trial": found})

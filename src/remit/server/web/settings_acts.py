@@ -1,4 +1,4 @@
-"""What the owner changes on the settings page: contacts, permissions, tokens, tried channels."""
+"""Form handlers of the settings page: contacts, permissions, tokens, channel tests."""
 
 from typing import Annotated, Final
 
@@ -28,7 +28,7 @@ _NAME: Final = 200
 
 
 class ContactForm(RequestBody):
-    """Someone for the book, or more about someone who is in it."""
+    """A new contact, or more about an existing one."""
 
     name: Annotated[str, Field(max_length=_NAME)] = ""
     aliases: Annotated[str, Field(max_length=1000)] = ""  # with commas between them
@@ -38,14 +38,14 @@ class ContactForm(RequestBody):
 
 
 class RemoveContactForm(RequestBody):
-    """Someone who leaves the book; or, with a channel, only how that reaches them."""
+    """A contact to remove; with a channel, only that address."""
 
     name: Annotated[str, Field(max_length=_NAME)]
     channel: Annotated[str, Field(max_length=_NAME)] = ""
 
 
 class TokenForm(RequestBody):
-    """A token, as the form has it."""
+    """A token form."""
 
     name: Annotated[str, Field(max_length=_NAME)] = ""
     scopes: Annotated[tuple[Scope, ...], BeforeValidator(as_list), Field(max_length=10)] = ()
@@ -60,7 +60,7 @@ async def test(call: Call) -> CallResult:
 
 
 async def add_contact(call: Call) -> CallResult:
-    """Put someone into the book; whoever is in it gets what is new."""
+    """Add a contact; an existing one gets what is new."""
     said = call.read(ContactForm)
     try:
         await perform(call, _entry(said))
@@ -101,7 +101,7 @@ async def forget(call: Call) -> CallResult:
 
 
 async def make_token(call: Call) -> CallResult:
-    """A new token; its secret is on this page and nowhere else."""
+    """Create a token; its secret is only on this page."""
     said = call.read(TokenForm)
     wanted = NewToken(said.name.strip(), list(said.scopes), said.agent, said.days)
     try:

@@ -1,4 +1,4 @@
-"""What the settings page shows: what thinks, the ways out, the rules, and how this Remit is."""
+"""The parts of the settings page: brain, channels, rules, tools and health."""
 
 import asyncio
 import os
@@ -32,7 +32,7 @@ FILE: Final = "settings.toml"
 
 
 class SettingRow(Struct, frozen=True):
-    """Something that the file rules: what it is, how it stands, and where it is changed."""
+    """A setting from the file: its name, its value, and where to change it."""
 
     label: str
     value: str
@@ -40,7 +40,7 @@ class SettingRow(Struct, frozen=True):
 
 
 class BrainSection(Struct, frozen=True):
-    """What thinks, in a sentence, and what each role is given."""
+    """The brain in a sentence, and the model of each role."""
 
     kind: str
     ready: bool
@@ -50,7 +50,7 @@ class BrainSection(Struct, frozen=True):
 
 
 class ChannelSection(Struct, frozen=True, kw_only=True):
-    """A channel: what it promises and whether it can be used."""
+    """A channel: what it guarantees, and whether it can be used."""
 
     name: str
     called: str
@@ -62,11 +62,11 @@ class ChannelSection(Struct, frozen=True, kw_only=True):
     todo: str = ""
     aliases: tuple[str, ...] = ()
     off: bool = False
-    own: bool = False  # Remit's own; there is nothing to test
+    own: bool = False  # Remit's own; nothing to test
 
 
 class ChannelTestView(Struct, frozen=True):
-    """A test of a channel, as far as it is."""
+    """The progress of a channel test."""
 
     task: Task
     kind: str
@@ -113,7 +113,7 @@ def _amount(number: int, name: str) -> str:
 
 
 async def ways(call: Call) -> tuple[ChannelSection, ...]:
-    """The dashboard first, then those of the settings."""
+    """Return the dashboard first, then the configured channels."""
     off = await call.house.db.read(permissions.channels_off)
     chosen = call.house.settings.channels
     states = await asyncio.to_thread(states_of, call.house, off)
@@ -148,7 +148,7 @@ def _way(
 
 
 def trial(tx: Tx, task: Task) -> ChannelTestView:
-    """What came of a test so far."""
+    """Return the result of a test so far."""
     if not task.delivery:
         raise NotFound("test of a channel", task.id)
     delivery = task.delivery[0]
@@ -221,7 +221,7 @@ class HealthFinding(Struct, frozen=True):
 
 
 async def findings(call: Call) -> tuple[HealthFinding, ...]:
-    """How this Remit is, part by part."""
+    """Return the health of this Remit, part by part."""
     house, now = call.house, call.house.clock.now().astimezone(call.house.zone)
     told = await house.db.read(events.last)
     brain = mind(call)
@@ -253,7 +253,7 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
 
 
 def _loops(background: Background, hide: Callable[[str], str]) -> list[HealthFinding]:
-    """Each loop that keeps failing; if none does, how many there are."""
+    """Return each failing loop; if there is none, the number of loops."""
     failing = [
         f"{loop.name} failed {loop.failures} times in a row: {hide(loop.error)}"
         for loop in background.failing

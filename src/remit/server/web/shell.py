@@ -1,4 +1,4 @@
-"""What stands around every page: the way about, what waits, who works, what it cost today."""
+"""The frame around every page: navigation, what waits, who works, today's cost."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -22,13 +22,13 @@ _MOST: Final = 10_000
 
 
 class TaskListLink(Struct, frozen=True):
-    """A list of tasks that has a name and a place in the margin."""
+    """A named list of tasks in the sidebar."""
 
     name: str
     href: str
     kind: str = "idle"
     count: int | None = None
-    key: str = ""  # what the socket calls its number
+    key: str = ""  # the socket's name of its number
 
 
 class NextRun(Struct, frozen=True):
@@ -46,14 +46,14 @@ class PageShell(Struct, frozen=True, kw_only=True):
     working: int
     slots: int
     spent: float  # cents
-    limit: int  # cents; 0 is none
+    limit: int  # cents; 0: none
     next: NextRun | None
     views: tuple[TaskListLink, ...]
     failing: tuple[str, ...] = ()  # loops that keep failing
 
     @property
     def used(self) -> int:
-        """Of the day's budget, in percent."""
+        """Used share of the day's budget, in percent."""
         return min(100, round(100 * self.spent / self.limit)) if self.limit else 0
 
 
@@ -67,17 +67,17 @@ async def page(
 
 
 def part(name: str, values: Mapping[str, object], status: int = 200) -> CallResult:
-    """A part of a page, as a script of ours asks for it."""
+    """Return a part of a page, as our script asks for it."""
     return CallResult(env.render(name, values), status, media=HTML)
 
 
 def elsewhere(path: str) -> CallResult:
-    """Go there now, and ask for it; whatever was sent is done."""
+    """Redirect there after a form."""
     return CallResult("", 303, path, media=HTML)
 
 
 def local(call: Call) -> datetime:
-    """This moment on the owner's clock."""
+    """Return this moment on the owner's clock."""
     return call.house.clock.now().astimezone(call.house.zone)
 
 
@@ -92,7 +92,7 @@ async def around(call: Call) -> PageShell:
         zone=call.house.zone,
         slots=engine.parallel,
         limit=settings.budget.day_cents,
-        # What happened after the first look is told by the socket, so that no part stays as it was.
+        # Later events come over the socket, so that no part is out of date.
         seq=found.seq if call.seq is None else call.seq,
         waiting=found.waiting,
         working=found.working,

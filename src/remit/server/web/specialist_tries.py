@@ -1,4 +1,4 @@
-"""Who tried a piece of work, for the pages: one line for each try, so that they can be compared."""
+"""The specialists' attempts on a task, one comparable line each."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta, tzinfo
@@ -22,7 +22,7 @@ class TryRow(Struct, frozen=True):
 
 
 def rows(found: Sequence[SpecialistAttempt], zone: tzinfo | None) -> tuple[TryRow, ...]:
-    """Each try, the first one first."""
+    """Return each attempt, first one first."""
     return tuple(_row(n, each, zone) for n, each in enumerate(found, 1))
 
 

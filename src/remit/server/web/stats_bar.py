@@ -1,4 +1,4 @@
-"""The strip above the list: what was finished, what it cost, what comes next."""
+"""The statistics bar above the list: finished tasks, cost, next run."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -12,13 +12,13 @@ from remit.server.web import shell
 from remit.store import stats
 from remit.store.stats import HourlyOutcomes, Stats
 
-_HIGH: Final = 44.0  # points of a bar at most
-_LEAST: Final = 4  # one task in an hour is no tower
+_HIGH: Final = 44.0  # greatest height of a bar, in points
+_LEAST: Final = 4  # one task in an hour is no tall bar
 _UP_NEXT: Final = 3
 
 
 class BarPiece(Struct, frozen=True):
-    """A piece of a bar: where it begins from above, how high it is, in which colour."""
+    """A piece of a bar: its top, its height and its colour."""
 
     y: float
     height: float
@@ -31,7 +31,7 @@ class StatsChart(Struct, frozen=True):
 
 
 async def values(call: Call) -> dict[str, object]:
-    """What the strip's template needs."""
+    """Return what the bar's template needs."""
     now = shell.local(call)
     found = await call.house.db.read(stats.look, now, midnight(call.house.zone), count=False)
     return {
@@ -83,7 +83,7 @@ def _sum(hour: HourlyOutcomes) -> int:
 
 
 def _stacked(parts: Sequence[tuple[int, str]], scale: float) -> list[BarPiece]:
-    """From above: what is rare stands on what is common, each at least two points high."""
+    """Return the stacked pieces from the top: rare above common, each at least two points high."""
     pieces: list[BarPiece] = []
     top = _HIGH
     for n, kind in reversed([part for part in parts if part[0]]):

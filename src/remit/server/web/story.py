@@ -1,4 +1,4 @@
-"""What happened to a task, as lines that a person reads: a time, a word, a sentence."""
+"""What happened to a task as readable lines: a time, a word, a sentence."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -21,7 +21,7 @@ LONGEST: Final = 4000  # characters of one line; the export has the rest
 
 
 class LogKind(StrEnum):
-    """Which lines are wanted."""
+    """Which lines are requested."""
 
     ALL = "all"
     TOOLS = "tools"
@@ -30,13 +30,13 @@ class LogKind(StrEnum):
 
 
 class LogLine(Struct, frozen=True):
-    """One line of the log; `n` is its place, and its address on the page."""
+    """One line of the log; `n` is its place and its anchor on the page."""
 
     n: int
     at: datetime
     word: str
     text: str
-    show: LogKind = LogKind.ALL  # what it is, beside a line
+    show: LogKind = LogKind.ALL  # its kind, besides a plain line
     kind: str = ""  # its colour
     error: bool = False
 
@@ -51,17 +51,17 @@ class LogLine(Struct, frozen=True):
 
 
 class ToolUse(Struct, frozen=True):
-    """A tool that was used: what it is called, and whether it failed."""
+    """A tool that was used: its name, and whether it failed."""
 
     tool: str
     failed: bool = False
 
 
-Calls = Mapping[str, Sequence[ToolUse]]  # by the name of the step, one for each round
+Calls = Mapping[str, Sequence[ToolUse]]  # by the step's name, one for each round
 
 
 def lines(events: Iterable[Event], calls: Calls) -> list[LogLine]:
-    """Every event as a line, in order. What was said aloud before its step is not said twice."""
+    """Return every event as a line, in order, without repeating progress in its step."""
     told, said = list[LogLine](), ""
     used: dict[str, int] = {}
     for event in events:
@@ -78,7 +78,7 @@ def lines(events: Iterable[Event], calls: Calls) -> list[LogLine]:
 
 
 def called(rounds: Iterable[Mapping[str, Json]]) -> dict[str, list[ToolUse]]:
-    """Which tools the steps of each round used, in the order of the rounds."""
+    """Return which tools the steps of each round used, in order."""
     found: dict[str, list[ToolUse]] = {}
     for steps in rounds:
         for name, output in steps.items():
@@ -130,7 +130,7 @@ def _step(event: Event, said: str, calls: Calls, used: dict[str, int]) -> LogLin
 def _thought(event: Event, text: str, said: str) -> LogLine | None:
     if "ask" in event.data:
         return LogLine(event.n, event.at, "thinking", "Cannot go on without you.", LogKind.THINKING)
-    # What is told aloud has its tags defused.
+    # Tags in progress texts are broken.
     same, heard = text.strip(), said.translate(_TAGS).strip()
     if same and same in heard:
         return None
@@ -146,7 +146,7 @@ def _cut(text: str) -> str:
 
 
 def _full(text: str) -> str:
-    """End it like a sentence, if it does not."""
+    """Add a full stop, if needed."""
     return text if text.endswith((".", "!", "?", "…", ":")) else f"{text}."
 
 
@@ -272,5 +272,5 @@ _KNOWN: Final[Mapping[EventKind, Callable[[JsonMap, Actor], Told]]] = {
     EventKind.REVIEW_OPENED: lambda data, _: ("asks", str(data["question"]), "you"),
     EventKind.REVIEW_DECIDED: _decided,
 }
-# A kind that a newer part of the house writes is told plainly until it has a sentence.
+# A kind without a sentence is shown plainly.
 _TELL: Final = {kind: _KNOWN.get(kind, _other) for kind in EventKind}

@@ -1,4 +1,4 @@
-"""A task as it stands in a talk: the box with its work, its delivery, its text, and what to do."""
+"""A task as a card in a conversation: work, delivery, text and buttons."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -21,12 +21,12 @@ from remit.server.web.task_sections import CardContext
 from remit.store import reviews, tasks
 from remit.store.database import Tx
 
-MOST_QUOTED: Final = 1_200  # characters; a longer text is opened, not approved from here
-_SIMPLE: Final = frozenset({ReviewAnswer.APPROVE})  # what one click may say
+MOST_QUOTED: Final = 1_200  # characters; a longer text must be opened before approval
+_SIMPLE: Final = frozenset({ReviewAnswer.APPROVE})  # answers possible with one click
 
 
 class CardLine(Struct, frozen=True):
-    """One item of work, or one way out: how it stands, and what it is."""
+    """One work item or delivery: its state and its text."""
 
     kind: str
     icon: str
@@ -35,25 +35,25 @@ class CardLine(Struct, frozen=True):
 
 
 class TaskCard(Struct, frozen=True, kw_only=True):
-    """`asked` and `acts` are what waits for the owner; `brief` is a task that needs no work."""
+    """A task's card. `asked` and `acts` wait for the owner; `brief` needs no work."""
 
     task: Task
     at: datetime | None  # on the owner's clock: when it will run, or ended
-    full: bool = True  # or only a line of it
+    full: bool = True  # False: only one line
     work: tuple[CardLine, ...] = ()
     ways: tuple[CardLine, ...] = ()
     quote: str = ""
-    whole: bool = True  # whether all of the text is shown
+    whole: bool = True  # whether the whole text is shown
     review: Review | None = None
-    acts: tuple[ReviewButton, ...] = ()  # what may be answered
-    click: ReviewButton | None = None  # what one click may say
+    acts: tuple[ReviewButton, ...] = ()  # possible answers
+    click: ReviewButton | None = None  # the answer of one click
     asked: str = ""
     digest: str = ""
-    limits: tuple[str, ...] = ()  # what the owner's words allow, and what they hold back
+    limits: tuple[str, ...] = ()  # what the owner's words allow and hold back
 
     @property
     def brief(self) -> bool:
-        """Whether there is nothing to it but words that go out."""
+        """Whether there is nothing but a text to send."""
         plain = not self.work and not self.review and not self.limits
         return plain and len(self.ways) == 1 and bool(self.quote)
 
@@ -80,7 +80,7 @@ def place_of(call: Call) -> CardContext:
 
 
 def made(task: Task, asked: Review | None, place: CardContext, *, full: bool = True) -> TaskCard:
-    """The box of a task; what is asked about it stands in it."""
+    """Return the card of a task, with its question."""
     at = task.completed_at or task.scheduled_for
     plain = TaskCard(
         task=task, at=at.astimezone(place.zone) if at else None, full=full, review=asked
@@ -105,13 +105,13 @@ def made(task: Task, asked: Review | None, place: CardContext, *, full: bool = T
 
 
 def _is_click(act: ReviewButton, asked: Review | None) -> bool:
-    """Whether one click may say it: nothing is approved that stands in another box."""
+    """Whether one click may answer: nothing in another card is approved."""
     alone = asked is None or len(asked.card_tasks) <= 1
     return act.answer in _SIMPLE and alone
 
 
 def of_turn(tx: Tx, refs: tuple[TaskRef, ...], place: CardContext) -> list[TaskCard]:
-    """The boxes of a turn: whole where a task was made, a line where it was spoken of."""
+    """Return the cards of a turn: full where a task was made, one line where it was mentioned."""
     found = []
     for ref in refs:
         task, asked = _look(tx, ref.task_id)
@@ -121,7 +121,7 @@ def of_turn(tx: Tx, refs: tuple[TaskRef, ...], place: CardContext) -> list[TaskC
 
 
 def line(task: Task, now: datetime) -> str:
-    """How a task stands, for the margin."""
+    """Return a task's state, for the sidebar."""
     if task.status is Status.NEEDS_REVIEW or task.gaps:
         return "Waits for you"
     at = task.completed_at or (task.scheduled_for if task.status is Status.READY else None)
@@ -153,7 +153,7 @@ def _way(delivery: Delivery, asked: Review | None, place: CardContext) -> CardLi
 
 
 def _text(task: Task, asked: Review | None) -> str:
-    """The words that go out, or went."""
+    """Return the text to send, or sent."""
     if asked is not None and not asked.card_tasks:
         return ask.draft_of(asked) if ReviewAnswer.EDIT in asked.options else ""
     others = [each for each in task.delivery if each.recipient and each.content]

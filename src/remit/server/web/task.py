@@ -1,4 +1,4 @@
-"""The page of one task: the work, where the result goes, how it is proven, what happened."""
+"""The page of one task: work, deliveries, proof, history."""
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -42,15 +42,15 @@ from remit.store import (
 from remit.store import tasks as stored
 from remit.store.database import Tx
 
-RUNS: Final = 8  # attempts that are shown before one asks for more
-RECENT: Final = 1000  # events that a page is drawn from, many times while a task speaks
+RUNS: Final = 8  # attempts shown at first
+RECENT: Final = 1000  # events a page is rendered from, often while a task runs
 _FEW: Final = 50
 _ALIKE: Final = 4
 _MOST_CHILDREN: Final = 20
 
 
 class TaskRecord(Struct, frozen=True):
-    """Everything that the store knows of a task."""
+    """Everything the store knows about a task."""
 
     task: Task
     happened: list[Event]
@@ -59,22 +59,22 @@ class TaskRecord(Struct, frozen=True):
     calls: Mapping[str, list[ToolUse]]
     usage: Usage
     due_at: datetime | None
-    held: bool  # whether a worker has it now
+    held: bool  # whether a worker holds it now
     series: Series | None
-    before: Task | None  # what it tries again
-    made: list[Task]  # by it
+    before: Task | None  # the task it retries
+    made: list[Task]  # tasks it created
     born: Conversation | None
     tries: TryHistory
 
 
 class UsageMeter(Struct, frozen=True):
-    """What it cost, and of how much."""
+    """Its cost, and its limit."""
 
     cents: int
     tokens: int
     asked: int
     answered: int
-    cached: int  # in percent of what went in
+    cached: int  # percent of the input
     requests: int
     tools: int
     most_cents: int
@@ -82,7 +82,7 @@ class UsageMeter(Struct, frozen=True):
 
     @property
     def used(self) -> int | None:
-        """In percent of what it may cost; None if nothing limits it."""
+        """Percent of its limit; None without a limit."""
         if self.most_cents:
             return min(100, round(100 * self.cents / self.most_cents))
         return min(100, round(100 * self.tokens / self.most_tokens)) if self.most_tokens else None
@@ -93,7 +93,7 @@ class UsageMeter(Struct, frozen=True):
 
 
 async def look(call: Call) -> CallResult:
-    """The whole page."""
+    """Show the whole page."""
     found = await call.house.db.read(_find, call.task_id, _most(call))
     wanted = log.wanted_of(call)
     page = await call.house.db.read(log.read, call.task_id, wanted)
@@ -103,7 +103,7 @@ async def look(call: Call) -> CallResult:
 
 
 async def part(call: Call) -> CallResult:
-    """A piece of the page, drawn anew after an event."""
+    """Return a part of the page, after an event."""
     name = call.path["part"]
     if name not in PARTS:
         raise RequestRefused(Problem("not-found", "There is no such part of a task's page."))
@@ -113,7 +113,7 @@ async def part(call: Call) -> CallResult:
 
 
 def shown(call: Call, found: TaskRecord) -> dict[str, object]:
-    """What the templates are given."""
+    """Return the templates' values."""
     task, now, house = found.task, shell.local(call), call.house
     known = attempts.of_task(task, found.legs, found.happened)
     chosen = _chosen(known, call.number("attempt", 0))
@@ -149,20 +149,20 @@ def shown(call: Call, found: TaskRecord) -> dict[str, object]:
 
 
 def _twins(happened: list[Event]) -> Iterator[str]:
-    """What was said of another task that this one looks like."""
+    """Yield what was said about a task that this one resembles."""
     for event in happened:
         if event.kind is EventKind.TASK_UPDATED and event.data.get("what") == "twin":
             yield str(event.data["said"])
 
 
 def _project(task: Task) -> str:
-    """The project that is worked on, if one is."""
+    """Return the project that is worked on, if any."""
     who = task.assigned_agent or ""
     return who.removeprefix(PROJECT) if who.startswith(PROJECT) else ""
 
 
 def _most(call: Call) -> int:
-    """How many events are read: who asks for an old attempt waits a little longer."""
+    """Return how many events to load: an old attempt needs more."""
     return attempts.LONG if call.number("attempt", 0) else RECENT
 
 
@@ -191,7 +191,7 @@ def _before(tx: Tx, task: Task) -> Task | None:
 
 
 def _made(tx: Tx, task_id: TaskId) -> list[Task]:
-    """The tasks that it handed on."""
+    """Return the tasks it created."""
     refs = tasks.child_refs(tx, f"{task_id}:", _MOST_CHILDREN)
     kind = SourceKind.AGENT
     return [task for ref in refs for task in messages.of_message(tx, Source(kind, ref))]
@@ -241,7 +241,7 @@ def _meter(call: Call, found: TaskRecord) -> UsageMeter:
 
 
 def _undo_left(call: Call, found: TaskRecord) -> int:
-    """Seconds in which what was just approved can still be called back."""
+    """Return the seconds in which an approval can still be undone."""
     now, undo = call.house.clock.now(), call.house.settings.deliver.undo
     due, decided = found.due_at, [each.decision for each in found.asked if each.decision]
     if found.task.status is not Status.DELIVERING or found.held or due is None:
@@ -253,7 +253,7 @@ def _undo_left(call: Call, found: TaskRecord) -> int:
 
 
 def why(found: TaskRecord, now: datetime) -> tuple[str, ...]:
-    """Why it stands where it stands, in sentences."""
+    """Return why it has its status, in sentences."""
     task = found.task
     told = [_stands(found, now)]
     if is_unverified(task):
@@ -284,14 +284,14 @@ def _stands(found: TaskRecord, now: datetime) -> str:
 
 
 def _kept(call: Call) -> str:
-    """What of the address a part must be asked for with."""
+    """Return the part of the address that page parts need."""
     said = {name: call.number(name, 0) for name in ("attempt", "runs")}
     pairs = [f"{name}={value}" for name, value in said.items() if value]
     return f"?{'&'.join(pairs)}" if pairs else ""
 
 
 async def compare(call: Call) -> CallResult:
-    """Two attempts side by side; `of` names another task, whose last attempt is the first."""
+    """Compare two attempts; `of` names another task, whose last attempt comes first."""
     now, task_id = shell.local(call), call.task_id
     after_n = call.number("b", 0) or None
     after = await call.house.db.read(attempts.side, task_id, after_n, now)

@@ -1,4 +1,4 @@
-"""What the owner may do to a task from its page: each is a plain form, and then the page again."""
+"""Form handlers of the task page; each redirects back to the page."""
 
 from typing import Annotated, Final
 
@@ -18,7 +18,7 @@ _LONGEST: Final = 100_000
 
 
 class RetryForm(RequestBody):
-    """Other instructions for another try."""
+    """New instructions for a retry."""
 
     instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
 
@@ -38,13 +38,13 @@ async def remove(call: Call) -> CallResult:
 
 
 async def confirm(call: Call) -> CallResult:
-    """The question before it, for who has no script."""
+    """Ask for confirmation, for browsers without scripts."""
     task = await call.house.db.read(stored.get, call.task_id)
     return await shell.page(call, "pages/task_delete.html", {"task": task})
 
 
 async def again(call: Call) -> CallResult:
-    """A form with the instructions as they were."""
+    """Show a form with the current instructions."""
     task = await call.house.db.read(stored.get, call.task_id)
     if not task.ended:
         sentence = f"Task {task.id} is {task.status}; only an ended task can be tried again."

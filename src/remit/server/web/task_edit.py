@@ -1,4 +1,4 @@
-"""To change a task that has not begun; who changes what has moved on meanwhile is told so."""
+"""Edits a task that has not begun; reports if it changed in the meantime."""
 
 from datetime import datetime
 from typing import Annotated, Final
@@ -24,7 +24,7 @@ _TITLE: Final = 500
 
 
 class NewEdit(RequestBody):
-    """The form as it was sent, with the version that it was made from."""
+    """The form as sent, with the version it was made from."""
 
     title: Annotated[str, Field(max_length=_TITLE)] = ""
     instructions: Annotated[str, Field(max_length=_LONGEST)] = ""
@@ -85,7 +85,7 @@ def _values(call: Call, task: Task, version: str) -> dict[str, object]:
 async def _again(
     call: Call, task: Task, version: str, said: NewEdit, wrong: str, status: int
 ) -> CallResult:
-    """The form with the words as they were written: nothing that was typed is lost."""
+    """Return the form with the typed text, so that nothing is lost."""
     values = _values(call, task, version) | {
         "title": said.title,
         "instructions": said.instructions,
@@ -99,7 +99,7 @@ async def _again(
 
 
 def _others(task: Task) -> list[Delivery]:
-    """Deliveries to someone; what is for the owner needs no name."""
+    """Return deliveries to other people; those to the owner need no name."""
     return [each for each in task.delivery if each.recipient is not None]
 
 
@@ -130,7 +130,7 @@ def _moment(call: Call, text: str) -> datetime | None:
 
 
 def _same(at: datetime, planned: datetime | None) -> bool:
-    """To the minute: the form shows no seconds."""
+    """Whether two times are equal to the minute: the form has no seconds."""
     return planned is not None and abs((at - planned).total_seconds()) < 60  # noqa: PLR2004
 
 

@@ -1,4 +1,4 @@
-"""What a task's page shows in boxes: the work, where the result goes, how it is proven."""
+"""The sections of the task page: work, deliveries, proof."""
 
 import json
 import re
@@ -34,7 +34,7 @@ _MARKS: Final = re.compile(r"^#{1,6} |[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}", re.MULT
 
 
 class TaskChip(Struct, frozen=True):
-    """A small word about a task, with why it holds."""
+    """A short label of a task, with the reason."""
 
     word: str
     icon: str = ""
@@ -42,7 +42,7 @@ class TaskChip(Struct, frozen=True):
 
 
 def chips(task: Task) -> tuple[TaskChip, ...]:
-    """What kind of task it is: how it is proven, when it runs, how urgent, whose words it read."""
+    """Return a task's labels: proof, schedule, priority, taint."""
     contract = task.contract
     proof = TaskChip(NOT_VERIFIED, "shield", "No contract says how to tell that it is done.")
     if contract is not None:
@@ -69,7 +69,7 @@ class WorkRow(Struct, frozen=True):
 
 
 def work(task: Task, happened: Sequence[Event], now: datetime) -> tuple[WorkRow, ...]:
-    """Each item, how it stands, and how long it took since the one before it."""
+    """Return each item, its state, and how long it took."""
     ticks, began = _ticks(happened)
     busy = task.status is Status.RUNNING
     told: list[WorkRow] = []
@@ -88,7 +88,7 @@ def work(task: Task, happened: Sequence[Event], now: datetime) -> tuple[WorkRow,
 
 
 def _ticks(happened: Iterable[Event]) -> tuple[dict[int, str], datetime | None]:
-    """How long each item took, and since when the next one is worked on."""
+    """Return how long each item took, and when the next one was started."""
     found: dict[int, str] = {}
     since: datetime | None = None
     for event in happened:
@@ -103,7 +103,7 @@ def _ticks(happened: Iterable[Event]) -> tuple[dict[int, str], datetime | None]:
 
 
 def _aloud(happened: Sequence[Event]) -> str:
-    """The last thing that was said."""
+    """Return the last progress text."""
     said = (str(each.data.get("text", "")) for each in reversed(happened))
     for text in said:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -116,7 +116,7 @@ def _aloud(happened: Sequence[Event]) -> str:
 
 
 class DeliveryCard(Struct, frozen=True, kw_only=True):
-    """One delivery: where it goes, how it stands, and the exact text."""
+    """One delivery: where it goes, its state, and the exact text."""
 
     id: str
     name: str
@@ -127,13 +127,13 @@ class DeliveryCard(Struct, frozen=True, kw_only=True):
     mark: str  # the icon of its state
     text: str = ""
     note: str = ""
-    review: str = ""  # the question that it waits for
+    review: str = ""  # the question it waits for
     markdown: bool = False
-    where: str = ""  # the address, if it is not the name
+    where: str = ""  # the address, if it differs from the name
 
     @property
     def first(self) -> str:
-        """How it begins, on one line and without marks."""
+        """How it begins, on one line without marks."""
         flat = " ".join(_MARKS.sub("", self.text).split())
         return words.first_line(flat, 150)
 
@@ -143,7 +143,7 @@ class DeliveryCard(Struct, frozen=True, kw_only=True):
 
 
 class CardContext(Struct, frozen=True):
-    """Where the cards are drawn: who works there, whose clock it is, what channels are called."""
+    """What cards need: the agent's name, the owner's zone, the channels' names."""
 
     agent: str
     zone: tzinfo
@@ -156,7 +156,7 @@ def cards(task: Task, asked: Sequence[Review], place: CardContext) -> tuple[Deli
 
 
 def _whole(deliveries: Iterable[Delivery]) -> list[tuple[Delivery, ...]]:
-    """A long text goes out in parts; it is one card."""
+    """Group the parts of a long text into one card."""
     found: dict[str, list[Delivery]] = {}
     for each in deliveries:
         found.setdefault(str(each.id).partition(".")[0], []).append(each)
@@ -193,7 +193,7 @@ def _worst(parts: Sequence[Delivery]) -> Delivery:
 
 
 def _about(delivery: Delivery, waiting: Iterable[Review]) -> Review | None:
-    """The open question that this delivery waits for."""
+    """Return the open question this delivery waits for."""
     for review in waiting:
         kind, _, rest = (review.about or "").partition(":")
         if review.about == delivery.id or review.reason is Reason.DELIVERABLE:
@@ -208,7 +208,7 @@ def _about(delivery: Delivery, waiting: Iterable[Review]) -> Review | None:
 def _state(
     delivery: Delivery, task: Task, review: Review | None, zone: tzinfo
 ) -> tuple[str, str, str]:
-    """A colour, a word and an icon."""
+    """Return a colour, a word and an icon."""
     match delivery.status:
         case DeliveryStatus.SENT:
             word = "Posted" if delivery.channel == DASHBOARD else "Sent"
@@ -285,18 +285,18 @@ class ProofTable(Struct, frozen=True):
     kind: str
     word: str
     icon: str
-    says: str = ""  # of a result that no check stands for
+    says: str = ""  # for a result that no check confirms
 
 
 def proof(task: Task) -> ProofTable | None:
-    """The contract as a table, with what the checks found; None if there is none."""
+    """Return the contract as a table with the findings; None if there is none."""
     contract = task.contract
     if contract is None:
         return None
     left = list(task.verdict.findings) if task.verdict else []
     checking = task.status is Status.VERIFYING
     rows: list[ProofRow] = []
-    for each in contract.criteria:  # two of them may be of one kind; each has a finding of its own
+    for each in contract.criteria:  # two may be of one kind; each has its own finding
         found = next((one for one in left if one.activity == each.activity), None)
         if found is not None:
             left.remove(found)
@@ -306,7 +306,7 @@ def proof(task: Task) -> ProofTable | None:
 
 
 def unverified(task: Task) -> str:
-    """Why no check stands for it, with what its owner said to that."""
+    """Return why no check confirms it, with the owner's reason."""
     said = UNVERIFIED.get(proof_of(task), "")
     return f"{said} You said: {owners_word(task)}" if owners_word(task) else said
 
@@ -350,7 +350,7 @@ def _standing(rows: Sequence[ProofRow], task: Task, contract: Contract) -> tuple
 
 _DRAFTS: Final = frozenset({Reason.APPROVAL, Reason.DELIVERABLE, Reason.AMBIGUOUS})
 _HELD: Final = frozenset({Reason.DELIVERABLE, Reason.VERIFICATION})
-# The one that a person must know of first.
+# The most important first.
 _ORDER: Final = (
     DeliveryStatus.UNKNOWN,
     DeliveryStatus.REFUSED,

@@ -1,4 +1,4 @@
-"""The list of tasks: found by a line of words, live, and acted upon in bulk."""
+"""The task list page: filtered by a line of words, live, with bulk actions."""
 
 from typing import Final
 
@@ -16,12 +16,12 @@ from remit.store.search import SortOrder, TaskFilter
 
 _MENU: Final = ("status", "source", "channel", "due", "is")
 _STATUSES: Final = ("pending", "running", "paused", "completed", "failed", "cancelled")
-_TOGETHER: Final = 100  # rows that are drawn anew in one answer
+_TOGETHER: Final = 100  # rows rendered in one answer
 _KINDS: Final = frozenset({"is:recurring", "is:once"})
 
 
 async def show(call: Call) -> CallResult:
-    """The list, as its address says; a script of ours gets the rows that come next."""
+    """Show the list by its address; our script gets the next rows."""
     if any(call.text(name) is not None for name in _MENU):
         return shell.elsewhere(_chosen(call))
     shown, now = _shown(call), shell.local(call)
@@ -31,7 +31,7 @@ async def show(call: Call) -> CallResult:
         wanted, wrong = TaskFilter(), str(bad)
     try:
         found = await call.house.db.read(listing.look, shown, wanted, now)
-    except NotFound:  # a place in the list that is no more
+    except NotFound:  # an outdated place in the list
         return shell.elsewhere(shown.href())
     if wrong:
         found = replace(found, sections=(), next=None)
@@ -45,7 +45,7 @@ async def show(call: Call) -> CallResult:
 
 
 async def tabs(call: Call) -> CallResult:
-    """The tabs with their numbers, and the names of the newest tasks that match."""
+    """Return the tabs with their numbers, and the newest matching tasks."""
     shown = _shown(call)
     wanted = wanted_of(call, shown.q)
     made, newest = await call.house.db.read(listing.numbers, shown, wanted)
@@ -59,7 +59,7 @@ async def stats(call: Call) -> CallResult:
 
 
 async def rows(call: Call) -> CallResult:
-    """Some rows, as they stand now; a task that is gone has none."""
+    """Return some rows as they are now; a deleted task has none."""
     asked = [ids.task_id(each) for each in (call.text("ids") or "").split(",")]
     if len(asked) > _TOGETHER:
         raise BadInput(f"Ask for up to {_TOGETHER} rows at once, not {len(asked)}.", field="ids")
@@ -83,7 +83,7 @@ def _shown(call: Call) -> ListAddress:
 
 
 def _chosen(call: Call) -> str:
-    """The address after something was chosen in the menu: its words go into the line."""
+    """Return the address after a choice in the menu: its words go into the line."""
     shown = _shown(call)
     kind = call.text("is")
     q = shown.q if kind is None else line.without(shown.q, also=_KINDS)
@@ -94,7 +94,7 @@ def _chosen(call: Call) -> str:
 
 
 def _choices(call: Call, shown: ListAddress) -> dict[str, object]:
-    """What the menu offers, each with what the line says now."""
+    """Return the menu's options, each with the line's current value."""
     channels = tuple(sorted({*call.house.outfit.channels, "dashboard"}))
     return {
         "menu": [
@@ -118,7 +118,7 @@ def _kind(q: str) -> str:
 
 
 def _said(done: str | None) -> str:
-    """What a bulk action came to, in a sentence; its address carries numbers alone."""
+    """Return the result of a bulk action in a sentence; the address has only numbers."""
     parts = (done or "").split(".")
     if len(parts) != 3 or parts[0] not in VERBS or not all(n.isdecimal() for n in parts[1:]):  # noqa: PLR2004
         return ""

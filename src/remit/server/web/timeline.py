@@ -1,4 +1,4 @@
-"""One attempt as bars on a line of time: what was done when, and how long it took."""
+"""One attempt as bars on a time axis: what was done when, and for how long."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -15,13 +15,13 @@ MOST_BARS: Final = 40
 TICKS: Final = 5
 _MARKS: Final = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 21_600, 86_400)
 _SHORT: Final = timedelta(seconds=10)
-_NEAR_END: Final = 86.0  # percent; from there on the words stand before the bar
-_ROOM: Final = 14.0  # percent that they need there
+_NEAR_END: Final = 86.0  # percent; beyond that the label is before the bar
+_ROOM: Final = 14.0  # percent that the label needs
 _THINNEST: Final = 0.4  # percent
 
 
 class TimelineBar(Struct, frozen=True):
-    """A piece of work: from when to when, and how it went."""
+    """A piece of work: from when to when, and its result."""
 
     label: str
     began: datetime
@@ -34,7 +34,7 @@ class TimelineBar(Struct, frozen=True):
 
 
 class PlacedBar(Struct, frozen=True):
-    """A bar with its place in percent of the whole width."""
+    """A bar with its place in percent of the width."""
 
     bar: TimelineBar
     x: float
@@ -42,26 +42,26 @@ class PlacedBar(Struct, frozen=True):
 
     @property
     def side(self) -> str:
-        """Where its words stand: behind it, before it, or in it if neither has room."""
+        """Where its label is: after it, before it, or inside if neither fits."""
         if self.x + self.width <= _NEAR_END:
             return "behind"
         return "before" if self.x >= _ROOM else "in"
 
     @property
     def edge(self) -> float:
-        """Where its words begin or end."""
+        """Where its label begins or ends."""
         return self.x if self.side == "before" else self.x + self.width
 
 
 class TimelineChart(Struct, frozen=True):
     rows: tuple[PlacedBar, ...]
-    marks: tuple[tuple[float, str], ...]  # percent, and what stands there
+    marks: tuple[tuple[float, str], ...]  # percent, and its label
     left_out: int
-    words: str  # the same for who cannot see it
+    words: str  # the same for screen readers
 
 
 def chart(bars: Sequence[TimelineBar], name: str) -> TimelineChart | None:
-    """The picture; None if there is nothing to draw."""
+    """Return the chart; None if there is nothing to draw."""
     if not bars:
         return None
     shown = bars[-MOST_BARS:]
@@ -77,7 +77,7 @@ def chart(bars: Sequence[TimelineBar], name: str) -> TimelineChart | None:
 def bars(
     own: Sequence[Event], ended_at: datetime | None, now: datetime, calls: Calls
 ) -> tuple[TimelineBar, ...]:
-    """What one attempt did. Each piece begins where the one before it ended."""
+    """Return what one attempt did. Each piece begins where the previous one ended."""
     found: list[TimelineBar] = []
     if not own:
         return ()
@@ -125,7 +125,7 @@ def _named(step: str, calls: Calls) -> tuple[str, str]:
 
 
 def _doing(event: Event) -> str:
-    """What is being done after a move."""
+    """Return what is done after a move."""
     return _NOW.get(str(event.data.get("to")), "") if "to" in event.data else ""
 
 
@@ -136,7 +136,7 @@ def _draw(bar: TimelineBar, start: datetime, whole: timedelta) -> PlacedBar:
 
 
 def _step(length: timedelta) -> timedelta:
-    """The smallest even distance between two marks that lets everything fit."""
+    """Return the smallest even distance between marks with which everything fits."""
     need = length / TICKS
     if need < timedelta(seconds=1):
         tenths = (1, 2, 5, 10)
@@ -148,7 +148,7 @@ def _step(length: timedelta) -> timedelta:
 
 
 def span(length: timedelta) -> str:
-    """0.2 s, 48 s, 1 min 32 s, 3 h 5 min."""
+    """Return 0.2 s, 48 s, 1 min 32 s, 3 h 5 min."""
     seconds = length.total_seconds()
     if length < _SHORT and seconds != round(seconds):
         return f"{seconds:.1f} s"

@@ -1,4 +1,4 @@
-"""How a task came to where it stands: what was done, when, how long it took, what it cost."""
+"""The history of a task up to its current status: steps, times, durations, cost."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -35,11 +35,11 @@ class TaskTrail(Struct, frozen=True):
     took: timedelta
     calls: int
     cents: int
-    end: str = ""  # what was said of how it ended
+    end: str = ""  # the note on its end
 
 
 def trail(events: Sequence[Event], steps: Mapping[str, Json], cents: int) -> TaskTrail:
-    """The events of a task as lines a person reads; `steps` says which tools were used."""
+    """Return a task's events as readable lines; `steps` says which tools were used."""
     tools = dict(_tools(steps))
     lines = [line for event in events for line in _lines(event, tools)]
     calls = sum(name in tools for name in _names(events))
@@ -47,7 +47,7 @@ def trail(events: Sequence[Event], steps: Mapping[str, Json], cents: int) -> Tas
 
 
 def end(events: Sequence[Event]) -> str:
-    """Why a task failed, as it was written down."""
+    """Return the recorded reason of a failure."""
     moved = [each.data for each in events if each.kind is EventKind.TASK_MOVED]
     return str(moved[-1].get("note") or moved[-1].get("summary") or "") if moved else ""
 
@@ -97,7 +97,7 @@ def _step(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
 
 
 def _tools(steps: Mapping[str, Json]) -> Iterator[tuple[str, str]]:
-    """Which tool each step of use was: a thought says what it calls, in order."""
+    """Yield which tool each step used: a reply lists its calls, in order."""
     for name, output in steps.items():
         calls = output.get("calls") if isinstance(output, dict) else None
         turn = name.partition(":")[2] or "0"
@@ -112,7 +112,7 @@ def _names(events: Sequence[Event]) -> Iterator[str]:
 
 
 def _took(events: Sequence[Event]) -> timedelta:
-    """From the first start to the last thing that happened, while it was at work."""
+    """Return the time from the first start to the last event."""
     begun = next((each.at for each in events if each.kind is EventKind.STEP_DONE), None)
     return events[-1].at - begun if begun else timedelta(0)
 

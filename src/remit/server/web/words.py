@@ -1,4 +1,4 @@
-"""What the pages call things: states, channels, sources, money and time."""
+"""Words of the pages: statuses, channels, sources, money and time."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -11,7 +11,7 @@ from remit.model.task import SourceKind, Task
 
 
 class StatusLook(Struct, frozen=True):
-    """A status is icon, word and colour, never colour alone."""
+    """A status has an icon, a word and a colour, never colour alone."""
 
     kind: str  # the colour: you, run, ok, bad, plan, idle
     word: str
@@ -44,7 +44,7 @@ _SOURCES: Final = {
     SourceKind.WHATSAPP: ("wa", "WhatsApp"),
     SourceKind.AGENT: ("bolt", "Agent"),
 }
-# All that a row may show, so that a page draws each once.
+# All icons a row may show, so that a page defines each once.
 ICONS: Final = (
     *sorted(
         {each.icon for each in (*_STATES.values(), _ASKS, _LOOK, _PLANNED)}
@@ -55,7 +55,7 @@ ICONS: Final = (
 
 
 def state(task: Task) -> StatusLook:
-    """How a task stands, in one word."""
+    """Return a task's state, in one word."""
     if task.pending_reading is not None and task.status is Status.NEW:
         return _READING
     if task.status is Status.NEW and task.gaps:
@@ -68,12 +68,12 @@ def state(task: Task) -> StatusLook:
 
 
 def channel_icon(channel: str) -> str:
-    """By its kind; one that is named otherwise (`ninas_whatsapp`) is found by the word in it."""
+    """Return the icon by kind, or by the word in the name (`ninas_whatsapp`)."""
     return next((icon for word, icon in _ICONS.items() if word in channel), "send")
 
 
 def source(task: Task) -> tuple[str, str]:
-    """Its icon and its word."""
+    """Return its icon and its word."""
     return _SOURCES[task.source.kind]
 
 
@@ -100,7 +100,7 @@ def clock(at: datetime) -> str:
 
 
 def day(at: datetime, now: datetime) -> str:
-    """Today 08:15, Yesterday 08:15, Mon 3 Mar 08:15."""
+    """Return Today 08:15, Yesterday 08:15, Mon 3 Mar 08:15."""
     apart = (at.date() - now.date()).days
     near = {0: "Today", -1: "Yesterday", 1: "Tomorrow"}
     if apart in near:
@@ -110,7 +110,7 @@ def day(at: datetime, now: datetime) -> str:
 
 
 def ago(at: datetime, now: datetime) -> str:
-    """4 min ago, in 12 min, now. The script in the browser says the same."""
+    """Return 4 min ago, in 12 min, now. The browser's script says the same."""
     seconds = round((now - at).total_seconds())
     near = span(timedelta(seconds=abs(seconds)), rough=True)
     if abs(seconds) < _NOW:
@@ -119,7 +119,7 @@ def ago(at: datetime, now: datetime) -> str:
 
 
 def span(length: timedelta, *, rough: bool = False) -> str:
-    """48 s, 1 min 32 s, 3 h, 2 days; roughly, only the largest of them."""
+    """Return 48 s, 1 min 32 s, 3 h, 2 days; `rough`: only the largest unit."""
     seconds = max(0, round(length.total_seconds()))
     if seconds < _MINUTE:
         return f"{seconds} s"

@@ -1,4 +1,4 @@
-"""Checks on what was written, by the names that contracts call them."""
+"""Checks on written text, by their names in contracts."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,9 +1,9 @@
-"""Everything that was asked is answered.
+"""Checks that everything that was asked is answered.
 
-An item of the request is answered if the text has what such a question asks for (a price, a time,
-a name), or speaks in some form of what only this item speaks of, or has an entry of its number.
-Where a text could be an answer in words that nobody can foresee, it passes, with a note: what fails
-here is a text in which every sentence belongs to the other items, and none to this one.
+An item is answered if the text has what such a question asks for (a price, a time, a name),
+mentions what only this item mentions, or has an entry with its number. A text that could be an
+unforeseen answer passes with a note; a text fails if every sentence belongs to other items and none
+to this one.
 """
 
 import re
@@ -34,13 +34,13 @@ class _Item(Struct, frozen=True):
     number: int
     text: str
     topics: Sequence[Topic]
-    terms: frozenset[str]  # what only this item speaks of
+    terms: frozenset[str]  # words that only this item uses
 
     @property
     def open(self) -> bool:
-        """Whether its answer may have none of its words: a text, or the names of things.
+        """Whether its answer may contain none of its words: a text, or names.
 
-        What is asked first is what all is about; later questions name what they want to know.
+        The first question says what everything is about; later ones name what they ask.
         """
         bare = fold_text(self.text)
         asked = self.number == 1 and begins_with(bare, "answers.questions")
@@ -48,14 +48,14 @@ class _Item(Struct, frozen=True):
 
     @property
     def plain(self) -> bool:
-        """Whether its answer would say its own word: it names a thing, or asks whether."""
+        """Whether its answer would repeat its word: it names a thing, or asks whether."""
         whether = pattern("answers.whether", before=r"(?:.{0,20}\b)?")
         asks = whether.match(fold_text(self.text)) is not None
         return asks or (len(self.terms) <= _MAX_NAME_WORDS and not self.open)
 
 
 class AnswersCheck:
-    """`pattern` is the items, one a line, numbered; without it they are the task's own."""
+    """`pattern` holds the items, one per line, numbered; without it they are the task's own."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         asked = _asked_items(task, criterion)
@@ -76,18 +76,18 @@ class AnswersCheck:
 
 
 def judge(asked: Sequence[str], text: str) -> tuple[list[str], list[str]]:
-    """Which items are not answered, and of which nobody can be sure."""
+    """Return which items are not answered, and which are uncertain."""
     items = _items(asked)
     told = MeasuredText(text, fold_text(text), figures(text))
     said = frozenset(folded_words(text))
     silent = [each for each in items if not _answered(each, told, said)]
     rest = [each for each in items if each not in silent]
-    # Only who calls the other things by their names can be told to have left one out.
+    # Only a text that names the other things can be said to leave one out.
     others = [each for each in rest if not each.open]
     called = sum(_called(each, told, said) for each in others)
     named = called >= _TWO and 2 * called > len(others)
     listed = len(entries(text))
-    short = 1 < listed < len(items)  # it has a list, and the list has too few entries
+    short = 1 < listed < len(items)  # its list has too few entries
     sure = [
         each.text
         for each in silent
@@ -139,8 +139,8 @@ def _answered(item: _Item, told: MeasuredText, said: frozenset[str]) -> bool:
     spoken = _spoken(item, told, said)
     if not item.topics:
         return spoken
-    # Where it is plain what is missing, the other words count for nothing: they tell what it is
-    # about, and that may stand anywhere.
+    # If it is clear what is missing, other words do not count: they say what it is about, and may
+    # be anywhere.
     return all(
         topic.seen(told) or topic.asked.search(told.folded) or (topic.loose and spoken)
         for topic in item.topics
@@ -148,25 +148,25 @@ def _answered(item: _Item, told: MeasuredText, said: frozenset[str]) -> bool:
 
 
 def _called(item: _Item, told: MeasuredText, said: frozenset[str]) -> bool:
-    """Whether the answer calls a thing by the name that the request has for it."""
+    """Whether the answer names a thing as the request does."""
     by_name = any(topic.asked.search(told.folded) for topic in item.topics)
     return by_name or _spoken(item, told, said)
 
 
 def _spoken(item: _Item, told: MeasuredText, said: frozenset[str]) -> bool:
-    """Whether the answer speaks of what only this item speaks of."""
+    """Whether the answer uses words that only this item uses."""
     return not item.terms or any(
         says(term, said) or (term[0].isdigit() and term in told.text) for term in item.terms
     )
 
 
 def _room(rest: Sequence[_Item], text: str) -> bool:
-    """Whether a sentence is left that belongs to no other item and could be this one's answer."""
+    """Whether a sentence is left that could be this item's answer."""
     return any(not _belongs(each, rest) for each in _telling(text))
 
 
 def _telling(text: str) -> list[str]:
-    """The sentences that tell something: no greeting, no heading, no farewell."""
+    """Return the sentences with content: no greeting, heading or closing."""
     told = [each.text for each in entries(text)] or []
     whole = [each for each in sentences(text) if not any(each in entry for entry in told)]
     return [

@@ -1,7 +1,7 @@
-"""Sums, differences, shares: what an honest text works out from what it tells, worked out again.
+"""Recomputes sums, differences and shares that a text derives from its own figures.
 
-A figure counts as reckoned only where the sentence says that something was reckoned, and only from
-figures that the text itself tells: among all that was ever read, any number could be found.
+A figure counts as computed only where the sentence says so, and only from figures in the text
+itself: among everything that was read, any number could be found.
 """
 
 import re
@@ -39,7 +39,7 @@ _RATIO_SLACK: Final = 0.005
 class StatedFigure(NamedTuple):
     amount: float
     unit: str
-    line: int  # of the text that tells it
+    line: int  # line of the text
 
 
 class FigureRow(NamedTuple):
@@ -48,13 +48,13 @@ class FigureRow(NamedTuple):
 
 
 def is_cued(sentence: str) -> bool:
-    """Whether a sentence says that it reckons."""
+    """Whether a sentence says that it calculates."""
     said = fold_text(sentence)
     return bool(_SIGNS.search(said) or pattern("reckoning.cues").search(said))
 
 
 def is_asked(words: str) -> bool:
-    """Whether the owner asks for something to be reckoned; then every sentence may."""
+    """Whether the owner asks for a calculation; then every sentence may contain one."""
     return pattern("reckoning.orders").search(fold_text(words)) is not None
 
 
@@ -67,7 +67,7 @@ def is_share(wanted: AmountFigure, parts: Sequence[AmountFigure]) -> bool:
 
 
 def in_ratio(figure: Figure, text: str, known: Sequence[AmountFigure]) -> bool:
-    """Whether a figure is part of a ratio, 1:4, of two amounts that are told."""
+    """Whether a figure is part of a ratio, 1:4, of two stated amounts."""
     line = text[max(0, figure.at - _BEFORE_RATIO) : figure.at + _BEFORE_RATIO]
     at = min(figure.at, _BEFORE_RATIO)
     here = (each for each in _RATIO.finditer(line) if each.start() <= at < each.end())
@@ -83,7 +83,7 @@ def in_ratio(figure: Figure, text: str, known: Sequence[AmountFigure]) -> bool:
 
 
 def stated_figures(amounts: Sequence[AmountFigure], text: str) -> list[StatedFigure]:
-    """What can be reckoned with; the last ones, if there are too many."""
+    """Return the figures to calculate with; the last ones, if there are too many."""
     return [
         StatedFigure(amount, each.number.unit, text.count("\n", 0, each.at))
         for each in amounts[-_MAX_COMBINED:]
@@ -92,16 +92,16 @@ def stated_figures(amounts: Sequence[AmountFigure], text: str) -> list[StatedFig
 
 
 class ArithmeticBasis(Struct, frozen=True):
-    """What can be reckoned with: what the text tells, how many of something, and what was read."""
+    """What to calculate with: the text's figures, counts, and what was read."""
 
     known: Sequence[StatedFigure]
     counts: frozenset[float]
     columns: Sequence[Sequence[FigureRow]] = ()
-    read_results: Sequence[float] = ()  # what figures come to that were read beside each other
+    read_results: Sequence[float] = ()  # results of figures that were read beside each other
 
 
 def number_columns(text: str) -> Iterator[list[FigureRow]]:
-    """What a text that was read lists: in each of its lines the last number, with its words."""
+    """Yield the lists in a source: the last number of each line, with its words."""
     found: list[FigureRow] = []
     for line in text.splitlines():
         told = [each for each in figures(line) if isinstance(each, AmountFigure)]
@@ -112,9 +112,9 @@ def number_columns(text: str) -> Iterator[list[FigureRow]]:
 
 
 def results_in_sentences(texts: Iterable[str]) -> list[float]:
-    """Sums, differences and products of figures that stand in one sentence of what was read.
+    """Return sums, differences and products of figures in one sentence of a source.
 
-    Of a long reading there are so many that any number would be among them; then there are none.
+    A long source has so many that any number would match; then none is returned.
     """
     made = list(islice((each for text in texts for each in _results_in(text)), _MAX_RESULTS + 1))
     return made if len(made) <= _MAX_RESULTS else []
@@ -134,7 +134,7 @@ def _combine(a: float, b: float) -> tuple[float, ...]:
 
 
 def is_total(wanted: AmountFigure, columns: Sequence[Sequence[FigureRow]]) -> bool:
-    """Whether an amount is all of a list that was read; that needs no saying."""
+    """Whether an amount is the total of a list that was read."""
     sums = [sum(row.amount for row in column) for column in columns]
     return any(abs(amount - each) <= _CENT for amount in wanted.number.amounts for each in sums)
 
@@ -142,7 +142,7 @@ def is_total(wanted: AmountFigure, columns: Sequence[Sequence[FigureRow]]) -> bo
 def follows_from(
     wanted: AmountFigure, basis: ArithmeticBasis, *, hedged: bool, hundred: bool
 ) -> bool:
-    """Whether an amount follows from those that are told, and from how many of something."""
+    """Whether an amount follows from stated ones, and from counts."""
     unit = wanted.number.unit
     factor = _SMALLER.get(unit, 1.0)
     values = [*wanted.number.values]
@@ -153,18 +153,18 @@ def follows_from(
     made += basis.read_results
     if unit == "%" or hundred:
         made += _shares([each.amount for each in basis.known])
-    # Money is reckoned to the cent, or said to be about so much.
+    # Money must match to the cent, unless it is said to be approximate.
     most = _CENT if unit == "money" else None if unit == "%" or is_fine(wanted) else _EXACT
     return any(_near(value, each, most, hedged=hedged) for value in values for each in made)
 
 
 def is_fine(wanted: AmountFigure) -> bool:
-    """Whether an amount is told so finely that to hit it by chance is unlikely."""
+    """Whether an amount has so many digits that a chance match is unlikely."""
     return len(re.sub(r"\D", "", wanted.said).strip("0")) > _ROUGH_DIGITS
 
 
 def _totals(column: Sequence[FigureRow]) -> Iterator[float]:
-    """The sum of all rows, of all but one or two, and of those that share a word."""
+    """Yield the sum of all rows, of all but one or two, and of those that share a word."""
     whole = sum(row.amount for row in column)
     yield whole
     for row in column:
@@ -184,7 +184,7 @@ def _made(unit: str, known: Sequence[StatedFigure], counts: frozenset[float]) ->
     fits = [each for each in known if unit in (each.unit, "") or not each.unit]
     alike = [each.amount for each in fits]
     yield from _runs(alike)
-    # What a line comes to stands at its end: 4 × 189 = 756.
+    # The result of a line is at its end: 4 × 189 = 756.
     yield from _runs(list({each.line: each.amount for each in fits}.values()))
     for a in alike:
         for b in alike:
@@ -194,12 +194,12 @@ def _made(unit: str, known: Sequence[StatedFigure], counts: frozenset[float]) ->
             yield a * n
             yield a / n if n else a
     yield from _products(unit, known)
-    for n in counts:  # the room, and breakfast for so many
+    for n in counts:  # the room, and breakfast for several
         yield from (a + n * b for a in alike for b in alike)
 
 
 def _runs(amounts: Sequence[float]) -> Iterator[float]:
-    """Sums and means of figures that are told one after the other."""
+    """Yield sums and means of consecutive figures."""
     for start in range(len(amounts) - 1):
         for length, total in enumerate(accumulate(amounts[start:]), start=1):
             if length > 1:
@@ -221,7 +221,7 @@ def _shares(amounts: Sequence[float]) -> Iterator[float]:
 
 
 def _products(unit: str, known: Sequence[StatedFigure]) -> Iterator[float]:
-    """So many of what costs so much."""
+    """Yield quantities times unit prices."""
     bare = [each.amount for each in known if not each.unit]
     for each in known:
         if each.unit and each.unit == unit:

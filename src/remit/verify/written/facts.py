@@ -1,4 +1,4 @@
-"""Figures of a request beside those of the text: 12 May must not have become 13 May."""
+"""Compares the figures of a request with those of the text: 12 May must not become 13 May."""
 
 import re
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ from remit.verify.written.wording import folded_words, stem
 
 _NOON: Final = 12
 _WINDOW: Final = 24
-_BEFORE: Final = 3  # words before a figure that may bound it
+_BEFORE: Final = 3  # words before a figure that may limit it
 
 
 def compare(
     asked: str, evidence: Evidence, task: Task, *, composes: bool, ground: SourceFigures
 ) -> tuple[list[str], list[str]]:
-    """Figures that the text has in place of those of the request; and those that it leaves out."""
+    """Return figures that replace those of the request; and those that are missing."""
     text = evidence.text
     told = figures(text)
     lost = invented(task, evidence, ground)
@@ -61,7 +61,7 @@ def _figure_text(figure: Figure) -> str:
 
 
 def agree(one: Figure, other: Figure) -> bool:
-    """Whether two figures of one kind mean the same, in whatever spelling."""
+    """Whether two figures of one kind mean the same, in any spelling."""
     match one, other:
         case DateFigure(), DateFigure():
             same = any(mine.agrees(yours) for mine in one.meant for yours in other.meant)
@@ -89,14 +89,14 @@ def same_kind(one: Figure, other: Figure) -> bool:
 
 
 def _is_fact(figure: Figure, asked: str) -> bool:
-    """Whether a figure of the request is told, not a bound: "under 30 euros" need not be said."""
+    """Whether a figure of the request is a fact and no limit: "under 30 euros" need not be said."""
     before = folded_words(asked[: figure.at])[-_BEFORE:]
     tails = {" ".join(before[-n:]) for n in range(1, len(before) + 1)}
     return tails.isdisjoint(words_in_all("requests", "limits"))
 
 
 def _is_bare(fact: Figure) -> bool:
-    """Whether it is a number of nothing that is measured; often it is one of the form."""
+    """Whether it is a number without a unit; often it belongs to the form."""
     return isinstance(fact, AmountFigure) and not fact.number.unit
 
 
@@ -127,7 +127,7 @@ def _is_in_text(fact: Figure, told: Sequence[Figure], text: str) -> bool:
 def _replaces(
     fact: Figure, told: Figure, asked: str, text: str, lost: Sequence[Figure], ground: SourceFigures
 ) -> bool:
-    """Whether a figure of the text is of the kind of one of the request, and nobody told it."""
+    """Whether a figure of the text replaces one of the request, without a source."""
     if not same_kind(fact, told):
         return False
     match fact, told:

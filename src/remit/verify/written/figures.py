@@ -1,4 +1,4 @@
-"""Everything in a text that could be made up and looked up: pages, addresses, dates, numbers."""
+"""Finds everything in a text that could be invented and looked up: pages, dates, numbers."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,7 +16,7 @@ from remit.verify.written.vocabulary import pattern
 
 class _Said(Struct, frozen=True):
     said: str
-    at: int  # where it stands in the text
+    at: int  # its position in the text
 
 
 class PageFigure(_Said, frozen=True):
@@ -24,7 +24,7 @@ class PageFigure(_Said, frozen=True):
 
 
 class MailFigure(_Said, frozen=True):
-    """The address of a letter box."""
+    """A mail address."""
 
 
 class PhoneFigure(_Said, frozen=True):
@@ -49,7 +49,7 @@ class AmountFigure(_Said, frozen=True):
 
 
 class CodeFigure(_Said, frozen=True):
-    """A number in three parts or more, which counts nothing: 4.2.0."""
+    """A number in three or more parts that counts nothing: 4.2.0."""
 
 
 Figure: TypeAlias = (
@@ -62,7 +62,7 @@ Figure: TypeAlias = (
     | AmountFigure
     | CodeFigure
 )
-_Found: TypeAlias = tuple[int, Figure]  # with where it ends
+_Found: TypeAlias = tuple[int, Figure]  # with its end
 
 _MARKER: Final = re.compile(r"^[ \t]*(?:#+[ \t]*)?\d{1,3}[.)](?=[ \t]+\S)", re.MULTILINE)
 _NOTE: Final = re.compile(r"\[\^?\d{1,2}\]")
@@ -97,20 +97,20 @@ def figures(text: str) -> Sequence[Figure]:
 
 
 def amounts_in(found: Iterable[Figure]) -> set[float]:
-    """All that the numbers among some figures may mean."""
+    """Return all values that the numbers among some figures may mean."""
     numbered = (each.number for each in found if isinstance(each, AmountFigure))
     return {amount for each in numbered for amount in each.amounts}
 
 
 class _UnclaimedText:
-    """A text, and what of it nobody has claimed yet."""
+    """A text, and which part of it no figure has claimed yet."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.rest = text
 
     def claim(self, found: Iterable[_Found]) -> list[Figure]:
-        """Take figures out of what is left, all at once."""
+        """Claim figures, all at once."""
         taken = list(found)
         self.blank((figure.at, end) for end, figure in taken)
         return [figure for _, figure in taken]
@@ -123,7 +123,7 @@ class _UnclaimedText:
         self.rest = "".join((*parts, self.rest[at:]))
 
     def before(self, at: int) -> str:
-        """A few words before a place, folded."""
+        """Return a few words before a position, folded."""
         return fold_text(self.text[max(0, at - 40) : at])
 
 

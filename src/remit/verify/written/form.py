@@ -1,4 +1,4 @@
-"""The form of a text: a table that was asked for, HTML that its reader would see as signs."""
+"""Checks the form of a text: a requested table, HTML that the reader would see as code."""
 
 import csv
 import json
@@ -28,7 +28,7 @@ _BRIEF: Final = 6  # words: a thing, not a clause
 
 
 class FormCheck:
-    """`pattern` names forms, with blanks between them.
+    """`pattern` names forms, separated by blanks.
 
     They are `table`, `list`, `points`, `json` and `csv`, and what must not be: `no-table`,
     `no-html`, `no-links`, `no-headings`, `no-markdown`.
@@ -56,7 +56,7 @@ def _is_json(text: str) -> bool:
 
 
 def _is_csv(text: str) -> bool:
-    """Whether every line has as many fields, and more than one."""
+    """Whether every line has the same number of fields, more than one."""
     lines = _inside(text).strip().splitlines()
     try:
         widths = [{len(row) for row in csv.reader(lines, delimiter=mark)} for mark in ",;\t"]
@@ -115,7 +115,7 @@ WRONG: Final[Mapping[str, str]] = {
 
 
 def _in_a_row(text: str) -> bool:
-    """Whether a line names several things one after the other: "sun hats, sandals, a book"."""
+    """Whether a line names several things in a row: "sun hats, sandals, a book"."""
     return any(
         sum(0 < len(each.split()) <= _BRIEF for each in _PARTED.split(line)) >= _SEVERAL
         for line in text.splitlines()
@@ -123,7 +123,7 @@ def _in_a_row(text: str) -> bool:
 
 
 def _lines(text: str) -> bool:
-    """Whether it is a list without marks: short lines, one below the other."""
+    """Whether it is a list without marks: short lines below each other."""
     lines = [line for line in text.splitlines() if line.strip()]
     short = sum(len(line) <= 100 for line in lines)  # noqa: PLR2004 - about a line of a screen
     return len(lines) > _MIN_ITEMS and short >= len(lines) - 1

@@ -1,4 +1,4 @@
-"""What the text stands on is not older than it may be."""
+"""Checks that the sources of a text are not too old."""
 
 from datetime import date, timedelta
 from typing import Final
@@ -13,15 +13,15 @@ from remit.verify.written.times import PartialDate
 from remit.verify.written.vocabulary import pattern
 
 _STAMP_FOLLOWS: Final = r"[^\n]{0,24}\Z"
-_TOP: Final = 30  # a date that begins a page is its own
+_TOP: Final = 30  # a date at the start of a page is its own
 _SHOWN: Final = 60
 
 
 class FreshnessCheck:
-    """`pattern` is a number of days: what was read and used must not be older.
+    """`pattern` is a number of days: sources that were used must not be older.
 
-    A page says its date itself, under a word like `published` or at its very top. One that says
-    none is as fresh as its reading. What is old but not used does no harm.
+    A page states its date under a word like `published` or at its top. Without one it counts as of
+    its reading. Old sources that were not used do no harm.
     """
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
@@ -46,7 +46,7 @@ class FreshnessCheck:
 
 
 def dated_on(source: ReadSource, today: date) -> date | None:
-    """How old a source says it is; else the day it was read."""
+    """Return the date a source states; else the day it was read."""
     head = source.text
     for start, _, meant in sorted(times.find_dates(head)):
         before = head[max(0, start - 60) : start]
@@ -63,7 +63,7 @@ def _today(task: Task, evidence: Evidence) -> date:
 
 
 def _day(meant: tuple[PartialDate, ...], today: date) -> date | None:
-    """What a stamp means: of two readings the one that lies in the past and nearer to today."""
+    """Return what a date means: of two readings the past one nearer to today."""
     read = [day for each in meant if (day := each.whole(today))]
     return min(
         read,

@@ -1,9 +1,8 @@
-"""Every number, date and address of a text stands in what was read or in the owner's own words.
+"""Checks that every number, date and address of a text is in a source or the owner's words.
 
-What is written out in words is not looked up (a text says "one" and "two" of everything), nor are
-the numbers of lists and steps, nor how many entries the text's own lists have. A sum, a difference
-or a share that follows from the text's own figures is worked out again. Everything else that is
-found nowhere was made up.
+Numbers written as words, list numbers, and the counts of the text's own lists are exempt. A sum,
+difference or share of the text's own figures is recomputed. Any other figure without a source
+counts as invented.
 """
 
 import asyncio
@@ -40,11 +39,11 @@ MAX_CHARACTERS: Final = 100_000  # characters of a text
 _SHORT: Final = 500  # characters of all texts together
 _SHOWN: Final = 3
 _WINDOW: Final = 40  # characters before a figure
-_NEXT: Final = 14  # characters behind it
+_NEXT: Final = 14  # characters after it
 
 
 class GroundedCheck:
-    """No pattern. Fails with the first few figures that stand nowhere."""
+    """No pattern. Fails with the first few figures without a source."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del criterion
@@ -84,7 +83,7 @@ def invented(task: Task, evidence: Evidence, ground: SourceFigures | None = None
 
 
 def ground_of(task: Task, evidence: Evidence) -> SourceFigures:
-    """What was read, where it stood, and all that the owner said."""
+    """Return the figures of everything that was read, and of the owner's words."""
     read = [part for each in evidence.read for part in (each.place, each.text)]
     ground = SourceFigures([*read, *owner_words(task)], _todays(task, evidence))
     for each in evidence.read:
@@ -93,7 +92,7 @@ def ground_of(task: Task, evidence: Evidence) -> SourceFigures:
 
 
 def owner_words(task: Task) -> list[str]:
-    """The owner's own words. What a check found wrong quotes what was made up: that is none."""
+    """Return the owner's words. Notes of failed checks quote invented figures and do not count."""
     request = task.request.text if task.request else ""
     notes = (each for each in task.notes if not each.startswith(UNPROVEN))
     return list(dict.fromkeys((request, task.instructions, task.title, *notes)))
@@ -119,7 +118,7 @@ def _counts_unit(text: str, end: int, unit: str, *more: str) -> bool:
 
 
 class _Reckoning:
-    """Works out again what a text may have worked out."""
+    """Recalculates what a text may have calculated."""
 
     def __init__(self, task: Task, evidence: Evidence, ground: SourceFigures) -> None:
         self._text = text = evidence.text
@@ -132,13 +131,13 @@ class _Reckoning:
         self._asked = fold_text(" ".join(owner_words(task)))
         self._reckons = arithmetic.is_asked(self._asked)
         self._counts = frozenset(numbers.spelled(text) | asked)
-        # So many as the owner said, at a price that was read.
+        # The owner's quantities, at prices that were read.
         if len(ground.amounts) <= _PRICES:
             self._read_results += [n * each for n in asked for each in ground.amounts]
         self._own = {float(n) for n in (len(entries(text)), rows(text), *_tops(text)) if n}
 
     def left(self, lost: list[Figure], known: list[Figure]) -> list[Figure]:
-        """What cannot be worked out; what was worked out helps with what comes after it."""
+        """Return what cannot be derived; derived figures help with later ones."""
         while True:
             found = [each for each in lost if self._follows(each, known)]
             if not found:
@@ -181,7 +180,7 @@ class _Reckoning:
         return arithmetic.follows_from(figure, basis, hedged=hedged, hundred="100" in sentence)
 
     def _counts_years(self, figure: AmountFigure) -> bool:
-        """Whether an amount is how many years have passed since one that is told."""
+        """Whether an amount is the number of years since a stated one."""
         if not _counts_unit(self._text, figure.end, "year"):
             return False
         years = self._ground.years
@@ -189,7 +188,7 @@ class _Reckoning:
         return not gone.isdisjoint(figure.number.amounts)
 
     def _counts_days(self, figure: AmountFigure, known: Sequence[Figure]) -> bool:
-        """Whether an amount is how many days lie between two that are told."""
+        """Whether an amount is the number of days between two stated ones."""
         if not _counts_unit(self._text, figure.end, "day", "figures.nights"):
             return False
         told = [
@@ -203,7 +202,7 @@ class _Reckoning:
         return [day for each in figure.meant if (day := each.whole(self._today))]
 
     def _day(self, day: PartialDate, known: Sequence[Figure]) -> bool:
-        """Whether a day is one that was spoken of as tomorrow or Friday, or so many days later."""
+        """Whether a day was mentioned as tomorrow or Friday, or as some days later."""
         near = [self._today + timedelta(days=n) for n in range(-_NEAR_DAYS, _NEAR_DAYS + 1)]
         relative = pattern("figures.relative_days", "requests.weekdays(s|)").search(self._asked)
         if relative and any(day.agrees(day_of(each)) for each in near):
@@ -225,7 +224,7 @@ class _Reckoning:
         return not ends.isdisjoint(figure.minutes)
 
     def _length(self, figure: DurationFigure, known: Sequence[Figure]) -> bool:
-        """Whether it lies between two times, or between two lengths, that are told."""
+        """Whether it is the difference of two stated times or durations."""
         clock = [each for each in known if isinstance(each, TimeFigure)]
         gaps = set[int]()
         for one, other in pairwise(clock):
@@ -240,13 +239,13 @@ def _numbers(text: str) -> set[float]:
 
 
 def _tops(text: str) -> tuple[int, ...]:
-    """How many entries the lists have on each level."""
+    """Return how many entries the lists have on each level."""
     depths = [each.depth for each in entries(text)]
     return tuple(depths.count(depth) for depth in set(depths))
 
 
 def _is_count(figure: AmountFigure, text: str) -> bool:
-    """Whether an amount is a few of something: 4 tickets. Days and hours are no such things."""
+    """Whether an amount is a small count: 4 tickets. Days and hours do not count."""
     whole = figure.number.amounts[0]
     few = not figure.number.unit and whole <= _MAX_SMALL_NUMBER and figure.said.isdecimal()
     after = fold_text(text[figure.end : figure.end + 24])
@@ -259,7 +258,7 @@ def _is_year(figure: AmountFigure) -> bool:
 
 
 def _sentence(text: str, at: int, end: int) -> str:
-    """The sentence or row that a figure stands in, and the row before it."""
+    """Return the sentence or row of a figure, and the row before it."""
     start = max(text.rfind("\n", 0, at), *(text.rfind(mark, 0, at) for mark in (". ", "! ", "? ")))
     stops = [found for mark in ("\n", ". ", "! ", "? ") if (found := text.find(mark, end)) >= 0]
     return text[start + 1 : min(stops, default=len(text))]

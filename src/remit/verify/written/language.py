@@ -1,4 +1,4 @@
-"""Which language a text is in: by its letters, and by the small words that any text is full of."""
+"""Detects the language of a text by its letters and its small words."""
 
 import re
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _AHEAD: Final = 1.4  # how far the first must lie before the second
 
 
 class LanguageCheck:
-    """`pattern` is the code of a language, like `de`. Of a short text nobody can be sure."""
+    """`pattern` is a language code, like `de`. A short text is uncertain."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del task
@@ -37,7 +37,7 @@ class LanguageCheck:
 
 
 def language_of(text: str) -> str | None:
-    """The language of a text; None if it is too short, or too mixed, to be sure."""
+    """Return the language of a text; None if it is too short or too mixed."""
     for pattern in (places.URL, places.MAIL):
         text = pattern.sub(" ", text)
     letters = len(_LETTER.findall(text))
@@ -54,13 +54,13 @@ def language_of(text: str) -> str | None:
 
 @lru_cache(maxsize=32)  # a check looks at the same few texts again and again
 def likely_language(text: str) -> str | None:
-    """The language with the most small words in a text, however short; None if two have as many."""
+    """Return the language with the most small words, however short the text; None for a tie."""
     (most, code), (second, _) = _ranking([word.casefold() for word in words(text)])
     return code if most > second else None
 
 
 def _ranking(said: list[str]) -> list[tuple[int, str]]:
-    """The two languages of which a text has the most small words, with how many."""
+    """Return the two languages with the most small words, and their counts."""
     counts = ((sum(word in small for word in said), code) for code, small in _small_words().items())
     return sorted(counts, reverse=True)[:2]
 

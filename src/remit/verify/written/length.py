@@ -1,4 +1,4 @@
-"""How long a text is: in characters, words, sentences, paragraphs, or entries of its list."""
+"""Measures the length of a text: characters, words, sentences, paragraphs, list entries."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -17,12 +17,12 @@ _PATTERN: Final = re.compile(
 _COUNTED: Final = re.compile(r"\w+(?:[.,:'’/@-]\w+)*")
 _ENDLESS: Final = 10**9
 _HEADING: Final = re.compile(r"^#{1,6}\s+\S", re.MULTILINE)
-_SEVERAL: Final = 3  # things that a sentence can be seen to be short of
+_SEVERAL: Final = 3  # things of which a sentence can be seen to lack some
 _LIST: Final = 2  # entries that make a list
 
 
 class LengthCounts(NamedTuple):
-    """In how many ways a text may be counted; `most` if it has no structure that tells."""
+    """The possible counts of a text; `most` if it has no clear structure."""
 
     counts: tuple[int, ...]
     most: int | None = None
@@ -31,7 +31,7 @@ class LengthCounts(NamedTuple):
 class LengthCheck:
     """`pattern` is like `20-2000`, `<=200 words`, `>=3 sentences`, `5 items` or `perhaps 5 items`.
 
-    What has no structure to count, or only perhaps must have so many, is not decided.
+    A text without a structure to count, or a "perhaps", is not decided.
     """
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
@@ -55,16 +55,16 @@ class LengthCheck:
 
 
 def count_words(text: str) -> int:
-    """The words that are read; an address is not."""
+    """Return the number of words; addresses do not count."""
     return len(_COUNTED.findall(places.URL.sub(" ", plain(text))))
 
 
 def _items(text: str) -> LengthCounts:
-    """How many things a text lists. Where there is a list or a table, it is what counts.
+    """Return how many things a text lists. A list or a table decides.
 
-    Entries may be counted over all lists, in the longest one, or on the top level alone; headings
-    may be what is counted; whichever the owner meant, it is one of these. Without any it may be
-    paragraphs, lines, sentences or what commas part.
+    Entries may be counted over all lists, in the longest one, or on the top level; headings may
+    count too; the owner meant one of these. Otherwise paragraphs, lines, sentences or
+    comma-separated parts may count.
     """
     found = entries(text)
     heads = len(_HEADING.findall(text))
@@ -86,7 +86,7 @@ def _items(text: str) -> LengthCounts:
 
 
 def _runs(text: str) -> list[list[str]]:
-    """The lists of a text, each for itself."""
+    """Return the lists of a text separately."""
     runs: list[list[str]] = []
     for block in re.split(r"\n[ \t]*\n", text):
         found = [each.text for each in entries(block)]

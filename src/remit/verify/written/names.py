@@ -1,4 +1,4 @@
-"""Names of a request beside those of the text: who is written to, who and where it is about."""
+"""Compares the names of a request with those of the text: people and places."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,12 @@ from remit.verify.written.vocabulary import word_set
 from remit.verify.written.wording import ORDER_VERBS, STOP, sentences, stem, words
 
 _TOKEN: Final = re.compile(r"[^\W\d_]+(?:[’'-][^\W\d_]+)*\.?|[^\w\s]")
-_CAMEL: Final = re.compile(r"[a-z][A-Z]")  # of a service, through which it is sent
+_CAMEL: Final = re.compile(r"[a-z][A-Z]")  # a service's name, used for sending
 _FULL: Final = 2  # words of a full name
 
 
 class PersonName(Struct, frozen=True):
-    words: tuple[str, ...]  # as they are written
+    words: tuple[str, ...]  # as written
     before: str  # the word before it, folded
     first: bool  # whether it begins a sentence
     last_line: bool = False
@@ -35,7 +35,7 @@ class PersonName(Struct, frozen=True):
 def compare(
     request: str, text: str, known: Sequence[str], *, composes: bool
 ) -> tuple[list[str], list[str]]:
-    """Names that the text has in place of those of the request; and those that it leaves out."""
+    """Return names that replace those of the request; and those that are missing."""
     if not composes:
         return [], []
     asked = list(_names(request, capitals=likely_language(request) in ("en", "es")))
@@ -58,20 +58,20 @@ def compare(
 
 
 def _replaces(asked: PersonName, told: PersonName, *, capitals: bool) -> bool:
-    """Whether a strange name stands where the one of the request should."""
+    """Whether a new name is where the request's should be."""
     greeted = told.before in words_in_all("requests", "salutations") or told.titled
     if greeted and (asked.titled or asked.before not in word_set("small.place")):
         return True
-    if not capitals or told.last_line:  # who signs is nobody's business here
+    if not capitals or told.last_line:  # the signature does not matter here
         return False
     full = len(asked.words) >= _FULL and len(told.words) >= _FULL
     return full or (asked.before in word_set("small.place") and told.before == asked.before)
 
 
 def _names(text: str, *, capitals: bool) -> Iterator[PersonName]:
-    """Runs of words with a capital that name someone.
+    """Yield capitalised words that name someone.
 
-    Where every noun has a capital, only those behind a title, or behind the verb that orders.
+    In a language with capitalised nouns, only those after a title or the ordering verb.
     """
     told = sentences(text)
     for number, sentence in enumerate(told):

@@ -1,7 +1,6 @@
-"""Numbers as people write them: 1,500.50 and 1.500,50, 1.5 million and 1,5 Mio., five and fünf.
+"""Parses numbers as people write them: 1,500.50 and 1.500,50, 1.5 million, five and fünf.
 
-`1.500` may be fifteen hundred or one and a half, and nobody can tell which from the sign alone.
-So a number has all the values that it may mean.
+`1.500` may be fifteen hundred or one and a half. So a number keeps all values that it may mean.
 """
 
 import re
@@ -30,17 +29,17 @@ _GROUP: Final = 3  # digits that stand together in a large number
 
 
 class NumberValue(NamedTuple):
-    """One thing that a number may mean, and how finely: 1.5 million to a tenth of one."""
+    """One meaning of a number, and its precision: 1.5 million to a tenth of a million."""
 
     amount: float
     grain: float
 
 
 class Number(Struct, frozen=True):
-    """A number as it stands in a text: what it may mean, and of what."""
+    """A number in a text: its possible values, and its unit."""
 
     values: tuple[NumberValue, ...]
-    unit: str = ""  # `money`, `%`, a unit in small letters, or nothing
+    unit: str = ""  # `money`, `%`, a unit in lower case, or empty
 
     @property
     def amounts(self) -> tuple[float, ...]:
@@ -49,7 +48,7 @@ class Number(Struct, frozen=True):
 
 @cache
 def number_shape() -> re.Pattern[str]:
-    """A number with its scale and its unit, wherever one stands."""
+    """Return the pattern of a number with its scale and unit."""
     money, percent, scales = _money(), _percent(), any_of("figures.scales", glued=True)
     blank = r"[\s\u00a0\u202f]"
     return re.compile(
@@ -63,7 +62,7 @@ def number_shape() -> re.Pattern[str]:
 
 @cache
 def _scales() -> Mapping[str, tuple[float, ...]]:
-    """What a number is multiplied by. A billion may be a thousand millions or a million of them."""
+    """Return the scale factors. A billion may be a thousand million or a million million."""
     return {
         fold(name).rstrip("."): tuple(map(float, factors.split()))
         for factors in values("figures.scales")
@@ -96,7 +95,7 @@ def read(found: re.Match[str]) -> Number | None:
 
 
 def spelled(text: str) -> set[float]:
-    """The numbers that a text writes out in words."""
+    """Return the numbers that a text writes as words."""
     return {float(NUMBER_WORDS[key]) for key in folded_words(text) if key in NUMBER_WORDS}
 
 
@@ -109,7 +108,7 @@ def _unit(sign: str) -> str:
 
 
 def _values(digits: str) -> tuple[NumberValue, ...]:
-    """All that the digits may mean, whichever country wrote them."""
+    """Return all values the digits may mean, in any country's notation."""
     bare = re.sub(r"['’\s]", "", digits)
     marks = re.sub(r"\d", "", bare)
     joined = _round(re.sub(r"[.,]", "", bare))
@@ -122,7 +121,7 @@ def _values(digits: str) -> tuple[NumberValue, ...]:
 
 
 def _round(digits: str) -> NumberValue:
-    """A whole number; 79000 is told to the thousand, but 100 may be a hundred to the last."""
+    """Return a whole number with its precision: 79000 to the thousand, but 100 may be exact."""
     told = digits.rstrip("0").lstrip("0")
     zeros = len(digits) - len(digits.rstrip("0"))
     return NumberValue(float(digits), 10.0**zeros if len(told) > 1 else 1.0)

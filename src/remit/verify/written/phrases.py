@@ -1,4 +1,4 @@
-"""What must stand in a text, and what must not: placeholders, filler, the same said again."""
+"""Checks what a text must contain and must not: placeholders, filler, repetition."""
 
 import re
 from functools import cache
@@ -31,9 +31,9 @@ class MentionsCheck:
 
 
 class PlaceholderCheck:
-    """No pattern. Finds [Name], XXX, TODO, and a machine that speaks of itself.
+    """No pattern. Finds [Name], XXX, TODO, and a machine talking about itself.
 
-    Whoever asks for a template gets one; what stands in the request may stand in the answer.
+    A requested template is allowed, and so is what the request contains.
     """
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
@@ -106,7 +106,7 @@ class PaddingCheck:
 
 
 def repeated(told: list[str]) -> list[str]:
-    """The sentences that say no more than one before them did."""
+    """Return the sentences that say no more than an earlier one."""
     kept: list[frozenset[str]] = []
     again: list[str] = []
     for each in told:

@@ -1,4 +1,4 @@
-"""Where things stand and how people are reached: pages, sites, files, letter boxes, telephones."""
+"""Finds addresses in a text: pages, sites, files, mail addresses, phone numbers."""
 
 import re
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ _MAX_DIGITS: Final = 15
 
 
 def urls(text: str) -> Iterator[tuple[int, int, str]]:
-    """Every address of a page, and the naked names of sites."""
+    """Yield every page address, and bare site names."""
     for pattern in (URL, _DOMAIN):
         for found in pattern.finditer(text):
             bare = _trimmed(found.group(0))
@@ -38,7 +38,7 @@ def urls(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def phones(text: str) -> Iterator[tuple[int, int, str]]:
-    """All that could be a telephone number; a large amount could be one, too."""
+    """Yield everything that could be a phone number; a large amount could be one, too."""
     for found in PHONE.finditer(text):
         digits = re.sub(r"\D", "", found.group(0))
         if _MIN_DIGITS <= len(digits) <= _MAX_DIGITS and not _DATED.search(found.group(0)):
@@ -46,13 +46,13 @@ def phones(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def same_phone(one: str, other: str) -> bool:
-    """Whether two numbers ring at the same place, with or without the code of the country."""
+    """Whether two phone numbers are the same, with or without country code."""
     short, long = sorted((one.lstrip("0"), other.lstrip("0")), key=len)
     return len(short) >= _MIN_DIGITS - 1 and long.endswith(short)
 
 
 def address(url: str) -> str:
-    """An address as it is compared: without scheme, `www.`, last slash, fragment and trackers."""
+    """Return an address for comparison: no scheme, `www.`, last slash, fragment or trackers."""
     parts = _split(url)
     if parts is None:
         return url.casefold()
@@ -67,7 +67,7 @@ def host(url: str) -> str:
 
 
 def site(url: str) -> str:
-    """The site that an address belongs to: one who may register names owns it."""
+    """Return the site of an address: its registered domain."""
     labels = host(url).split(".")
     keep = 3 if ".".join(labels[-2:]) in _SHARED else 2
     return ".".join(labels[-keep:])
@@ -95,7 +95,7 @@ def _trimmed(found: str) -> str:
 
 
 def is_amount(text: str) -> bool:
-    """Whether groups of three with one sign between them look like a large number."""
+    """Whether groups of three with one separator look like a large number."""
     return re.fullmatch(r"\d{1,3}([.,\u00a0 ])\d{3}(\1\d{3})*", text.strip()) is not None
 
 

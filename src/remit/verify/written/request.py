@@ -1,6 +1,6 @@
-"""The text keeps to the request: its subject, figures, dates, names, and what belongs to what.
+"""Checks that a text keeps to its request: subject, figures, dates, names and their relations.
 
-What contradicts the request fails. What code cannot decide is not verified: a critic may judge it.
+A contradiction fails. What code cannot decide is not verified; a critic may judge it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -58,7 +58,7 @@ class Comparison(Struct, frozen=True):
         return not words_in_all("requests", "inventions").isdisjoint(folded_words(self.request))
 
     def _openers(self) -> Iterator[tuple[str, str]]:
-        """The first two words of the request and of each of its clauses."""
+        """Yield the first two words of the request and of each clause."""
         clauses = self.task.request.clauses if self.task.request else ()
         for at in (0, *(each.start for each in clauses)):
             first, second = ([*folded_words(self.request[at:])[:2], "", ""])[:2]
@@ -73,7 +73,7 @@ def _dictates(verb: str, after: str) -> bool:
 
 
 class RequestCheck:
-    """No pattern. Compares the owner's own words with the text."""
+    """No pattern. Compares the owner's words with the text."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         del criterion
@@ -89,7 +89,7 @@ class RequestCheck:
 
 
 def compare(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
-    """What contradicts the request, and what may."""
+    """Return what contradicts the request, and what may."""
     request = task.request.text if task.request else task.instructions
     about = _without_sending(task) if task.request else request
     pair = Comparison(request, about, plain(evidence.text), evidence, task)
@@ -109,7 +109,7 @@ def compare(task: Task, evidence: Evidence) -> tuple[list[str], list[str]]:
 
 
 def _without_sending(task: Task) -> str:
-    """The request with blanks where it says when, where and in which form to send."""
+    """Return the request with blanks for when, where and in which form to send."""
     assert task.request is not None  # noqa: S101 - who calls has looked
     text = task.request.text
     for each in task.request.clauses:
@@ -119,9 +119,9 @@ def _without_sending(task: Task) -> str:
 
 
 def _compare_subject(pair: Comparison, read: Sequence[str]) -> tuple[list[str], list[str]]:
-    """A text is about what was asked: it shares words with the request, or with what was read.
+    """Check the subject: the text shares words with the request or the sources.
 
-    Fails a text that shares nothing; in doubt for a list, an invention or another language.
+    A text that shares nothing fails; a list, an invention or another language is undecided.
     """
     told = frozenset(folded_words(pair.text))
     terms = content(pair.facts)

@@ -1,4 +1,4 @@
-"""What a claim may stand on: every figure of what was read, and of the owner's own words."""
+"""The figures a claim may rely on: those of all sources and of the owner's words."""
 
 import re
 from collections.abc import Iterable
@@ -26,17 +26,17 @@ from remit.verify.written.times import MINUTES_PER_HOUR, PartialDate, day_of
 from remit.verify.written.vocabulary import pattern, values
 
 _NOON: Final = 12
-_NEAR: Final = 0.05  # how far "about 1,500" may lie from what it rounds
+_NEAR: Final = 0.05  # how far "about 1,500" may be from what it rounds
 _CLOSE: Final = 1e-9
 
 
 class SourceFigures:
-    """All that was read and said, as figures. `days` are of the work itself: its today."""
+    """The figures of everything read and said. `days` belong to the work itself: its today."""
 
     def __init__(self, texts: Iterable[str], days: Iterable[date] = ()) -> None:
         self.pages: set[str] = set()
         self.sites: set[str] = set()
-        self.names: set[str] = set()  # of letter boxes and versions
+        self.names: set[str] = set()  # mail addresses and versions
         self.phones: set[str] = set()
         self.days: list[PartialDate] = [day_of(each) for each in days]
         self.years: set[int] = {each.year for each in self.days if each.year}
@@ -47,7 +47,7 @@ class SourceFigures:
             self._add(text)
 
     def has(self, figure: Figure, *, hedged: bool = False) -> bool:
-        """Whether a figure stands there, in whatever spelling; hedged, whether one is near."""
+        """Whether a figure is there, in any spelling; `hedged`: whether one is near."""
         match figure:
             case PageFigure():
                 return self.has_page(figure.address)
@@ -61,14 +61,14 @@ class SourceFigures:
                 return self._has_quantity(figure, hedged=hedged)
 
     def _has_short(self, figure: DateFigure) -> bool:
-        """Whether what looks like a day, `8.1.` or `16/11`, is a number or two."""
+        """Whether an apparent day, `8.1.` or `16/11`, is one or two numbers."""
         return not _short(figure.said).isdisjoint(self.amounts)
 
     def has_page(self, address: str) -> bool:
         return address in self.pages or ("/" not in address and address in self.sites)
 
     def has_day(self, day: PartialDate) -> bool:
-        """Whether this day is told; a year that nobody said is no part of it."""
+        """Whether this day is stated; a year that nobody said does not count."""
         known = day.year is None or day.year in self.years
         return known and any(day.agrees(each) for each in self.days)
 
@@ -77,7 +77,7 @@ class SourceFigures:
         if amount in self.amounts:
             return True
         most = max(grain / 2, amount * _NEAR if hedged else 0.0)
-        # To the last digit: who writes 19 for 18.7 has rounded, who writes 19 for 18 has not.
+        # To the last digit: 19 for 18.7 is rounded, 19 for 18 is wrong.
         return any(abs(amount - each) <= most - _CLOSE for each in self.amounts)
 
     def _has_quantity(
@@ -98,7 +98,7 @@ class SourceFigures:
                 return told or not self.times.isdisjoint(_clock(figure))
 
     def _is_told(self, minutes: int) -> bool:
-        """Whether so many minutes were told as a bare number, or as hours."""
+        """Whether these minutes were stated as a bare number, or as hours."""
         return float(minutes) in self.amounts or minutes / MINUTES_PER_HOUR in self.amounts
 
     def _add(self, text: str) -> None:
@@ -161,7 +161,7 @@ _PARTED: Final = re.compile(r"[,;\t|]")
 
 
 def _clock(figure: AmountFigure) -> set[int]:
-    """The time that a number may be, of which only the last says so: 8.30 to 16.30 Uhr."""
+    """Return the time a number may be if only the last one says so: 8.30 to 16.30 Uhr."""
     found = re.fullmatch(r"([01]?\d|2[0-3])\.([0-5]\d)", figure.said)
     return {int(found[1]) * MINUTES_PER_HOUR + int(found[2])} if found else set()
 
@@ -173,13 +173,13 @@ def _short(said: str) -> set[float]:
 
 
 def _fields(text: str) -> set[float]:
-    """The numbers of a table whose fields are parted by commas and no blanks: 640,38.4,62.59."""
+    """Return the numbers of a table separated by commas without blanks: 640,38.4,62.59."""
     fields = (each for line in text.splitlines() for each in _PARTED.split(line))
     return {float(each) for each in fields if re.fullmatch(r"\d+(?:\.\d+)?", each)}
 
 
 def _shares(text: str) -> set[float]:
-    """Halves and quarters that are told in words, as shares of one and of a hundred."""
+    """Return halves and quarters in words, as shares of one and of a hundred."""
     said = fold_text(text)
     named = (
         each for each in values("figures.shares") if pattern(f"figures.shares:{each}").search(said)
@@ -194,5 +194,5 @@ def _digits(said: str) -> str:
 
 
 def later(day: date, count: float) -> PartialDate:
-    """The day so many days after another."""
+    """Return the day this many days after another."""
     return day_of(day + timedelta(days=int(count)))

@@ -1,4 +1,4 @@
-"""What is named as a source was read, and enough of them were."""
+"""Checks that named sources were read, and that there are enough of them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -19,7 +19,7 @@ _OPENING: Final = 600  # characters of a page in which its title stands
 
 
 class SourcesCheck:
-    """`pattern` is how many different ones must be named; with 0, none need be."""
+    """`pattern` is how many different sources must be named; with 0, none."""
 
     async def check(self, task: Task, criterion: Criterion, evidence: Evidence) -> Finding:
         wanted = criterion.pattern or "1"
@@ -37,14 +37,14 @@ class SourcesCheck:
 
 
 def origin(source: ReadSource) -> str:
-    """Who a source is: two pages of one site are one."""
+    """Return who a source is: two pages of one site are one."""
     if places.is_page(source.place):
         return places.site(source.place)
     return fold(source.place.rsplit("/", 1)[-1])
 
 
 def is_named(source: ReadSource, text: str) -> bool:
-    """Whether a text names a source: its address, its site, its file, or what it is called."""
+    """Whether a text names a source: its address, site, file or title."""
     if places.is_page(source.place):
         named = {places.site(url) for _, _, url in places.urls(text)}
         return places.site(source.place) in named or _label(source.place) in _joined(text)
@@ -57,7 +57,7 @@ def is_named(source: ReadSource, text: str) -> bool:
 
 
 def unread(task: Task, evidence: Evidence) -> list[str]:
-    """What the text names as its source although nobody read it."""
+    """Return what the text names as a source although nobody read it."""
     linked = {places.address(url) for each in evidence.read for _, _, url in places.urls(each.text)}
     read = {origin(each) for each in evidence.read if places.is_page(each.place)}
     asked = {places.site(url) for text in owner_words(task) for _, _, url in places.urls(text)}
@@ -73,7 +73,7 @@ def unread(task: Task, evidence: Evidence) -> list[str]:
 
 
 def _cited(text: str) -> Iterable[str]:
-    """What stands under `SourcesCheck`, piece by piece; and after `Source:` in a line."""
+    """Yield what is listed under a sources heading, and after `Source:` in a line."""
     for found in pattern("sources.inline", after=r"[*_]*:[ \t]*(?P<what>[^\n]+)").finditer(text):
         yield from _pieces(found["what"])
     heads = pattern("sources.headings(_|)", before=r"^[\W_]*", after=_BEHIND_HEADING, glued=True)
@@ -106,13 +106,13 @@ def _is_known(name: str, evidence: Evidence) -> bool:
 
 
 def _speaks(told: Sequence[str], source: ReadSource) -> bool:
-    """Whether a page calls itself so: half of the words stand in its address or at its top."""
+    """Whether a page has this name: half of its words are in the address or at the top."""
     opening = fold_text(f"{source.place} {source.text[:_OPENING]}")
     return 2 * sum(each in opening for each in told) >= len(told)
 
 
 def _label(url: str) -> str:
-    """What people call a site: `lonelyroad` of travel.lonelyroad.example."""
+    """Return a site's common name: `lonelyroad` of travel.lonelyroad.example."""
     label = _joined(places.site(url).split(".")[0])
     return label if len(label) >= _MIN_LABEL_CHARACTERS else places.site(url)
 

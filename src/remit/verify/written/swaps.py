@@ -1,4 +1,4 @@
-"""Figures that changed places: each stands in the source, but beside what belongs to another."""
+"""Finds swapped figures: each is in the source, but beside another label."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ _MAX_PLACES: Final = 4  # of one figure in the sources
 
 class LabelledFigure(Struct, frozen=True):
     figure: Figure
-    labels: frozenset[str]  # of the clause that it stands in
+    labels: frozenset[str]  # of its clause
     clause: int
 
 
@@ -51,7 +51,7 @@ def _are_swapped(
     mine: Sequence[LabelledFigure],
     yours: Sequence[LabelledFigure],
 ) -> bool:
-    """Whether, wherever the two stand in the sources, the words beside them say so."""
+    """Whether the words beside the two figures in all sources say that they are swapped."""
     pairs = [(a, b) for a in mine for b in yours if a.clause != b.clause]
     whole = len(pairs) == len(mine) * len(yours)
     return bool(pairs) and whole and all(_crossed(one, other, a, b) for a, b in pairs)
@@ -86,7 +86,7 @@ def _clauses(text: str) -> Iterator[str]:
 
 
 def _labels(clause: str) -> frozenset[str]:
-    """The words that say what a figure belongs to; a letter alone may name one of two things."""
+    """Return the words a figure belongs to; a single letter may name one of two things."""
     found = _LABEL.findall(clause)
     letters = {each for at, each in enumerate(found) if at and len(each) == 1 and each.isupper()}
     long = {stem(each) for each in found if len(each) > 1 and fold(each) not in STOP}

@@ -1,4 +1,4 @@
-"""Dates, times of the day and lengths of time, as people write them and as machines do."""
+"""Parses dates, times of day and durations, as people and machines write them."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,19 +21,19 @@ _YEAR: Final = r"(?P<year>(?:1[5-9]|20)\d\d)"
 
 
 class PartialDate(Struct, frozen=True):
-    """A date, or as much of one as was said."""
+    """A date, possibly incomplete."""
 
     year: int | None
     month: int
     day: int | None
 
     def agrees(self, other: "PartialDate") -> bool:
-        """Whether both may mean the same day; what one leaves open the other may fill."""
+        """Whether both may mean the same day; missing parts match anything."""
         pairs = ((self.year, other.year), (self.month, other.month), (self.day, other.day))
         return all(mine is None or yours is None or mine == yours for mine, yours in pairs)
 
     def whole(self, near: date) -> date | None:
-        """The day itself; without a year it is the one nearest to `near`."""
+        """Return the full date; without a year the one nearest to `near`."""
         years = (self.year,) if self.year else (near.year, near.year - 1, near.year + 1)
         found = [made for year in years if (made := _made(year, self.month, self.day or 1))]
         return min(found, key=lambda each: abs((each - near).days), default=None)
@@ -44,7 +44,7 @@ def day_of(moment: date) -> PartialDate:
 
 
 def find_dates(text: str) -> Iterator[tuple[int, int, tuple[PartialDate, ...]]]:
-    """Every date of a text: from where to where, and what it may mean (3/4 is two days)."""
+    """Yield every date: its position, and its meanings (3/4 is two days)."""
     taken = bytearray(len(text))
     for shape in _date_shapes():
         for found in shape.finditer(text):
@@ -74,14 +74,14 @@ def _date_shapes() -> tuple[re.Pattern[str], ...]:
 
 @cache
 def ordinal_ends() -> str:
-    """What makes 1 the first, behind its digits; a full stop may end the sentence instead."""
+    """Return the ordinal suffixes after digits; a full stop may end the sentence instead."""
     signs = (*word_list("time.ordinal_ends"), *word_list("figures.more_ordinal_ends"))
     return "|".join(each for each in signs if each.isalpha())
 
 
 @cache
 def _months() -> Mapping[str, int]:
-    """The names of the months, as they are looked up."""
+    """Return the names of the months, folded."""
     lists = (f"{each}:{month}" for month in range(1, 13) for each in _MONTH_LISTS)
     return {fold(name): int(each.split(":")[1]) for each in lists for name in word_list(each)}
 
@@ -109,9 +109,9 @@ def _made(year: int, month: int, day: int) -> date | None:
 
 
 def find_times(text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
-    """Every time of the day: where it stands, and which minute of the day it may be.
+    """Yield every time of day: its position, and its possible minutes of the day.
 
-    Without am or pm, 6:30 is the morning or the evening.
+    Without am or pm, 6:30 is morning or evening.
     """
     for found in _time_shape().finditer(text):
         minute = int(found["h"]) % 24 * MINUTES_PER_HOUR + int(found["m"] or found["m2"] or 0)
@@ -140,14 +140,14 @@ def _minutes_meant(minute: int, half: str) -> tuple[int, ...]:
 
 
 def named_times(text: str) -> set[int]:
-    """Noon and midnight, where a text names them."""
+    """Return noon and midnight, if a text names them."""
     noon = pattern("time.named:12 0", "figures.noon")
     found = ((noon, _HALF_DAY), (pattern("time.named:24 0"), 0))
     return {minute for name, minute in found if name.search(text)}
 
 
 def find_lengths(text: str) -> Iterator[tuple[int, int, int]]:
-    """Every length of time that is told with its minutes, in minutes."""
+    """Yield every duration with minutes, in minutes."""
     for found in _length_shape().finditer(text):
         whole = int(found["h"] or 0) * MINUTES_PER_HOUR + int(found["m"] or 0)
         yield found.start(), found.end(), int(found["only"]) if found["only"] else whole
@@ -155,7 +155,7 @@ def find_lengths(text: str) -> Iterator[tuple[int, int, int]]:
 
 @cache
 def clear_minutes() -> str:
-    """The names of minutes behind a number, without those that may mean metres."""
+    """Return the names of minutes after a number, without those that may mean metres."""
     names = (each for each in word_list("time.units:minute") if len(each) > 1)
     return any_word(names, glued=True)
 
@@ -171,5 +171,5 @@ def _length_shape() -> re.Pattern[str]:
 
 
 def lengths_between(starts: Iterable[int], ends: Sequence[int]) -> set[int]:
-    """How many minutes may lie between one time of the day and the next."""
+    """Return how many minutes may lie between two times of day."""
     return {(end - start) % _DAY for start in starts for end in ends}

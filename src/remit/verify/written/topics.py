@@ -1,6 +1,6 @@
-"""What a question asks for, and what an answer to it must have: a price, a time, a name.
+"""What a question asks for and an answer must have: a price, a time, a name.
 
-The words of both stand in `words_*.toml`, under `asks` and `tells`.
+The words of both are in `words_*.toml`, under `asks` and `tells`.
 """
 
 import re
@@ -28,11 +28,11 @@ from remit.verify.written.wording import STOP, folded_words
 _UPPER: Final = "[A-ZÄÖÜÁÉÍÓÚÑ]"
 _CAPITAL: Final = rf"{_UPPER}[\w’'-]+"
 _NAME: Final = re.compile(rf"\b({_CAPITAL}) (?:[a-z]{{2,3}} )?({_CAPITAL})")
-_CAMEL: Final = re.compile(r"\b[A-Z][a-z]+[A-Z]\w+")  # how companies call themselves
+_CAMEL: Final = re.compile(r"\b[A-Z][a-z]+[A-Z]\w+")  # names of companies
 
 
 class MeasuredText(Struct, frozen=True):
-    """A text with its figures; `folded` is in small letters without accents."""
+    """A text with its figures; `folded` is lower case without accents."""
 
     text: str
     folded: str
@@ -46,7 +46,7 @@ class MeasuredText(Struct, frozen=True):
         return any(each.number.unit.startswith(units) for each in amounts if each.number.unit)
 
     def counts(self) -> bool:
-        """Whether it says how many; a year says nothing of the kind."""
+        """Whether it says how many; a year does not."""
         amounts = (each.said for each in self.figures if isinstance(each, AmountFigure))
         some = any(not re.fullmatch(r"(?:19|20)\d\d", each) for each in amounts)
         return some or not NUMBER_WORDS.keys().isdisjoint(folded_words(self.text))
@@ -66,17 +66,17 @@ class Topic(Struct, frozen=True):
     name: str
     asked: re.Pattern[str]
     seen: Seen
-    loose: bool = False  # whether an answer may have it in words that nobody can foresee
+    loose: bool = False  # whether the answer may be in unforeseen words
 
 
 def topics_of(item: str) -> list[Topic]:
-    """What a piece of a request asks for, as far as its words tell."""
+    """Return what a piece of a request asks for, as far as its words tell."""
     folded = fold_text(item)
     return [topic for topic in _topics() if topic.asked.search(folded)]
 
 
 def begins_with(folded: str, *lists: str) -> bool:
-    """Whether a piece of a request begins with a word of some lists, perhaps behind a "please"."""
+    """Whether a piece of a request begins with a listed word, perhaps after a "please"."""
     polite = rf"\W*(?:{any_of('answers.polite')} ){{0,2}}"
     return pattern(*lists, before=polite).match(folded) is not None
 
@@ -110,7 +110,7 @@ def _tells_where(answer: MeasuredText) -> bool:
 
 
 def _names_someone(answer: MeasuredText) -> bool:
-    """Whether someone is named: two words with capitals that do not only begin a sentence."""
+    """Whether someone is named: two capitalised words that do not only begin a sentence."""
     pairs = (found.groups() for found in _NAME.finditer(answer.text))
     single = _titled().search(answer.text) or _CAMEL.search(answer.text)
     return single is not None or any(
@@ -120,7 +120,7 @@ def _names_someone(answer: MeasuredText) -> bool:
 
 @cache
 def _numbered_place() -> re.Pattern[str]:
-    """A house has a number, and a town one of its own: Rúa Nova 45, 99423 Weimar."""
+    """Return the pattern of a numbered place: Rúa Nova 45, 99423 Weimar."""
     at = any_of("small.at", "small.at_number")
     return re.compile(
         rf"(?:{at}|[,:]|^)\s*(?:{_UPPER}[\w]+[ .]+){{1,3}}\d{{1,4}}\b"
@@ -132,7 +132,7 @@ def _numbered_place() -> re.Pattern[str]:
 
 @cache
 def _at_place() -> re.Pattern[str]:
-    """A name behind "in" or "at" that is no day and no month."""
+    """Return the pattern of a name after "in" or "at" that is no day or month."""
     times = any_of("requests.weekdays*", "time.months")
     at, the = any_of("small.at", "small.at_name"), any_of("small.the")
     return re.compile(rf"{at} (?:{the} )?(?!(?i:{times})){_UPPER}\w+")
@@ -140,7 +140,7 @@ def _at_place() -> re.Pattern[str]:
 
 @cache
 def _titled() -> re.Pattern[str]:
-    """A name behind a title, behind "by", or behind a colon."""
+    """Return the pattern of a name after a title, "by", or a colon."""
     titles, by = any_of("requests.titles"), any_of("small.by")
     return re.compile(rf"(?i:{titles})\.? ?{_UPPER}|{by} [A-Z]|: [A-Z]\w+ [A-Z]")
 

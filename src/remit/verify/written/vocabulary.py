@@ -1,7 +1,7 @@
-"""The words that the checks know, made into patterns: data in `words_*.toml`, one file a language.
+"""Compiles the checks' word lists into patterns: `words_*.toml`, one file per language.
 
-A list is named by its table and its key, `figures.hedges`; what the checks do not have themselves
-is looked up among the lists of `remit.language`. How an entry is written, words_en.toml says.
+A list is named by table and key, `figures.hedges`; a list missing here is looked up in
+`remit.language`. words_en.toml explains the syntax of entries.
 """
 
 import re
@@ -29,19 +29,19 @@ _NAME: Final = re.compile(r"(\w+)\.(\w+)(?::([^*(]+))?(.*)")
 
 @cache
 def pattern(*names: str, before: str = "", after: str = "", glued: bool = False) -> re.Pattern[str]:
-    """Any entry of some lists, and what else must stand before and behind it."""
+    """Return the pattern of any entry of some lists, with its surroundings."""
     whole = before + any_of(*names, glued=glued) + after
     return re.compile(whole, re.IGNORECASE | re.MULTILINE)
 
 
 @cache
 def any_of(*names: str, glued: bool = False) -> str:
-    """Any entry of some lists as a whole word, to be built into a pattern."""
+    """Return any entry of some lists as a whole word, as part of a pattern."""
     return any_word((entry for name in names for entry in word_list(name)), glued=glued)
 
 
 def any_word(found: Iterable[str], *, glued: bool = False) -> str:
-    """Any of some entries, with and without its accents; glued, it may follow anything."""
+    """Return any of some entries, with and without accents; `glued`: it may follow anything."""
     spelled = {each for entry in found for each in (entry, fold_text(entry))}
     longest_first = sorted(spelled, key=lambda each: (-len(each), each))
     start = "" if glued else r"(?<!\w)"
@@ -50,10 +50,10 @@ def any_word(found: Iterable[str], *, glued: bool = False) -> str:
 
 @cache
 def word_list(name: str) -> tuple[str, ...]:
-    """One list in every language.
+    """Return one list in every language.
 
-    `time.units:hour` is what stands for one value of a list of values, `requests.weekdays*` every
-    entry with a star behind it.
+    `time.units:hour` are the words of one value, `requests.weekdays*` every entry with a star after
+    it.
     """
     table, key, value, ending = _NAME.findall(name)[0]
     tables = (_words(code).get(table) or section(code, table) for code in LANGUAGES)
@@ -69,13 +69,13 @@ def _with_value(lines: Iterable[str], value: str) -> Iterator[str]:
 
 @cache
 def word_set(name: str) -> frozenset[str]:
-    """The single words of one list, as they are looked up."""
+    """Return the single words of one list, folded."""
     return frozenset(map(fold_text, word_list(name)))
 
 
 @cache
 def values(name: str) -> tuple[str, ...]:
-    """The values of a list of values."""
+    """Return the values of a list of values."""
     table, key = name.split(".")
     lines = (line for code in LANGUAGES for line in _words(code)[table][key])
     return tuple(dict.fromkeys(line.partition(": ")[0] for line in lines))

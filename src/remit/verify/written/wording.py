@@ -1,4 +1,4 @@
-"""Words, sentences and lists of a text, as far as checks need them: English, German, Spanish."""
+"""Splits a text into words, sentences and lists, for English, German and Spanish."""
 
 import re
 from collections.abc import Iterator
@@ -23,13 +23,13 @@ _ROW: Final = re.compile(r"\s*\|.*\|\s*$")
 _RULE: Final = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|[\s:|-]*$")
 _MARKS: Final = re.compile(r"[*_`#>~]+")
 
-STOP: Final = words_in_all("requests", "stop")  # as they are looked up
+STOP: Final = words_in_all("requests", "stop")  # folded
 ORDER_VERBS: Final = words_in_all("requests", "compose") | words_in_all("requests", "tell")
 _MIN_STEM_LETTERS: Final = 4
 
 
 class ListEntry(Struct, frozen=True):
-    """One entry of a list: how deep it stands, its number if it has one, and what it says."""
+    """One list entry: its depth, its number if any, and its text."""
 
     depth: int
     number: int | None
@@ -37,7 +37,7 @@ class ListEntry(Struct, frozen=True):
 
 
 def words(text: str) -> list[str]:
-    """The words of a text, as they are written; numbers are none."""
+    """Return the words of a text as written, without numbers."""
     return _WORD.findall(text)
 
 
@@ -49,7 +49,7 @@ def folded_words(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=4096)
 def stem(word: str) -> str:
-    """What forms of a word have in common, roughly; both `opens` and `opening` give `open`."""
+    """Return the rough stem of a word; both `opens` and `opening` give `open`."""
     bare = fold(word)
     for prefix, ending in _around():
         if bare.startswith(prefix) and bare.endswith(ending) and len(bare) > _MIN_STEM_LETTERS + 3:
@@ -68,13 +68,13 @@ def _endings() -> list[str]:
 
 @cache
 def _around() -> list[tuple[str, str]]:
-    """What a past form begins and ends with."""
+    """Return the prefixes and suffixes of past forms."""
     pairs = (each.partition("-") for each in word_set("endings.around"))
     return [(prefix, ending) for prefix, _, ending in pairs]
 
 
 def says(stemmed: str, said: frozenset[str]) -> bool:
-    """Whether a word stands among folded words in some form, or within a compound."""
+    """Whether a word is among folded words in some form, or within a compound."""
     if stemmed in said:
         return True
     if len(stemmed) < _MIN_STEM_LETTERS:
@@ -84,12 +84,12 @@ def says(stemmed: str, said: frozenset[str]) -> bool:
 
 
 def plain(text: str) -> str:
-    """The text without the marks of markdown."""
+    """Return the text without Markdown marks."""
     return _MARKS.sub("", text)
 
 
 def sentences(text: str) -> list[str]:
-    """The sentences; the end of a line ends one, for lists and headings have no full stop."""
+    """Return the sentences; a line end ends one, because lists have no full stop."""
     return [bare for each in _SENTENCE.split(text) if (bare := each.strip(" \t|*-•"))]
 
 
@@ -98,7 +98,7 @@ def paragraphs(text: str) -> list[str]:
 
 
 def entries(text: str) -> list[ListEntry]:
-    """Every entry of every list, in order."""
+    """Return every entry of every list, in order."""
     return [
         ListEntry(
             len(found["in"].expandtabs(4)) // 2,
@@ -111,7 +111,7 @@ def entries(text: str) -> list[ListEntry]:
 
 
 def rows(text: str) -> int:
-    """How many rows the tables of a text have, without their heads."""
+    """Return how many rows the tables of a text have, without headers."""
     lines = text.splitlines()
     count = 0
     for at, line in enumerate(lines):
