@@ -156,7 +156,7 @@ def test_the_card_of_a_message_is_drawn_and_its_lines_are_answered_in_one_form(
     first, second = [str(each["id"]) for each in told["tasks"]]  # type: ignore[union-attr,index,call-overload]
     (review,) = [str(each.id) for each in _open(served)]
     page, other = visitor.get(f"/inbox/{review}"), visitor.get(f"/tasks/{second}")
-    visitor.decide(review, answer="answer", **form)
+    visitor.decide(review, 303, answer="answer", **form)
 
     for shown in (
         "2 Dinge sind offen",

@@ -67,7 +67,7 @@ async def save_notices(request: OperationRequest, said: args.NoticesForm) -> Ans
     check_hour(wanted.digest_at, "the form")
     check(wanted, house.settings.channels)
     path = home / _SETTINGS_FILE
-    await asyncio.to_thread(settings_edit.put, path, "notices", told, DEFAULT_FILE)
+    await asyncio.to_thread(settings_edit.set_values, path, {"notices": told}, DEFAULT_FILE)
     environ = {**os.environ, "REMIT_HOME": str(home)}
     house.wishes.notices = (await asyncio.to_thread(load, environ)).notices
     return Answer({"holds": house.wishes.notices == wanted})

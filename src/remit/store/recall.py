@@ -132,7 +132,7 @@ def vectors(tx: Tx, after: str, limit: int) -> list[StoredVector]:
         StoredVector(
             TaskId(str(row["task_id"])),
             SessionId(str(row["session_id"])),
-            Taint(row["taint"]),
+            Taint(str(row["taint"])),
             cast("bytes", row["vector"]),
         )
         for row in tx.all("list_vectors", {"after": after, "limit": limit})
