@@ -13,7 +13,7 @@ import yaml
 
 from remit.model.ids import TaskId
 from remit.store import recall, search
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.wiring import App
 
 FILE: Final = Path(__file__).parent.parent / "tests" / "recall" / "probe.yaml"
@@ -47,7 +47,7 @@ class Probe:
         read = yaml.safe_load(FILE.read_text(encoding="utf-8"))
         tasks: dict[TaskId, str] = {}
         for name, text in cast("dict[str, str]", read["tasks"]).items():
-            task = await house.intake.admit(command.cue(text, ref=name))
+            task = await house.intake.admit(cue_admission.cue(text, ref=name))
             tasks[task.id] = name
         await house.recollection.catch_up()
         both = {each: asked + read["unseen"][each] for each, asked in read["queries"].items()}

@@ -18,12 +18,11 @@ from remit import notify
 from remit.engine.loops import keep_logs
 from remit.errors import BadInput
 from remit.journal import follow, scribe
-from remit.journal.follow import Journal
+from remit.journal.follow import Journal, record
 from remit.journal.scribe import TaskLogWriter, mend
-from remit.journal.transcript import record
-from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer
+from remit.model.run import Event, EventKind
 from remit.model.status import Actor
 from remit.notify import TerminalRemark
 from remit.store import events, permissions

@@ -19,9 +19,9 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from remit.journal import collector, otlp
 from remit.journal.otlp import ENDPOINT
 from remit.journal.telemetry import Telemetry
-from remit.model.event import Event, EventKind
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Decision, ReviewAnswer
+from remit.model.run import Event, EventKind
 from remit.model.status import Actor
 from remit.store import events
 from remit.testing import FrozenClock

@@ -22,7 +22,7 @@ from remit.store import search, series, slots
 from remit.store.database import Tx
 from remit.store.search import TaskFilter
 from remit.testing import START, FrozenClock, Outbox, World
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.triggers.repeat import following
 from tests.engine.rig import Rig, until
 from tests.model.examples import NEW
@@ -33,7 +33,7 @@ DAILY: Final = Repeats("FREQ=DAILY", "Europe/Berlin", START + timedelta(hours=1)
 
 
 def cue(ref: str = "news", repeats: Repeats = DAILY) -> Cue:
-    return replace(command.cue(ref, ref=ref, channel="outbox", content=ref), repeats=repeats)
+    return replace(cue_admission.cue(ref, ref=ref, channel="outbox", content=ref), repeats=repeats)
 
 
 async def occurrences(world: World, series_id: SeriesId | None) -> list[Task]:

@@ -19,7 +19,7 @@ from remit.model.status import Status
 from remit.model.task import Cue, Priority, Source, SourceKind, Task, TaskType
 from remit.plan.draft import Planner
 from remit.testing import START, World
-from remit.triggers import command, timer
+from remit.triggers import cron, cue_admission
 
 NOW = datetime(2026, 2, 22, 15, 0, tzinfo=UTC)
 IDS = Ids(lambda: NOW, lambda bits: bits)
@@ -40,7 +40,7 @@ IDS = Ids(lambda: NOW, lambda bits: bits)
     ],
 )
 def test_a_span_is_so_much_time_from_now(text: str, span: timedelta) -> None:
-    assert timer.parse_delay(text, NOW) == NOW + span
+    assert cron.parse_delay(text, NOW) == NOW + span
 
 
 @pytest.mark.parametrize(
@@ -49,25 +49,25 @@ def test_a_span_is_so_much_time_from_now(text: str, span: timedelta) -> None:
 )
 def test_what_is_no_span_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(BadInput, match="write it like 90s, 2h30m or 3d") as refused:
-        timer.parse_delay(text, NOW)
+        cron.parse_delay(text, NOW)
     assert refused.value.field == "in"
 
 
 @pytest.mark.parametrize("text", ["999999999w", "3654d", "523w"])
 def test_a_span_that_nobody_can_mean_is_refused(text: str) -> None:
     with pytest.raises(BadInput, match="more than ten years"):
-        timer.parse_delay(text, NOW)
+        cron.parse_delay(text, NOW)
 
 
 @given(st.text(max_size=20))
 def test_any_text_is_a_span_or_refused(text: str) -> None:
     with contextlib.suppress(BadInput):
-        assert timer.parse_delay(text, NOW) >= NOW
+        assert cron.parse_delay(text, NOW) >= NOW
 
 
 def test_a_moment_has_an_offset_and_lies_ahead() -> None:
-    assert timer.parse_moment("2026-02-22T16:30:00+01:00", NOW) == NOW + timedelta(minutes=30)
-    assert timer.parse_moment("2026-02-22T15:00:01Z", NOW) == NOW + timedelta(seconds=1)
+    assert cron.parse_moment("2026-02-22T16:30:00+01:00", NOW) == NOW + timedelta(minutes=30)
+    assert cron.parse_moment("2026-02-22T15:00:01Z", NOW) == NOW + timedelta(seconds=1)
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_a_moment_has_an_offset_and_lies_ahead() -> None:
 )
 def test_a_moment_that_is_past_vague_or_nowhere_is_refused(text: str, sentence: str) -> None:
     with pytest.raises(BadInput, match=sentence):
-        timer.parse_moment(text, NOW)
+        cron.parse_moment(text, NOW)
 
 
 # Commands and intake ------------------------------------------------------------------------------
 
 
 def test_what_is_typed_goes_to_the_dashboard_unless_it_says_otherwise() -> None:
-    cue = command.cue("  Find beaches\nin Bali ", ref="cli:1", work=["Look"])
+    cue = cue_admission.cue("  Find beaches\nin Bali ", ref="cli:1", work=["Look"])
 
     assert (cue.title, cue.text) == ("Find beaches", "Find beaches\nin Bali")
     assert cue.delivery == (Delivery("dashboard"),)
@@ -99,7 +99,7 @@ def test_what_is_typed_goes_to_the_dashboard_unless_it_says_otherwise() -> None:
 
 @pytest.mark.parametrize(("size", "title"), [(120, "x" * 120), (121, "x" * 117 + "...")])
 def test_a_long_first_line_is_shortened_in_the_title_alone(size: int, title: str) -> None:
-    cue = command.cue("x" * size, ref="1")
+    cue = cue_admission.cue("x" * size, ref="1")
 
     assert cue.title == title
     assert cue.text == "x" * size

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from remit.brain import scripted
-from remit.brain.no_brain import NoBrain
+from remit.brain.think import NoBrain
 from remit.errors import BadInput, Permanent, Transient
 from remit.model.codec import Json
 from remit.model.contract import (

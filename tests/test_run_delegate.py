@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.no_brain import NoBrain
-from remit.brain.think import Thinker
+from remit.brain.think import NoBrain, Thinker
 from remit.delivery.courier import Courier
 from remit.model.contract import (
     ChangedTest,
@@ -23,14 +22,13 @@ from remit.model.contract import (
     Timing,
     Verdict,
 )
-from remit.model.debt import DebtCause
-from remit.model.deferred import UNCHANGED
+from remit.model.deferred import UNCHANGED, DebtCause
 from remit.model.ids import TaskId
-from remit.model.outcome import Done, Later, Outcome, Wait
 from remit.model.plan import Plan
 from remit.model.proof import ProofState, partly_verified, proof_of
 from remit.model.reply import ToolCall
 from remit.model.review import Review, ReviewAnswer
+from remit.model.run import Done, Later, Outcome, Wait
 from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.model.status import Reason, Status
 from remit.model.task import Creator, Task

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.no_brain import NoBrain
+from remit.brain.think import NoBrain
 from remit.model.contract import ContractType
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.review import ReviewAnswer

@@ -8,13 +8,13 @@ import pytest
 
 from remit import wiring
 from remit.model.codec import Json
-from remit.model.event import EventKind
+from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.settings import Settings
 from remit.settings.parts import BrainSettings
 from remit.store import tasks
 from remit.testing import script
-from remit.triggers import command
+from remit.triggers import cue_admission
 
 SANUR: Json = [{"reply": "I looked. <deliverable>Sanur.</deliverable>"}]
 
@@ -23,7 +23,7 @@ async def test_what_waited_for_a_brain_goes_on_once_there_is_one(tmp_path: Path)
     settings = Settings(home=tmp_path)
     async with wiring.opened(settings) as house:
         await wiring.start(house)
-        task = await house.intake.admit(command.cue("Find a beach", ref="1"))
+        task = await house.intake.admit(cue_admission.cue("Find a beach", ref="1"))
         await house.engine.settled()
         (asked,) = await house.inbox.waiting()
         await house.engine.stop()
@@ -58,7 +58,7 @@ async def test_a_secret_of_the_environment_is_neither_sent_nor_logged(
 
     async with wiring.opened(settings, brain=script(says)) as house:
         await wiring.start(house)
-        task = await house.intake.admit(command.cue("Find a beach", ref="1"))
+        task = await house.intake.admit(cue_admission.cue("Find a beach", ref="1"))
         await house.engine.settled()
         held = await house.db.read(tasks.get, task.id)
         logged = house.hide(f"It failed with {leaked}.")

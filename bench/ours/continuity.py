@@ -16,7 +16,7 @@ from bench.measure import Measurement, Stopwatch, read_peak_bytes, require_count
 from remit.model.reply import Prompt, Reply
 from remit.model.series import Repeats
 from remit.testing import START, World
-from remit.triggers import command
+from remit.triggers import cue_admission
 
 CHARACTERS_PER_TOKEN = 4
 RUNS = (1, 10, 50, 100)
@@ -59,7 +59,7 @@ def run(size: int, home: Path) -> list[Measurement]:
 async def _told(days: int, home: Path) -> list[int]:
     brain = Diarist()
     async with World(home, brain=brain) as world:
-        cue = command.cue("Which beach is calm today?", ref="beach", channel="outbox")
+        cue = cue_admission.cue("Which beach is calm today?", ref="beach", channel="outbox")
         first = START + timedelta(hours=1)
         await world.house.intake.admit(replace(cue, repeats=Repeats("FREQ=DAILY", "UTC", first)))
         await world.run(timedelta(days=days))

@@ -6,7 +6,7 @@ from pathlib import Path
 from bench.measure import Measurement, Stopwatch, read_peak_bytes, read_resident_bytes
 from remit.model.reply import Prompt, Reply
 from remit.settings import EngineSettings, Settings
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.wiring import opened
 
 SECONDS = 2
@@ -30,7 +30,7 @@ async def _run(size: int, home: Path) -> list[Measurement]:
         before = read_resident_bytes()
         watch = Stopwatch()
         with watch:
-            cues = (command.cue(f"Think {n}", ref=str(n)) for n in range(size))
+            cues = (cue_admission.cue(f"Think {n}", ref=str(n)) for n in range(size))
             await asyncio.gather(*(house.intake.admit(cue) for cue in cues))
             house.engine.nudge()
             await house.engine.settled()

@@ -19,7 +19,7 @@ from remit.model.series import Repeats, Slot
 from remit.settings import ScheduleSettings, Settings
 from remit.store import ledger, series
 from remit.store.database import Tx
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.wiring import App, WallClock, opened
 
 LEAD = timedelta(seconds=8)  # so long it takes until all of them are put in
@@ -84,7 +84,7 @@ async def _run_missed(size: int, home: Path) -> list[Measurement]:
 
 async def _fill(house: App, times: Sequence[datetime]) -> None:
     async def add(n: int, at: datetime) -> None:
-        plain = replace(command.cue(f"Report {n}", ref=str(n)), delivery=())
+        plain = replace(cue_admission.cue(f"Report {n}", ref=str(n)), delivery=())
         often = Repeats("FREQ=DAILY", "UTC", at)
         await house.intake.admit(replace(plain, repeats=often, scheduled_for=at))
 

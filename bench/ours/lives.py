@@ -15,7 +15,7 @@ from remit.store import moves, queue, tasks
 from remit.store.database import Tx
 from remit.store.moves import Ending
 from remit.store.queue import ClaimedTask, ClaimFilter
-from remit.triggers import command
+from remit.triggers import cue_admission
 
 RULE = RankingRule("default", "no rule matched")
 ENDING = Ending(outcome="done", to=Status.COMPLETED, by=Actor.VERIFIER)
@@ -35,7 +35,7 @@ def wanted(room: int) -> ClaimFilter:
 
 def cue(number: int) -> Cue:
     """A task with nothing to deliver, as the peers' tasks have nothing to deliver."""
-    return replace(command.cue(f"Prepare report {number}", ref=str(number)), delivery=())
+    return replace(cue_admission.cue(f"Prepare report {number}", ref=str(number)), delivery=())
 
 
 def task(number: int) -> Task:

@@ -11,7 +11,7 @@ from remit.store import home as homes
 from remit.store import queue, tasks
 from remit.store.queue import ClaimedTask
 from remit.store.sqlite import Sqlite
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.wiring import App, opened
 
 IN_FLIGHT = 256
@@ -91,7 +91,7 @@ async def _hand_over(house: App, numbers: range) -> None:
 
     async def add(number: int) -> None:
         async with gate:
-            await house.intake.admit(command.cue(f"Prepare report {number}", ref=str(number)))
+            await house.intake.admit(cue_admission.cue(f"Prepare report {number}", ref=str(number)))
 
     await asyncio.gather(*map(add, numbers))
     house.engine.nudge()

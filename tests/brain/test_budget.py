@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from msgspec.structs import replace
 
-from remit.brain import choose, price
+from remit.brain import choose, models
 from remit.brain.budget import Budget, midnight, sentence
 from remit.brain.choose import ModelConfig, Vendor
 from remit.brain.models import ModelBrain
@@ -267,24 +267,24 @@ def test_without_a_zone_the_machines_own_clock_counts() -> None:
 
 def test_all_that_is_said_is_reckoned_and_the_longest_answer() -> None:
     prompt = Prompt("x" * 30, rules="y" * 28, results=(ToolResult("c", "z" * 26),))
-    assert price.reckon(prompt, 1000) == Usage(tokens=1000 + 30, requests=1)  # two blank lines
+    assert models.reckon(prompt, 1000) == Usage(tokens=1000 + 30, requests=1)  # two blank lines
 
     more = replace(prompt, earlier=("e" * 300, "e" * 300), tools=(Tool("t", "s" * 59, {}),))
-    assert price.reckon(more, 0).tokens == 30 + 200 + 20
+    assert models.reckon(more, 0).tokens == 30 + 200 + 20
 
 
 def test_a_text_that_is_no_latin_is_not_reckoned_too_low() -> None:
-    assert price.reckon(Prompt("私は行きます"), 0).tokens == 6
-    assert price.reckon(Prompt("\ud800"), 0).tokens >= 1
+    assert models.reckon(Prompt("私は行きます"), 0).tokens == 6
+    assert models.reckon(Prompt("\ud800"), 0).tokens >= 1
 
 
 def test_a_known_model_has_a_price_and_an_unknown_one_none() -> None:
     known = ModelConfig(Vendor.ANTHROPIC, "claude-sonnet-4-5", None, "K", None)
 
-    assert price.cents(known, 1_000_000, 0) == 600
-    assert price.cents(known, 1, 1) == 1  # rounded up
-    assert price.cents(replace(known, name="nobody-knows-it"), 1_000_000, 0) == 0
-    assert price.cents(replace(known, vendor=Vendor.OLLAMA), 1_000_000, 0) == 0
+    assert models.cents(known, 1_000_000, 0) == 600
+    assert models.cents(known, 1, 1) == 1  # rounded up
+    assert models.cents(replace(known, name="nobody-knows-it"), 1_000_000, 0) == 0
+    assert models.cents(replace(known, vendor=Vendor.OLLAMA), 1_000_000, 0) == 0
 
 
 async def test_a_model_reckons_what_it_may_cost_and_is_metered_once_it_is_there() -> None:

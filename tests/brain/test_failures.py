@@ -4,8 +4,7 @@ import pytest
 from pydantic_ai import exceptions as their
 
 from remit.brain import failures
-from remit.brain.choose import ModelConfig, Vendor
-from remit.brain.secret import Secret
+from remit.brain.choose import ModelConfig, Secret, Vendor
 from remit.errors import Permanent, StoreFull, Transient
 from remit.model.reply import Ask
 from tests.live.place import KEY

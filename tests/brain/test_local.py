@@ -19,7 +19,7 @@ from remit.model.reply import Policy, Prompt
 from remit.model.status import Reason, Status
 from remit.settings import BrainSettings, Settings
 from remit.store import tasks
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.wiring import minds
 from tests.live.place import Wish
 from tests.model.lifecycle_checks import task_in
@@ -68,7 +68,7 @@ async def test_without_its_runtime_a_task_waits_with_what_to_install(
     settings = Settings(home=tmp_path, brain=BrainSettings(kind="local"))
     async with wiring.opened(settings) as house:
         await wiring.start(house)
-        task = await house.intake.admit(command.cue("Find a beach", ref="1"))
+        task = await house.intake.admit(cue_admission.cue("Find a beach", ref="1"))
         await house.engine.settled()
         waits = await house.db.read(tasks.get, task.id)
         (asked,) = await house.inbox.waiting()

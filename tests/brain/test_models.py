@@ -6,8 +6,8 @@ import sys
 import pytest
 
 from remit import gate
+from remit.brain.choose import Secret
 from remit.brain.long_reply import hold
-from remit.brain.secret import Secret
 from remit.model.reply import Deliverable, Reply
 
 HEAVY = ("pydantic_ai", "pydantic_graph", "openai", "anthropic", "httpx2", "tiktoken")

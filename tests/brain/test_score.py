@@ -46,7 +46,7 @@ from remit.store import home, spending
 from remit.store.queue import UrgencyScore
 from remit.store.sqlite import Sqlite
 from remit.testing import START, FrozenClock, Outbox, World, script
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.brain.metered import MOST, USED
 from tests.engine.rig import Rig, until
 from tests.live.place import Place, brain
@@ -334,7 +334,7 @@ async def test_others_are_ranked_and_run_while_one_is_scored(tmp_path: Path) -> 
     async with scored(tmp_path, judge) as world:
         slow = [await world.add(f"Slow {n}") for n in range(2 * AT_ONCE)]
         await until(lambda: judge.at_once == AT_ONCE)
-        cue = command.cue("Quick", ref="quick", channel="outbox")
+        cue = cue_admission.cue("Quick", ref="quick", channel="outbox")
         quick = await world.house.intake.admit(replace(cue, priority=Priority.MED))
 
         async def is_done() -> bool:

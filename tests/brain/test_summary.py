@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from remit.brain import outside, summary
-from remit.brain.summary import Summariser
+from remit.brain import models, outside
+from remit.brain.models import Summariser
 from remit.model.reply import Ask, Prompt, Reply, ToolCall
 from remit.model.status import Reason
 
@@ -72,4 +72,4 @@ async def test_tags_in_a_summary_are_broken() -> None:
 
 
 def test_without_a_memory_there_is_no_talk_of_one_in_the_text() -> None:
-    assert "the memory so far" not in summary.prompt("", ["a"]).text
+    assert "the memory so far" not in models.prompt("", ["a"]).text

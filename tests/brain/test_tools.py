@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.brain.tool import owner, schema
+from remit.brain import tools
+from remit.brain.tool import kit
 from remit.brain.tool.own import OwnTool, takes
 from remit.brain.tools import MAX_RESULT_CHARACTERS, Toolbox
 from remit.errors import BadInput
@@ -49,7 +50,7 @@ ARGS: JsonMap = takes(
     ],
 )
 def test_the_first_thing_that_is_wrong_is_named(args: JsonMap, why: str) -> None:
-    assert (schema.problem(ARGS, args) or "").startswith(why)
+    assert (tools.problem(ARGS, args) or "").startswith(why)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +62,7 @@ def test_the_first_thing_that_is_wrong_is_named(args: JsonMap, why: str) -> None
     ],
 )
 def test_what_is_right_passes(args: JsonMap) -> None:
-    assert schema.problem(ARGS, args) is None
+    assert tools.problem(ARGS, args) is None
 
 
 JSON = st.recursive(
@@ -80,8 +81,8 @@ WORDS = st.sampled_from(
 def test_no_schema_of_a_stranger_and_no_arguments_break_the_check(
     strange: JsonMap, args: JsonMap
 ) -> None:
-    assert isinstance(schema.problem(strange, args), str | None)
-    parts, _ = schema.size(strange)
+    assert isinstance(tools.problem(strange, args), str | None)
+    parts, _ = tools.size(strange)
     assert parts >= 1
 
 
@@ -133,7 +134,7 @@ async def test_a_tool_that_is_not_there_is_named() -> None:
 
 @pytest.mark.parametrize("question", ["", "   ", 5, None])
 async def test_an_empty_question_is_not_put(question: Json) -> None:
-    box = Toolbox([owner.ask_owner(Policy.ALLOW)])
+    box = Toolbox([kit.ask_owner(Policy.ALLOW)])
     call = ToolCall("c", "ask_owner", {"question": question})
 
     assert box.asks_owner(call) is None
@@ -146,7 +147,7 @@ def test_nobody_asks_through_a_tool_that_is_not_there() -> None:
 
 @pytest.mark.parametrize(("n", "done"), [(1, (1,)), (2, (2,)), (0, ()), (3, ()), (-1, ())])
 async def test_an_item_that_is_there_is_ticked(n: int, done: tuple[int, ...]) -> None:
-    box = Toolbox([owner.tick_item(Policy.ALLOW)])
+    box = Toolbox([kit.tick_item(Policy.ALLOW)])
     mine = task(work=(WorkItem("Look"), WorkItem("Tell")))
     result = await box.use(mine, ToolCall("c", "tick_item", {"n": n}))
 
@@ -155,7 +156,7 @@ async def test_an_item_that_is_there_is_ticked(n: int, done: tuple[int, ...]) ->
 
 
 async def test_a_task_without_items_has_none_to_tick() -> None:
-    result = await use(Toolbox([owner.tick_item(Policy.ALLOW)]), "tick_item", n=1)
+    result = await use(Toolbox([kit.tick_item(Policy.ALLOW)]), "tick_item", n=1)
 
     assert result.text == "This task has no work items."
 

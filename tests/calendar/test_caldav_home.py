@@ -7,8 +7,8 @@ from typing import Final
 import pytest
 
 from remit.calendar.client import CalDavClient, CalendarLocation
-from remit.calendar.hosts import is_same_domain
 from remit.calendar.watch import CalendarAccount
+from remit.calendar.xml import is_same_domain
 from remit.errors import Permanent
 from tests.calendar.caldav_stage import HOUR, staged
 from tests.calendar.test_caldav_hostile import HREF, Scripted

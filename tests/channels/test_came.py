@@ -8,13 +8,12 @@ from typing import Final
 
 import pytest
 
-from remit.channels.inbound_cleanup import LEAST, InboundCleanup
-from remit.channels.registry import InboundHook
+from remit.channels.registry import LEAST, InboundCleanup, InboundHook
 from remit.channels.whatsapp import callbacks, receiving
 from remit.model.delivery import DeliveryReport, ProviderReport, Unknown
-from remit.model.event import Event, EventKind
 from remit.model.reply import Policy
 from remit.model.review import Decision, ReviewAnswer
+from remit.model.run import Event, EventKind
 from remit.model.status import Status
 from remit.store import audit, deliveries, events, inbound
 from remit.store.database import Tx, statement

@@ -26,7 +26,7 @@ from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.read_only import glance
 from remit.testing import Outbox
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.wiring import opened
 from tests import forks
 
@@ -173,7 +173,7 @@ class Terminal:
         # The program may not have the channel, as if it had been removed.
         async with opened(Settings(home=self.home), channels={"outbox": Outbox()}) as house:
             cues = [
-                command.cue(text, ref=f"given-{text}", channel=channel, content=content)
+                cue_admission.cue(text, ref=f"given-{text}", channel=channel, content=content)
                 for text in texts
             ]
             return [task.id for task in await asyncio.gather(*map(house.intake.admit, cues))]

@@ -13,7 +13,7 @@ from remit.settings import Settings
 from remit.store import home, idempotency, tasks
 from remit.store.idempotency import RequestKey
 from remit.store.read_only import by_key, check, glance
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.wiring import App, opened
 
 UNKNOWN = TaskId("task-01JZ8Q4Y7N8WZ0V5T3K2M1P9RA")
@@ -79,7 +79,7 @@ def test_a_key_is_found_by_its_task_or_by_the_answer_it_got(tmp_path: Path) -> N
 async def _keys(folder: Path) -> None:
     settings = Settings(home=folder)
     async with opened(settings) as house:
-        straight = await house.intake.admit(command.cue("One", ref="key:a"))
+        straight = await house.intake.admit(cue_admission.cue("One", ref="key:a"))
         await _reserve(house, "key:b")
         await _reserve(house, "key:c")
         kept = f'{{"location": null, "content": {{"id": "{straight.id}"}}}}'

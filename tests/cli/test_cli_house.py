@@ -16,7 +16,7 @@ from remit.intake.admit import make
 from remit.model.ids import Ids
 from remit.store import moves, tasks
 from remit.store.connection import SqliteTx, connect
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.cli.terminal import Terminal
 from tests.store.scene import AT
 
@@ -124,7 +124,7 @@ def _write_on(path: Path, stop: Event, written: Counter[str]) -> None:
         connection.execute("PRAGMA synchronous = OFF")  # the more is written meanwhile, the better
         tx = SqliteTx(connection)
         while not stop.is_set():
-            made = make(command.cue("Busy", ref=f"busy-{ids.ulid()}"), ids, AT)
+            made = make(cue_admission.cue("Busy", ref=f"busy-{ids.ulid()}"), ids, AT)
             tx.begin()
             tasks.admit(tx, made)
             tx.commit()

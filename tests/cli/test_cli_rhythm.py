@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from remit.model.rhythm import in_words
+from remit.model.rrule import in_words
 from remit.model.series import Repeats
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from msgspec.structs import replace
 
-from remit.cli import card, codes, event_text, out, words
+from remit.cli import codes, event_text, out, show, words
 from remit.errors import (
     AlreadyDecided,
     BadInput,
@@ -20,9 +20,9 @@ from remit.errors import (
 )
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.event import Event, EventKind
 from remit.model.ids import SessionId, TaskId
 from remit.model.plan import ItemStatus, WorkItem
+from remit.model.run import Event, EventKind
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
 
@@ -99,7 +99,7 @@ def test_how_far_away_a_moment_is(away: timedelta, said: str) -> None:
 
 
 def test_the_card_is_the_one_of_the_design() -> None:
-    assert card.lines(TASK) == [
+    assert show.lines(TASK) == [
         "+-- Task: Family Trip Research -----------------+",
         "|                                               |",
         "| Work:                                         |",
@@ -122,10 +122,10 @@ def test_a_card_that_waits_says_what_for_and_stays_within_its_edges() -> None:
         resume_to=Status.DELIVERING,
         delivery=(Delivery("WhatsApp", recipient="Anna"),),
     )
-    drawn = card.lines(held, "deliverable empty")
+    drawn = show.lines(held, "deliverable empty")
 
     assert "[needs review] WhatsApp to Anna - deliverable empty" in "\n".join(drawn)
-    assert {len(line) for line in drawn} == {card.MOST + 2}
+    assert {len(line) for line in drawn} == {show.MOST + 2}
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ from typing import Final, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 
-from remit.brain.no_brain import NoBrain
 from remit.brain.scripted import ScriptedBrain, ScriptLine
-from remit.intake.exam.labelled import NOW, LabelledMessage, LabelledTurn, exam_book
+from remit.brain.think import NoBrain
+from remit.intake.exam.score import NOW, LabelledMessage, LabelledTurn, exam_book
 from remit.intake.reading_form import Reading, ReadSend, ReadTask, TurnReading
 from remit.model.reply import Policy
 from remit.model.series import Series

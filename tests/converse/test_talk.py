@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.brain.no_brain import NoBrain
+from remit.brain.think import NoBrain
 from remit.errors import BadInput, NotFound, StoreTrouble
 from remit.model.conversation import SCHEDULED, Action, Role
 from remit.model.ids import ConversationId, TaskId

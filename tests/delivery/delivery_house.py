@@ -15,8 +15,7 @@ from random import Random
 from typing import Concatenate, Final, ParamSpec, TypeAlias, TypeVar, cast
 
 from remit import run
-from remit.brain.no_brain import NoBrain
-from remit.brain.think import Thinker
+from remit.brain.think import NoBrain, Thinker
 from remit.delivery.courier import Courier
 from remit.engine.local import LocalEngine
 from remit.engine.steps import LocalSteps

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from remit.errors import StoreFull
 from remit.model.contract import Contract, ContractType, Criterion, Evidence, Finding, Result
 from remit.model.delivery import Answer, Delivery, Parcel
-from remit.model.event import EventKind
 from remit.model.ids import SessionId, TaskId
 from remit.model.plan import WorkItem
 from remit.model.reply import Prompt, Reply
+from remit.model.run import EventKind
 from remit.model.task import Cue, Source, SourceKind, Task
 from remit.ports import Brain, Channel, Check
 from remit.settings import DeliverSettings, EngineSettings, Settings

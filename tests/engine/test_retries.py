@@ -7,12 +7,12 @@ from random import Random
 
 import pytest
 
-from remit.engine import backoff
+from remit.engine import endings
 from remit.errors import Permanent, Transient
 from remit.model.contract import Contract, ContractType, Criterion, Evidence, Finding, Result
 from remit.model.delivery import Delivery, Refused, SendRetry
-from remit.model.event import Event, EventKind
 from remit.model.review import ReviewAnswer
+from remit.model.run import Event, EventKind
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.settings import EngineSettings
@@ -54,8 +54,8 @@ async def test_each_kind_of_failure_waits_in_its_own_way_with_a_little_chance(
         assert len(rig.outbox.sent) == 1
 
 
-@pytest.mark.parametrize("kind", [backoff.TRANSIENT, backoff.RATE_LIMIT, backoff.SURPRISE])
-def test_a_wait_grows_up_to_its_limit_and_never_two_alike(kind: backoff.Backoff) -> None:
+@pytest.mark.parametrize("kind", [endings.TRANSIENT, endings.RATE_LIMIT, endings.SURPRISE])
+def test_a_wait_grows_up_to_its_limit_and_never_two_alike(kind: endings.Backoff) -> None:
     chance = Random(1)  # noqa: S311 - jitter, not a secret
     waited = [kind.after(attempt, chance) for attempt in range(1, 12)]
     plain = [min(kind.first * kind.factor**n, kind.most) for n in range(11)]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.no_brain import NoBrain
+from remit.brain.think import NoBrain
 from remit.errors import AlreadyDecided
 from remit.model.contract import Contract, ContractType, Criterion
 from remit.model.delivery import Accepted, Delivery, Unknown

@@ -9,8 +9,7 @@ import pytest
 from remit.engine.local import DISPATCH
 from remit.errors import HomeLocked
 from remit.model.delivery import Delivery
-from remit.model.event import EventKind
-from remit.model.run import Run
+from remit.model.run import EventKind, Run
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.settings import EngineSettings

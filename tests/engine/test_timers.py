@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from remit.model.event import EventKind
+from remit.model.run import EventKind
 from remit.model.status import Status
 from remit.store import tasks
 from remit.testing import FrozenClock, World

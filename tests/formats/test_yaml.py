@@ -12,7 +12,7 @@ from remit.errors import BadInput
 from remit.formats.yaml import MAX_DEPTH, load_yaml
 from remit.plan import activities, priority
 from remit.plan.activities import RulesFile
-from remit.verify import rubric
+from remit.verify import critic
 
 BOMB = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
     f"{b}: &{b} [{','.join(['*' + a] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)
@@ -52,7 +52,7 @@ READERS: dict[str, Callable[[str, Path], object]] = {
     "activities": lambda text, _: activities.load(RulesFile("mine.yml", text)),
     "priority": lambda text, _: priority.load(text, "priority.yml"),
     "script": _script,
-    "rubric": lambda text, _: rubric.load(text, "rubrics.yml"),
+    "rubric": lambda text, _: critic.load(text, "rubrics.yml"),
 }
 
 

@@ -7,16 +7,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final, TypeVar
 
-from remit.intake.exam.labelled import (
+from remit.intake.exam.qualify import ExamFile, ExamResult
+from remit.intake.exam.score import (
     OWNER,
     LabelledMessage,
     LabelledSend,
     LabelledTask,
     exam_book,
 )
-from remit.intake.exam.qualify import ExamFile, ExamResult
-from remit.intake.extraction import Extraction
-from remit.intake.reading_form import Reading, ReadQuestion, ReadSend, ReadTask
+from remit.intake.reading_form import Extraction, Reading, ReadQuestion, ReadSend, ReadTask
 
 T = TypeVar("T")
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import pytest
 
 from remit.intake.conditions import find_conditions
-from remit.intake.exam.labelled import NOW, ZONE, exam_book
-from remit.model.condition import Condition, ConditionKind
+from remit.intake.exam.score import NOW, ZONE, exam_book
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.reply import Prompt, Reply
 from remit.model.review import ReviewAnswer
 from remit.model.series import Repeats
 from remit.model.status import Status
 from remit.model.task import Cue, Source, SourceKind, Task
+from remit.model.veto import Condition, ConditionKind
 from tests.intake.heard_world import Talk
 
 KIND = ConditionKind

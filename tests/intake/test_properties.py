@@ -5,12 +5,11 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from remit.intake.extract import extract
-from remit.intake.extraction import Extraction
+from remit.intake.reading_form import Extraction
 from remit.intake.recipients import QuestionTopic
 from remit.language.detect import language_of
-from remit.language.files import language_file
+from remit.language.files import Phrases, language_file
 from remit.language.order_words import is_laughter, order_words
-from remit.language.phrases import Phrases
 from remit.language.tokens import TokenKind, tokenize
 from remit.model.task import TaskType
 from tests.intake.labelled import BOOK, NOW, ZONE, messages

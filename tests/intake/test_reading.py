@@ -7,19 +7,20 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.intake.exam.labelled import (
+from remit.intake.exam.qualify import ExamFile, QualifiedReader, exam_messages
+from remit.intake.exam.score import (
     NOW,
     ZONE,
+    ExamMark,
     exam_book,
+    judge,
     parse_messages,
     public_messages,
+    score,
 )
-from remit.intake.exam.qualify import ExamFile, QualifiedReader, exam_messages
-from remit.intake.exam.score import ExamMark, judge, score
-from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader, prompt
 from remit.intake.plain_reader import PlainReader, read_plainly
-from remit.intake.reading_form import Reading, ReadSend
+from remit.intake.reading_form import Extraction, Reading, ReadSend
 from remit.intake.veto import find_veto, held_back, reaches_others
 from tests.intake.readings import MALICIOUS, SLOPPY, Answers, faithful, perfect
 

@@ -7,9 +7,8 @@ import pytest
 
 from remit.language.time.phrase import combine, read_time
 from remit.language.time.resolve import Moment, Now, Recurrence, When, resolve_time
-from remit.language.time.text import TimeText
 from remit.language.time.which_day import TimeDoubt
-from remit.language.time.words import time_words
+from remit.language.time.words import TimeText, time_words
 from remit.language.tokens import keys_of, tokenize
 from tests.intake.labelled import NOW, ZONE
 

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from remit.errors import BadInput
-from remit.intake.zone import owners, shown
+from remit.intake.recipients import owners, shown
 from remit.settings import load
 
 

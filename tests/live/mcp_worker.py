@@ -15,7 +15,7 @@ from pathlib import Path
 from remit.model.reply import Policy
 from remit.settings import McpSettings, Settings
 from remit.testing import script
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.wiring import opened, start
 from tests.brain.tooling import SENDS, once, use
 
@@ -25,7 +25,7 @@ async def main(home: Path, folder: Path, server: str) -> None:
     mcp = {"s": McpSettings(command=run, policy=Policy.ALLOW)}
     brain = script([once(use("s__note", text="one")), SENDS])
     async with opened(Settings(home=home, mcp=mcp), brain=brain) as house:
-        await house.intake.admit(command.cue("Note it", ref="1"))
+        await house.intake.admit(cue_admission.cue("Note it", ref="1"))
         await start(house)
         for _ in range(10_000):
             if (folder / "notes").exists():

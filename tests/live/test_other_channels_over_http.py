@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from remit.channels.webhook.sending import PAUSES
-from remit.intake.heard import OwnerMessage
+from remit.intake.plain_reader import OwnerMessage
 from remit.model.delivery import DeliveryStatus
 from remit.model.status import Reason, Status
 from remit.model.task import Source, SourceKind, Task

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from remit.model.codec import JsonMap
-from remit.model.event import EventKind
 from remit.model.ids import TaskId
+from remit.model.run import EventKind
 from remit.model.status import Status
 from remit.testing import World
 from tests.engine.rig import until

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from remit.model.series import Repeats
 from remit.testing import START, World
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.live.place import Place, brain
 from tests.live.vendor import Heard, Order, Vendor
 from tests.live.wire import Answer
@@ -43,7 +43,7 @@ class Weather(Vendor):
 @asynccontextmanager
 async def _watched(home: Path, vendor: Vendor, place: Place, days: int) -> AsyncIterator[World]:
     async with brain(vendor, place) as mind, World(home, brain=mind) as world:
-        cue = command.cue("How is the weather?", ref="weather", channel="outbox")
+        cue = cue_admission.cue("How is the weather?", ref="weather", channel="outbox")
         repeats = Repeats("FREQ=DAILY", "UTC", START + timedelta(hours=1))
         await world.house.intake.admit(replace(cue, repeats=repeats))
         for _ in range(days):

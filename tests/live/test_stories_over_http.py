@@ -11,12 +11,12 @@ import pytest
 from remit.brain.choose import ModelRole
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.extract import extract
-from remit.intake.heard import MessageResult, OwnerMessage
 from remit.intake.model_reader import RULES
-from remit.intake.zone import owners
-from remit.model.event import EventKind
+from remit.intake.plain_reader import MessageResult, OwnerMessage
+from remit.intake.recipients import owners
 from remit.model.plan import ItemStatus
 from remit.model.review import ReviewAnswer
+from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.model.task import Source, SourceKind
 from remit.testing import START, Outbox, World

@@ -5,13 +5,11 @@ from datetime import UTC, datetime
 import pytest
 from msgspec.structs import replace
 
-from remit.model.approval_rule import SendTarget, place_of, rule_of
 from remit.model.codec import text_of, to_json
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.group import GROUPS, InboxGroup, group_of
 from remit.model.ids import DeliveryId, SessionId, TaskId
 from remit.model.permit import Permission
-from remit.model.review import Review
+from remit.model.review import GROUPS, InboxGroup, Review, SendTarget, group_of, place_of, rule_of
 from remit.model.status import Reason, Status
 from remit.model.task import Creator, Source, SourceKind, Task, TaskType
 

@@ -4,8 +4,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from remit.model.codec import text_of
-from remit.model.event import GENESIS, EventKind, chain
 from remit.model.ids import encode
+from remit.model.run import GENESIS, EventKind, chain
 from remit.model.status import Actor
 from tests.model.values import JSON, TEXT
 

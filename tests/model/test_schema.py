@@ -11,14 +11,13 @@ from jsonschema import Draft202012Validator
 
 import remit.model
 from remit.model.codec import Json, JsonMap
-from remit.model.condition import ConditionKind
 from remit.model.contract import ContractType, GeneratedFrom, Overall, Result, Timing
 from remit.model.delivery import DeliveryStatus
 from remit.model.plan import ClauseOutcome, ItemStatus
 from remit.model.specialist import AttemptOutcome
 from remit.model.status import Reason, Status
 from remit.model.task import Creator, Priority, SourceKind, Taint, TaskType
-from remit.model.veto import VetoKind
+from remit.model.veto import ConditionKind, VetoKind
 from remit.model.view import SCHEMA_VERSION, JsonView, show
 from tests.model.examples import EXAMPLES, NEW
 from tests.model.lifecycle_checks import S3_EDGES, S4_DIAGRAM

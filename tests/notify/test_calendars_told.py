@@ -16,7 +16,7 @@ from remit.store.calendars import StoredCalendar, StoredResource
 from remit.store.database import Tx
 from remit.store.occurrences import ReadResource, StoredOccurrence
 from remit.testing import World
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.notify.town import OUT, kept, planned, told, town
 
 WISHES: Final = NoticeSettings(missed=("conversation", OUT), refused=("conversation", OUT))
@@ -113,7 +113,7 @@ async def test_many_refused_events_are_one_turn_and_one_line(tmp_path: Path) -> 
 
 async def daily(world: World, rule: str = "FREQ=DAILY") -> None:
     first = world.now + timedelta(hours=1)
-    cue = command.cue("Brief me", ref="brief", channel="dashboard")
+    cue = cue_admission.cue("Brief me", ref="brief", channel="dashboard")
     often = Repeats(rule, "Europe/Berlin", first)
     await world.house.intake.admit(replace(cue, repeats=often, scheduled_for=first))
 
@@ -170,7 +170,9 @@ async def test_a_start_that_was_missed_is_told_once_with_its_task_or_without(
         read = ReadResource(held, (start,), frozenset(), world.now, world.now)
         await world.house.db.write(occurrences.follow, read, world.now)
         if given:
-            cue = command.cue("Water them", ref="water", channel="dashboard", scheduled_for=at)
+            cue = cue_admission.cue(
+                "Water them", ref="water", channel="dashboard", scheduled_for=at
+            )
             task = await world.house.intake.admit(cue)
             await world.house.db.write(occurrences.give, start, task.id, world.now)
         (each,) = await world.house.db.read(occurrences.of_event, "a")

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH, WAYS, NoticeKind, PlannedNotice
-from remit.model.quiet import QuietHours
-from remit.notify.ways import NoticeMoment, NoticeRules
+from remit.model.permit import QuietHours
+from remit.notify import NoticeMoment, NoticeRules
 from remit.settings import NoticeSettings
 
 BERLIN = ZoneInfo("Europe/Berlin")

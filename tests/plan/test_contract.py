@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
 from remit.plan.activities import RulesFile, default, load
 from remit.plan.contract import ContractRequest, OwedChecks, covers, draft, reclassify, together
-from remit.plan.proof import MAX_OWN_TEST_FILES
+from remit.plan.diff import MAX_OWN_TEST_FILES
 from tests.plan.labelled import NOW
 
 VERIFIABLE, ADVISORY, SKIP = ContractType.VERIFIABLE, ContractType.ADVISORY, ContractType.SKIP

@@ -15,8 +15,8 @@ from remit.model.plan import Gap, RankingRule
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task
 from remit.plan import priority
 from remit.plan.draft import Planner, ranked
-from remit.plan.priority_facts import gather
 from remit.plan.priority_trial import trials
+from remit.plan.priority_when import gather
 from tests.plan.priority_tasks import FILE, MONDAY, holds, made, mail, ruled
 from tests.soak import examples
 

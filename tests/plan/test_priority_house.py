@@ -10,17 +10,17 @@ from typing import Final
 import pytest
 
 from remit import wiring
-from remit.model.event import EventKind
 from remit.model.plan import RankingRule
+from remit.model.run import EventKind
 from remit.model.task import Priority
 from remit.plan import priority
 from remit.plan.priority_pattern import _Group
-from remit.settings import Settings, rules
+from remit.settings import Settings, parts
 from remit.store import queue
 from remit.store.queue import ClaimFilter
 from remit.testing import FrozenClock, World, script
-from remit.triggers import command
-from remit.wiring.priority import PriorityFile
+from remit.triggers import cue_admission
+from remit.wiring.reflection import PriorityFile
 
 SAYS: Final = """\
 version: 1
@@ -35,7 +35,7 @@ WRONG: Final = SAYS.format(level="urgent")
 
 def write(home: Path, text: str) -> None:
     """Put the rules in place as an editor does: another file under the same name."""
-    path = home / rules.PRIORITY
+    path = home / parts.PRIORITY
     path.parent.mkdir(exist_ok=True)
     fresh = path.with_suffix(".new")
     fresh.write_text(text)
@@ -89,28 +89,28 @@ def test_a_file_that_never_was_good_leaves_the_rules_that_come_with_remit(
 
     write(tmp_path, SAYS.format(level="high"))
     assert (len(file().rules), file.complaint) == (1, None)
-    (tmp_path / rules.PRIORITY).unlink()
+    (tmp_path / parts.PRIORITY).unlink()
     assert (file(), file.complaint) == (priority.default(), None)
 
 
 def test_a_file_that_cannot_be_read_is_complained_about(tmp_path: Path) -> None:
     write(tmp_path, "")
-    (tmp_path / rules.PRIORITY).write_bytes(b"version: \xff")
+    (tmp_path / parts.PRIORITY).write_bytes(b"version: \xff")
 
     assert "cannot be read" in str(PriorityFile(tmp_path).complaint)
-    os.unlink(tmp_path / rules.PRIORITY)  # noqa: PTH108
-    (tmp_path / rules.PRIORITY).mkdir()
+    os.unlink(tmp_path / parts.PRIORITY)  # noqa: PTH108
+    (tmp_path / parts.PRIORITY).mkdir()
     assert "cannot be read" in str(PriorityFile(tmp_path).complaint)
 
 
 def test_a_first_start_lays_the_rules_out_and_never_touches_the_owners(tmp_path: Path) -> None:
-    rules.furnish(tmp_path)
-    laid = (tmp_path / rules.PRIORITY).read_text()
+    parts.furnish(tmp_path)
+    laid = (tmp_path / parts.PRIORITY).read_text()
     write(tmp_path, SAYS.format(level="high"))
-    rules.furnish(tmp_path)
+    parts.furnish(tmp_path)
 
     assert laid == priority.packaged_text()
-    assert (tmp_path / rules.PRIORITY).read_text() == SAYS.format(level="high")
+    assert (tmp_path / parts.PRIORITY).read_text() == SAYS.format(level="high")
 
 
 async def test_under_a_flood_of_urgent_work_what_can_wait_gets_its_turn(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ async def test_under_a_flood_of_urgent_work_what_can_wait_gets_its_turn(tmp_path
         planner = house.engine._rooms.planner
 
         async def admitted(text: str) -> str:
-            task = await house.intake.admit(command.cue(text, ref=text, content=text))
+            task = await house.intake.admit(cue_admission.cue(text, ref=text, content=text))
             found = planner.rank(task)
             assert await house.db.write(
                 queue.rank, task.id, found.priority, found.rule, clock.now()

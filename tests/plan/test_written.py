@@ -4,12 +4,11 @@ import re
 
 import pytest
 
-from remit.language.languages import language_names
+from remit.language.detect import language_names
 from remit.model.plan import Clause, ClauseOutcome
 from remit.plan import items as plan_items
 from remit.plan.items import items
-from remit.plan.spoken import LANGUAGES
-from remit.plan.written import criteria
+from remit.plan.written import LANGUAGES, criteria
 
 ALWAYS = {"request", "no-placeholder", "no-padding"}
 

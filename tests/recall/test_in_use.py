@@ -7,19 +7,20 @@ from typing import Final
 import pytest
 from msgspec.structs import replace
 
-from remit.intake.heard import OwnerMessage
+from remit.intake.plain_reader import OwnerMessage
 from remit.model.codec import Json
 from remit.model.delivery import Delivery
-from remit.model.event import EventKind
 from remit.model.ids import Ids, SessionId
 from remit.model.likeness import SimilarityKind
 from remit.model.reply import Prompt, Reply
+from remit.model.run import EventKind
 from remit.model.status import Status
 from remit.model.task import Creator, Source, SourceKind, Taint, Task
-from remit.recall import duplicates, reminders
+from remit.recall import duplicates
+from remit.recall import finder as recall_finder
 from remit.store import recall
 from remit.testing import START, FrozenClock, World
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.brain.tooling import task as made
 
 PARKS: Final = "Find quiet parks in Bangkok for a picnic"
@@ -40,7 +41,7 @@ class Listens:
 
 
 async def entrusted(world: World, text: str, ref: str, **more: object) -> Task:
-    cue = replace(command.cue(text, ref=ref, channel="outbox"), **more)
+    cue = replace(cue_admission.cue(text, ref=ref, channel="outbox"), **more)
     task = await world.house.intake.admit(cue)
     await world.run()
     await world.house.recollection.catch_up()
@@ -152,8 +153,8 @@ async def test_a_prompt_has_room_for_little_of_it(tmp_path: Path) -> None:
         found = await world.house.recollection.reminders.of(made(title=PARKS, instructions=PARKS))
 
         size = sum(len(each.title) + len(each.text) for each in found)
-        assert 0 < len(found) <= reminders.MOST
-        assert size <= reminders.MOST_CHARACTERS
+        assert 0 < len(found) <= recall_finder.MOST
+        assert size <= recall_finder.MOST_CHARACTERS
 
 
 async def test_a_run_is_not_recalled_to_itself_nor_to_its_own_session(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.errors import StoreTrouble, Transient
-from remit.model.edit import Edit
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import SessionId, TaskId
 from remit.model.likeness import IndexedTask, NearestTask
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
+from remit.model.task import Edit
 from remit.recall import snippets
 from remit.recall.edge import EdgeStore
 from remit.recall.library import LibraryParts, RecallLibrary

@@ -9,7 +9,7 @@ from typing import Final, cast
 import pytest
 
 from remit.errors import Permanent, Transient
-from remit.recall.remote import MOST_TEXTS, RemoteEmbedder
+from remit.recall.server import MOST_TEXTS, RemoteEmbedder
 
 ASKED: Final[list[dict[str, object]]] = []
 

@@ -8,7 +8,7 @@ from typing import Final
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from remit.brain.tool import log, search
+from remit.brain.tool import log
 from remit.errors import NotFound
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Policy, ToolCall
@@ -17,7 +17,7 @@ from remit.recall import duplicates
 from remit.store import sessions
 from remit.store.sessions import SessionSummary
 from remit.testing import START, World
-from remit.triggers import command
+from remit.triggers import cue_admission
 
 
 class Asker(Struct, frozen=True, kw_only=True):
@@ -106,7 +106,7 @@ async def _admitted(world: World) -> dict[str, list[Task]]:
     made: dict[str, list[Task]] = {name: [] for name in ASKERS}
     for n, (name, asker) in product(range(2), ASKERS.items()):
         cue = replace(
-            command.cue(f"{WORDS}, {name} {'AB'[n]}", ref=""),
+            cue_admission.cue(f"{WORDS}, {name} {'AB'[n]}", ref=""),
             source=Source(asker.kind, f"{asker.ref}-{name}-{n}"),
             created_by=asker.by,
             taint=asker.taint,
@@ -147,9 +147,9 @@ async def test_every_way_to_read_a_task_keeps_to_one_rule(tmp_path: Path) -> Non
     async with World(tmp_path) as world:
         made = await _admitted(world)
         whose = {each.id: name for name, tasks in made.items() for each in tasks}
-        by_words = search.search_tasks(Policy.ALLOW, world.house.db)
+        by_words = log.search_tasks(Policy.ALLOW, world.house.db)
         find = world.house.recollection.finder.find
-        by_meaning = search.search_tasks(Policy.ALLOW, world.house.db, find)
+        by_meaning = log.search_tasks(Policy.ALLOW, world.house.db, find)
         for (name, (_, task)), (other_name, (other, _)) in product(made.items(), made.items()):
             asked: JsonMap = {"query": f"Bangkok picnic {other_name} A"}
             told = await by_words.use(task, ToolCall("1", "search_tasks", asked))

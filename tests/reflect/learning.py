@@ -9,17 +9,16 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.model.codec import JsonMap
-from remit.model.edit import Edit
 from remit.model.ids import SessionId, TaskId
 from remit.model.reply import Prompt, Reply, Usage
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Status
-from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task, TaskType
+from remit.model.task import Creator, Edit, Priority, Source, SourceKind, Taint, Task, TaskType
 from remit.reflect import suggest
 from remit.reflect.lines import ReflectionLine
-from remit.settings import BudgetSettings, DeliverSettings, ReflectSettings, Settings, rules
+from remit.settings import BudgetSettings, DeliverSettings, ReflectSettings, Settings, parts
 from remit.testing import START, World, script
-from remit.triggers import command
+from remit.triggers import cue_admission
 
 LETTER: Final = (
     "Dear Mum,\n\nthe beach of the week is Sanur, it is calm and has shade.\n\nBest wishes"
@@ -62,7 +61,7 @@ async def ranked(
 ) -> Task:
     """Make one task, ranked by the rules and then perhaps by the owner, and done."""
     house._added += 1
-    cue = command.cue(title, ref=f"ranked-{house._added}", channel="outbox", content="Done.")
+    cue = cue_admission.cue(title, ref=f"ranked-{house._added}", channel="outbox", content="Done.")
     cue = replace(
         cue,
         source=Source(kind, cue.source.ref),
@@ -92,7 +91,7 @@ def guidelines(home: Path) -> str:
 
 
 def priority_rules(home: Path) -> str:
-    path = home / rules.PRIORITY
+    path = home / parts.PRIORITY
     return path.read_text() if path.exists() else ""
 
 

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from remit.model.delivery import Delivery
-from remit.model.event import Event, EventKind
 from remit.model.ids import SeriesId
 from remit.model.review import Decision, Review, ReviewAnswer
+from remit.model.run import Event, EventKind
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.reflect import lines

@@ -9,9 +9,9 @@ import pytest
 from remit import notify
 from remit.errors import Transient
 from remit.model.codec import JsonMap, from_json
-from remit.model.event import Event, EventKind
-from remit.model.lesson import DraftedLesson, Lesson, ReflectionResult, looks_back
+from remit.model.likeness import DraftedLesson, Lesson, ReflectionResult, looks_back
 from remit.model.review import Review, ReviewAnswer
+from remit.model.run import Event, EventKind
 from remit.model.series import Repeats, Series
 from remit.model.status import Actor, Status
 from remit.model.task import Creator, Priority, Source, SourceKind, Taint, Task

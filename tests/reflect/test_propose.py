@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import BadInput
-from remit.model.lesson import Lesson, LessonFile
+from remit.model.likeness import Lesson, LessonFile
 from remit.model.plan import RankingRule
 from remit.model.task import Priority, Task
 from remit.plan import priority
 from remit.plan.draft import ranked
-from remit.reflect import backtest, propose
+from remit.reflect import propose, reflector
 from tests.reflect.learning import GUIDELINE, task_of
 
 INVOICE = Lesson(
@@ -109,10 +109,10 @@ def test_the_back_test_counts_what_would_change_and_what_the_owner_had_said() ->
     tasks = [said, task_of("task-2"), task_of("task-3", "Walk")]
     old, new = priority.packaged_text(), "version: 1\nrules: []\ndefault: low\n"
 
-    assert backtest.run(tasks, ranker(old), ranker(new)).sentence == (
+    assert reflector.run(tasks, ranker(old), ranker(new)).sentence == (
         "2 of 3 past tasks would change."
     )
     high = new.replace("low", "high")
-    assert backtest.run(tasks, ranker(old), ranker(high)).sentence == (
+    assert reflector.run(tasks, ranker(old), ranker(high)).sentence == (
         "3 of 3 past tasks would change, 1 to what you said yourself."
     )

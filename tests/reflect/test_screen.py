@@ -2,9 +2,9 @@
 
 import pytest
 
-from remit.model.lesson import Lesson, LessonFile
+from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority
-from remit.reflect import screen, statistics
+from remit.reflect import statistics, suggest
 
 NAMES = ("Anna Weber", "Anna", "read_task_log", "ninas_whatsapp")
 
@@ -29,7 +29,7 @@ def rule(when: str, level: Priority | None = Priority.HIGH) -> Lesson:
     ],
 )
 def test_how_texts_are_worded_may_be_learned(text: str) -> None:
-    assert screen.objection(guideline(text), NAMES) is None
+    assert suggest.objection(guideline(text), NAMES) is None
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_how_texts_are_worded_may_be_learned(text: str) -> None:
     ],
 )
 def test_whom_what_is_allowed_and_tools_are_never_learned(text: str) -> None:
-    assert screen.objection(guideline(text), NAMES) is not None
+    assert suggest.objection(guideline(text), NAMES) is not None
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_whom_what_is_allowed_and_tools_are_never_learned(text: str) -> None:
     ],
 )
 def test_a_rule_with_one_plain_condition_may_be_learned(when: str) -> None:
-    assert screen.objection(rule(when)) is None
+    assert suggest.objection(rule(when)) is None
 
 
 @pytest.mark.parametrize(
@@ -104,8 +104,8 @@ def test_a_rule_with_one_plain_condition_may_be_learned(when: str) -> None:
     ],
 )
 def test_a_rule_about_anything_else_is_refused(when: str) -> None:
-    assert screen.objection(rule(when)) is not None
+    assert suggest.objection(rule(when)) is not None
 
 
 def test_a_rule_without_a_priority_is_none() -> None:
-    assert screen.objection(rule("source is email", None)) is not None
+    assert suggest.objection(rule("source is email", None)) is not None

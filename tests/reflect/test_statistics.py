@@ -6,13 +6,12 @@ from typing import Final
 import pytest
 
 from remit.model.ids import SeriesId
-from remit.model.lesson import Lesson, LessonFile
+from remit.model.likeness import Lesson, LessonFile
 from remit.model.plan import RankingRule
 from remit.model.task import Priority, Source, SourceKind, Taint, Task
-from remit.reflect import screen, statistics
-from remit.reflect.lines import ShownMessage
+from remit.reflect import statistics, suggest
+from remit.reflect.lines import GREETING, ShownMessage
 from remit.reflect.statistics import LATE, MIN_CASES, ReflectedTask
-from remit.reflect.wording import GREETING
 from tests.reflect.learning import GUIDELINE, name, reflection, task_of
 
 EDITED: Final = ShownMessage((GREETING,), (), 20, 18, edited=True)
@@ -150,4 +149,4 @@ def test_every_lesson_that_is_counted_passes_the_screen() -> None:
     found = statistics.count(seen, lambda _: Priority.LOW, domain).lessons
 
     assert found
-    assert [screen.objection(each) for each in found] == [None] * len(found)
+    assert [suggest.objection(each) for each in found] == [None] * len(found)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from remit.errors import Transient
-from remit.model.lesson import LessonFile
+from remit.model.likeness import LessonFile
 from remit.model.review import ReviewAnswer
 from remit.model.task import Priority, Taint
 from remit.reflect import suggest

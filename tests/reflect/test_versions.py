@@ -6,9 +6,9 @@ from typing import Final
 import pytest
 
 from remit.errors import BadInput, Conflict
-from remit.model.event import EventKind
 from remit.model.ids import TaskId
-from remit.model.lesson import FileVersion, LessonFile, standing
+from remit.model.likeness import FileVersion, LessonFile, standing
+from remit.model.run import EventKind
 from remit.reflect.propose import digest
 from remit.reflect.versions import MAX_CHARACTERS, LessonVersions
 from remit.store import events, reflections

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.reflect import wording
-from remit.reflect.wording import BULLETS, CLOSING, EMOJI, EXCLAMATION, GREETING, HEADINGS
+from remit.reflect import lines
+from remit.reflect.lines import BULLETS, CLOSING, EMOJI, EXCLAMATION, GREETING, HEADINGS
 
 KINDS = (GREETING, CLOSING, BULLETS, HEADINGS, EMOJI, EXCLAMATION)
 
@@ -31,14 +31,14 @@ KINDS = (GREETING, CLOSING, BULLETS, HEADINGS, EMOJI, EXCLAMATION)
     ],
 )
 def test_what_stands_in_a_text_is_told_by_its_kind(text: str, kinds: tuple[str, ...]) -> None:
-    assert wording.kinds(text) == kinds
+    assert lines.kinds(text) == kinds
 
 
 def test_words_are_counted_as_people_count_them() -> None:
-    assert wording.count("It's a well-known beach, isn't it?") == 6
+    assert lines.count("It's a well-known beach, isn't it?") == 6
 
 
 @given(st.text(max_size=400))
 def test_nothing_but_kinds_comes_out_of_a_text(text: str) -> None:
-    assert set(wording.kinds(text)) <= set(KINDS)
-    assert wording.count(text) <= len(text)
+    assert set(lines.kinds(text)) <= set(KINDS)
+    assert lines.count(text) <= len(text)

@@ -16,7 +16,7 @@ from remit.model.codec import Json, JsonMap
 from remit.model.ids import TaskId
 from remit.store import tasks
 from remit.store.database import Tx
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.server.served import TOKEN, Served
 
 LIMIT: Final = 100.0
@@ -92,7 +92,7 @@ def many(served: Served, count: int, text: str = "Be there") -> list[TaskId]:
     house = served.house
 
     def admit(tx: Tx) -> list[TaskId]:
-        cues = [command.cue(text, ref=f"many-{house.ids.ulid()}") for _ in range(count)]
+        cues = [cue_admission.cue(text, ref=f"many-{house.ids.ulid()}") for _ in range(count)]
         made = [make(cue, house.ids, house.clock.now()) for cue in cues]
         return [tasks.admit(tx, task).id for task in made]
 

@@ -12,7 +12,7 @@ from remit.model.codec import JsonMap, stamp
 from remit.model.series import Repeats
 from remit.model.task import Task
 from remit.store import audit, tasks
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.server.served import TOKEN, Served
 
 FAR = "9999-12-31T23:59:00Z"
@@ -81,7 +81,7 @@ _DAYS = ("9999-12-31", "0001-01-01", "9999-01-01", "2026-03-02")
 async def _stored(served: Served, repeats: Repeats) -> Task:
     """As an older version kept it, which refused no year."""
     house = served.house
-    cue = command.cue("An oven of old", ref="old", channel="dashboard", content="Look.")
+    cue = cue_admission.cue("An oven of old", ref="old", channel="dashboard", content="Look.")
     near = replace(cue, repeats=replace(repeats, first=house.clock.now()))
     task = admit.make(near, house.ids, house.clock.now())
     first = repeats.first

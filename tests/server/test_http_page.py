@@ -17,7 +17,7 @@ from remit.model.codec import Json, JsonMap
 from remit.server import app
 from remit.server.problem import KINDS
 from remit.store import tasks
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.server.served import Page, Served
 
 SCHEMAS = Path(remit.model.__file__).parent / "schema"
@@ -148,7 +148,7 @@ def test_a_thousand_tasks_are_paged_through_each_once(tmp_path: Path) -> None:
     with Served(tmp_path) as served:
         house = served.house
         made = [
-            make(command.cue(f"Task {n}", ref=str(n)), house.ids, house.clock.now())
+            make(cue_admission.cue(f"Task {n}", ref=str(n)), house.ids, house.clock.now())
             for n in range(1000)
         ]
 

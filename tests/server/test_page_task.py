@@ -11,14 +11,14 @@ import httpx2
 import pytest
 from msgspec.structs import replace
 
-from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
+from remit.model.run import Event, EventKind
 from remit.model.status import Actor
 from remit.server.web import story, timeline
 from remit.server.web.story import LogKind, ToolUse
 from remit.server.web.timeline import TimelineBar
 from remit.store.database import Tx
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.wiring import App
 from tests.engine.rig import Watched
 from tests.server.served import TOKEN, Served
@@ -305,7 +305,7 @@ class Meanwhile(Watched):
 
 def _eventful(house: App) -> App:
     db = Meanwhile(house.db)
-    db.happens = lambda: house.intake.admit(command.cue("Meanwhile", ref="meanwhile"))
+    db.happens = lambda: house.intake.admit(cue_admission.cue("Meanwhile", ref="meanwhile"))
     return replace(house, db=db)
 
 

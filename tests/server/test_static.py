@@ -5,12 +5,12 @@ import gzip
 import pytest
 
 from remit.server import static
-from remit.server.web import env
+from remit.server.web import shell
 from tests.server.served import Served
 
 
 def test_an_address_that_names_the_content_is_kept_for_good(still: Served) -> None:
-    answer = still.client.get(still.url + env.address("app.css"))
+    answer = still.client.get(still.url + shell.address("app.css"))
 
     assert answer.status_code == 200
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
@@ -74,5 +74,5 @@ def test_every_file_of_the_folder_is_there() -> None:
 
     assert set(static.files()) == there
     for name, file in static.files().items():
-        assert env.address(name) == f"/static/{name}?v={file.digest}"
+        assert shell.address(name) == f"/static/{name}?v={file.digest}"
         assert file.packed is None or gzip.decompress(file.packed) == file.raw

@@ -13,8 +13,8 @@ import pytest
 from remit.cli import event_text
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.event import Event
 from remit.model.ids import TaskId
+from remit.model.run import Event
 from remit.store import callers, events
 from remit.store.callers import ApiToken
 from remit.store.database import Tx

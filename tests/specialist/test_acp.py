@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from remit.model.reply import Policy, ToolCall
 from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.ports import Permit
-from remit.specialist import policy
+from remit.specialist import changes
 from remit.specialist.acp import AcpSpecialist
 from remit.specialist.acp_client import called
 from remit.specialist.process import SpecialistProgram, Wrap, environ_of
@@ -53,7 +53,7 @@ class Stage:
 
     async def judge(self, call: ToolCall) -> Policy:
         self.asked.append(call)
-        return policy.rule(call, str(self.folder))
+        return changes.rule(call, str(self.folder))
 
 
 def always(answer: Policy) -> Callable[[ToolCall], Awaitable[Policy]]:
@@ -126,7 +126,7 @@ async def test_what_only_the_owner_may_allow_ends_the_turn_and_is_named_exactly(
     assert claim.outcome is AttemptOutcome.NEEDS_OWNER
     assert claim.needs is not None
     assert (claim.needs.tool, claim.needs.args) == ("execute", {"command": "touch made"})
-    assert policy.exact(claim.needs) == "touch made"
+    assert changes.exact(claim.needs) == "touch made"
     assert claim.text == "", "what is said after the turn does not count"
     assert not (tmp_path / "folder" / "made").exists()
 
@@ -337,7 +337,7 @@ def test_what_a_command_is_called_does_not_change_what_is_allowed() -> None:
 
     assert called(one).digest == called(other).digest
     assert called(one).tool == "execute"
-    assert policy.rule(called(one), "/folder") is Policy.ASK
+    assert changes.rule(called(one), "/folder") is Policy.ASK
 
 
 def _has_text(path: Path) -> bool:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from remit.model.contract import Contract, ContractType, Criterion, Timing
 from remit.model.reply import ToolCall
-from remit.specialist import brief
+from remit.specialist import changes
 
 TOGGLE = Contract(
     ContractType.VERIFIABLE,
@@ -30,7 +30,7 @@ Write your implementation knowing these criteria will be checked."""
 
 
 def test_the_contract_is_told_in_numbered_words() -> None:
-    assert brief.section(TOGGLE) == SECTION
+    assert changes.section(TOGGLE) == SECTION
 
 
 @pytest.mark.parametrize(
@@ -51,18 +51,18 @@ def test_the_contract_is_told_in_numbered_words() -> None:
 def test_a_criterion_says_what_is_checked_with_what_and_when(
     criterion: Criterion, told: str
 ) -> None:
-    assert told in brief.section(Contract(ContractType.VERIFIABLE, (criterion,))).splitlines()
+    assert told in changes.section(Contract(ContractType.VERIFIABLE, (criterion,))).splitlines()
 
 
 def test_work_that_no_check_decides_about_is_told_so() -> None:
-    assert brief.section(Contract(ContractType.ADVISORY)) == (
+    assert changes.section(Contract(ContractType.ADVISORY)) == (
         "## Verification Contract\n\n"
         "No check decides about this work; the owner will read what you write."
     )
 
 
 def test_the_whole_has_the_task_first_and_says_how_to_end() -> None:
-    told = brief.prompt("Add a toggle", TOGGLE, checkpoint="> - half", failed=["lint: E501"])
+    told = changes.prompt("Add a toggle", TOGGLE, checkpoint="> - half", failed=["lint: E501"])
 
     heads = [line for line in told.splitlines() if line.startswith("## ")]
     assert heads == [
@@ -78,28 +78,28 @@ def test_the_whole_has_the_task_first_and_says_how_to_end() -> None:
 
 
 def test_without_a_past_nothing_is_said_of_one() -> None:
-    told = brief.prompt("Add a toggle", None)
+    told = changes.prompt("Add a toggle", None)
 
     assert [line for line in told.splitlines() if line.startswith("## ")] == ["## Task", "## Rules"]
 
 
 def test_what_goes_back_says_what_failed_and_how_to_end() -> None:
-    told = brief.fix(["unit-test: 1 failed"])
+    told = changes.fix(["unit-test: 1 failed"])
 
     assert told.startswith("## What failed last time\n\n> unit-test: 1 failed\n\nMend this")
 
 
 @given(st.text())
 def test_nothing_that_others_wrote_stands_on_a_line_of_its_own(text: str) -> None:
-    lines = brief.quoted(text).splitlines()
+    lines = changes.quoted(text).splitlines()
 
     assert all(line.startswith(">") for line in lines)
 
 
 def test_a_long_quotation_keeps_its_ends_and_says_so() -> None:
-    told = brief.quoted("a" * 9_000 + "the end")
+    told = changes.quoted("a" * 9_000 + "the end")
 
-    assert len(told) < brief.MAX_QUOTED_CHARACTERS + 200
+    assert len(told) < changes.MAX_QUOTED_CHARACTERS + 200
     assert "characters left out" in told
     assert told.endswith("the end")
 
@@ -107,7 +107,7 @@ def test_a_long_quotation_keeps_its_ends_and_says_so() -> None:
 def test_the_owners_word_on_a_call_is_told_with_the_exact_call() -> None:
     call = ToolCall("1", "execute", {"command": "make deploy"})
 
-    assert "> make deploy" in brief.allowed(call, "make deploy").splitlines()
-    refused = brief.refused(call, "make deploy", "Not on a Friday.")
+    assert "> make deploy" in changes.allowed(call, "make deploy").splitlines()
+    refused = changes.refused(call, "make deploy", "Not on a Friday.")
     assert "> make deploy" in refused.splitlines()
     assert refused.endswith("go on without it. The owner says: Not on a Friday.\n")

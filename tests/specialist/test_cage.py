@@ -16,12 +16,11 @@ from remit.settings import Settings
 from remit.settings.specialists import SpecialistKind, SpecialistSettings
 from remit.specialist import specialist_health
 from remit.specialist.abstract_sockets import can_hide
-from remit.specialist.command import CommandSpecialist
-from remit.specialist.process import SpecialistProgram, environ_of
+from remit.specialist.process import CommandSpecialist, SpecialistProgram, environ_of
 from remit.specialist.program_sandbox import ProgramSandbox, SandboxPermissions, home_for
 from remit.system.sandbox import find
-from remit.verify.toolchain import Toolchain
-from remit.wiring.workers import _leave
+from remit.verify.ground import Toolchain
+from remit.wiring.minds import _leave
 from tests.engine.rig import until
 from tests.specialist.repository import TASK, git, repository, worktrees
 from tests.specialist.test_command import nobody

@@ -11,8 +11,7 @@ import pytest
 from remit.model.reply import Policy, ToolCall
 from remit.model.specialist import AttemptOutcome, SpecialistClaim, SpecialistJob
 from remit.specialist import process
-from remit.specialist.command import CommandSpecialist
-from remit.specialist.process import SpecialistProgram, environ_of
+from remit.specialist.process import CommandSpecialist, SpecialistProgram, environ_of
 from tests.engine.rig import until
 from tests.specialist.repository import TASK, time_is_up_on_call
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from remit.model.codec import Json
 from remit.model.reply import Policy, ToolCall
 from remit.model.specialist import AttemptOutcome
-from remit.specialist import failures, policy
+from remit.specialist import changes, failures
 
 HOME = "/house/tree"
 
@@ -44,21 +44,21 @@ def call(tool: str, *places: str, given: Json = None) -> ToolCall:
 def test_reading_and_editing_in_the_folder_is_free_and_all_else_is_asked(
     wanted: ToolCall, answer: Policy
 ) -> None:
-    assert policy.rule(wanted, HOME) is answer
+    assert changes.rule(wanted, HOME) is answer
 
 
 @given(st.text())
 def test_no_path_with_a_way_up_is_inside(text: str) -> None:
-    assert not policy.is_inside(f"{HOME}/{text}/../../x", HOME)
-    assert not policy.is_inside(f"/elsewhere/{text}", HOME)
+    assert not changes.is_inside(f"{HOME}/{text}/../../x", HOME)
+    assert not changes.is_inside(f"/elsewhere/{text}", HOME)
 
 
 def test_a_call_is_shown_to_the_letter() -> None:
     alone = ToolCall("1", "execute", {"command": "make"})
     with_more = ToolCall("1", "execute", {"command": "make", "cwd": "/"})
 
-    assert policy.exact(alone) == "make"
-    assert policy.exact(with_more) == '{"command":"make","cwd":"/"}'
+    assert changes.exact(alone) == "make"
+    assert changes.exact(with_more) == '{"command":"make","cwd":"/"}'
 
 
 # Last words ---------------------------------------------------------------------------------------

@@ -8,9 +8,8 @@ import pytest
 from remit.errors import Conflict
 from remit.specialist import worktree
 from remit.specialist.saved_work import where
-from remit.specialist.shelve import shelve
 from remit.specialist.tree import Worktree, aside
-from remit.specialist.worktree import Worktrees
+from remit.specialist.worktree import Worktrees, shelve
 from tests.specialist.repository import OTHER, TASK, THEN, git, repository, worktrees
 
 
@@ -100,7 +99,7 @@ async def test_a_death_in_the_middle_loses_nothing(
 ) -> None:
     (left.folder / "app.py").write_text("x = 2\n")
     with monkeypatch.context() as pulled:
-        pulled.setattr("remit.specialist.shelve.failpoint", _dies)
+        pulled.setattr("remit.specialist.worktree.failpoint", _dies)
         with pytest.raises(KeyboardInterrupt):
             await left.shelved()
     (found,) = await left.trees.standing()

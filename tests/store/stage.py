@@ -11,10 +11,9 @@ import pytest
 from remit.errors import BadInput, IllegalMove, RemitError
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import WorkerId
-from remit.model.review import NEEDS_TEXT, OPTIONS, Decision, ReviewAnswer
+from remit.model.review import NEEDS_TEXT, OPTIONS, Decision, ReviewAnswer, Undo
 from remit.model.status import ACTIVE, PAUSABLE, Actor, Reason, Status
 from remit.model.task import Priority
-from remit.model.undo import Undo
 from remit.store import events, moves, queue, reviews, tasks
 from tests.model.lifecycle_situations import Config
 from tests.store.legs import acts, review_of

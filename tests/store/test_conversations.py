@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from remit.errors import NotFound
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
 from remit.model.delivery import Accepted
-from remit.model.event import EventKind
 from remit.model.ids import ConversationId, TaskId
+from remit.model.run import EventKind
 from remit.model.status import Status
 from remit.store import audit, conversations, deliveries, events, home
 from remit.store.conversations import NewTurnRecord

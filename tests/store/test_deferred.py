@@ -17,9 +17,9 @@ from remit.model.contract import (
     Timing,
     Verdict,
 )
-from remit.model.debt import DebtCause
 from remit.model.deferred import (
     UNMERGED,
+    DebtCause,
     DeferredBatch,
     DeferredCriterion,
     DeferredGroup,
@@ -27,9 +27,9 @@ from remit.model.deferred import (
     due,
     waiting,
 )
-from remit.model.event import EventKind
 from remit.model.ids import SeriesId
 from remit.model.review import Decision, ReviewAnswer
+from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.model.task import Task
 from remit.review import ask

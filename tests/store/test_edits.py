@@ -6,10 +6,9 @@ import pytest
 
 from remit.errors import Conflict, NotFound, OutOfDate
 from remit.model.delivery import Delivery, Refused
-from remit.model.edit import Edit
 from remit.model.ids import TaskId
 from remit.model.status import Status
-from remit.model.task import Priority, TaskType
+from remit.model.task import Edit, Priority, TaskType
 from remit.store import deliveries, edits, moves, task_filter, tasks
 from tests.store.scene import BODY, DIGEST, Scene
 

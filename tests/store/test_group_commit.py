@@ -11,8 +11,8 @@ from typing import cast
 import pytest
 
 from remit.errors import Conflict, LeaseLost, NotFound, StoreTrouble
-from remit.model.event import Event
 from remit.model.ids import TaskId
+from remit.model.run import Event
 from remit.model.task import Task
 from remit.store import events, home, tasks
 from remit.store.connection import SqliteTx

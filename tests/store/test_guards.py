@@ -8,8 +8,7 @@ import pytest
 
 from remit.model import notice
 from remit.model.conversation import Action, Role
-from remit.model.debt import DebtCause
-from remit.model.deferred import GroupEnd
+from remit.model.deferred import DebtCause, GroupEnd
 from remit.model.delivery import DeliveryStatus
 from remit.model.notice import NoticeKind
 from remit.model.reply import Policy

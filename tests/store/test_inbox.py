@@ -7,9 +7,8 @@ import pytest
 from remit.errors import AlreadyDecided, Conflict
 from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery
-from remit.model.group import FRESH, GROUPS, InboxGroup
 from remit.model.ids import TaskId
-from remit.model.review import Decision, ReviewAnswer
+from remit.model.review import FRESH, GROUPS, Decision, InboxGroup, ReviewAnswer
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deliveries, inbox, reviews, stats, tasks

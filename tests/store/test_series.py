@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.model.delivery import Delivery
-from remit.model.event import EventKind
 from remit.model.ids import SeriesId
 from remit.model.plan import Gap, ItemStatus, WorkItem
+from remit.model.run import EventKind
 from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Creator, Priority, Task, TaskType

@@ -18,7 +18,7 @@ from remit.recall.session import MOST_RUNS
 from remit.settings import ContractSettings, DeliverSettings, Settings
 from remit.store import search
 from remit.testing import Outbox, World
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.stories.test_obedient import Page
 
 DAY: Final = timedelta(days=1)
@@ -62,7 +62,7 @@ class Days:
 
     async def begin(self) -> None:
         first = self.world.now + timedelta(hours=1)
-        cue = command.cue("Write to Anna", ref="daily", channel="line", recipient="Anna")
+        cue = cue_admission.cue("Write to Anna", ref="daily", channel="line", recipient="Anna")
         often = Repeats("FREQ=DAILY", "UTC", first)
         await self.world.house.intake.admit(replace(cue, repeats=often, scheduled_for=first))
 

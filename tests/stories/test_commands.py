@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from remit.intake.heard import OwnerMessage
+from remit.intake.plain_reader import OwnerMessage
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery
-from remit.model.event import EventKind
 from remit.model.review import ReviewAnswer
+from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.model.task import Cue, Source, SourceKind, Taint, Task
 from remit.settings import CommandSettings, EngineSettings, Settings

@@ -4,8 +4,8 @@ from remit.model import s2
 from remit.model.codec import Json, text_of
 from remit.model.contract import ContractType, Criterion, Result
 from remit.model.delivery import Delivery
-from remit.model.event import EventKind
 from remit.model.review import ReviewAnswer
+from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.model.task import Creator
 from tests.soak import only_in_soak

@@ -11,7 +11,7 @@ from remit.cli import clock
 from remit.cli.main import run as cli
 from remit.model.codec import JsonMap
 from remit.model.contract import Contract, ContractType, Criterion, Timing
-from remit.model.debt import DebtBook
+from remit.model.deferred import DebtBook
 from remit.model.review import ReviewAnswer
 from remit.model.task import Task
 from remit.store import debts

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 import pytest
 from msgspec.structs import replace
 
-from remit.brain.no_brain import NoBrain
+from remit.brain.think import NoBrain
 from remit.cli.main import run as cli
 from remit.model.codec import JsonMap
 from remit.model.contract import (
@@ -24,9 +24,9 @@ from remit.model.contract import (
     Timing,
 )
 from remit.model.deferred import UNMERGED, DueCriterion, deferred_sentence
-from remit.model.event import EventKind
 from remit.model.proof import ProofState, proof_of
 from remit.model.review import ReviewAnswer
+from remit.model.run import EventKind
 from remit.model.s2 import builder_state, results_json
 from remit.model.series import Repeats
 from remit.model.status import Reason, Status
@@ -34,7 +34,7 @@ from remit.model.task import Task
 from remit.store import debts, deferred
 from remit.store.debts import CheckedBatch
 from remit.testing import START
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.engine.rig import until
 from tests.soak import only_in_soak
 from tests.specialist.repository import git
@@ -328,10 +328,10 @@ async def test_a_terminal_says_what_is_waited_for_and_what_came_of_it(
 async def test_a_series_is_answered_with_each_of_its_runs(late_shop: Late) -> None:
     async with late_shop(ada=[page("one"), page("two")]) as house:
         world = house.world
-        cue = command.cue("Build it", ref="often", scheduled_for=START + timedelta(hours=1))
+        cue = cue_admission.cue("Build it", ref="often", scheduled_for=START + timedelta(hours=1))
         cue = replace(cue, repeats=Repeats("FREQ=DAILY", "UTC", START + timedelta(hours=1)))
         cue = replace(cue, contract=LATE, delivery=())
-        first = await world.house.intake.admit(command.on_project(cue, "shop", ("shop",)))
+        first = await world.house.intake.admit(cue_admission.on_project(cue, "shop", ("shop",)))
 
         await world.run(timedelta(hours=2))
         one = await settle(house, await world.get(first.id))

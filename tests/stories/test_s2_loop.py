@@ -11,9 +11,9 @@ from remit.errors import Permanent
 from remit.model.codec import Json
 from remit.model.contract import Finding, Result
 from remit.model.delivery import Delivery
-from remit.model.event import EventKind
 from remit.model.proof import ProofState, because, proof_of
 from remit.model.review import ReviewAnswer
+from remit.model.run import EventKind
 from remit.model.status import Reason, Status
 from remit.settings import BudgetSettings
 from remit.settings.specialists import SpecialistKind, SpecialistSettings

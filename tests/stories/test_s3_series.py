@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import pytest
 from msgspec.structs import replace
 
-from remit.intake.heard import OwnerMessage
+from remit.intake.plain_reader import OwnerMessage
 from remit.model.codec import Json
 from remit.model.reply import Memory, Prompt, Reply
 from remit.model.review import ReviewAnswer
@@ -24,7 +24,7 @@ from remit.store import search
 from remit.store.database import Tx
 from remit.store.search import TaskFilter
 from remit.testing import START, World, script
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.soak import only_in_soak
 
 DAY: Final = timedelta(days=1)
@@ -49,7 +49,7 @@ class Diarist:
 
 
 async def admitted(world: World, zone: str = ZONE, **more: object) -> Task:
-    cue = command.cue("Send me the news", ref="news", channel="outbox")
+    cue = cue_admission.cue("Send me the news", ref="news", channel="outbox")
     repeats = Repeats("FREQ=DAILY", zone, START + timedelta(hours=1))
     cue = replace(cue, repeats=repeats, **more)
     return await world.house.intake.admit(cue)

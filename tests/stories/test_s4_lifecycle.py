@@ -4,9 +4,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from remit.model.delivery import Delivery
-from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
 from remit.model.review import ReviewAnswer
+from remit.model.run import Event, EventKind
 from remit.model.view import JsonView, show
 from tests.engine.rig import Rig, SlowBrain, SlowOutbox
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from remit.settings import edit
+from remit.system.background import LocksByKey
 from remit.system.files import locked, write_atomic
-from remit.system.locks import LocksByKey
 
 
 def test_a_reader_sees_the_old_file_or_the_new_one_and_never_a_part(tmp_path: Path) -> None:

@@ -4,15 +4,15 @@ import logging
 
 import pytest
 
-from remit.system import logs
-from remit.system.logs import MAX_ALIKE, RepeatFilter
+from remit.system import background
+from remit.system.background import MAX_ALIKE, RepeatFilter
 
 
 def test_of_many_alike_a_few_pass_in_a_minute_and_the_next_says_how_many_did_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     now, passing = [0.0], RepeatFilter()
-    monkeypatch.setattr("remit.system.logs.time.monotonic", lambda: passing._begun + now[0])
+    monkeypatch.setattr("remit.system.background.time.monotonic", lambda: passing._begun + now[0])
 
     def said(line: int) -> str | None:
         record = logging.LogRecord("x", logging.WARNING, "a.py", line, "no %s", ("room",), None)
@@ -20,7 +20,7 @@ def test_of_many_alike_a_few_pass_in_a_minute_and_the_next_says_how_many_did_not
 
     heard = [said(1) for _ in range(100)]
     other = said(2)
-    now[0] = logs.WINDOW_SECONDS
+    now[0] = background.WINDOW_SECONDS
     later = [said(1), said(1)]
 
     assert heard == ["no room"] * MAX_ALIKE + [None] * (100 - MAX_ALIKE)

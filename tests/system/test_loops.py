@@ -16,14 +16,14 @@ from websockets.asyncio.client import connect
 from remit.brain.scripted import parse as script
 from remit.cli import up
 from remit.journal.telemetry import Telemetry
-from remit.model.event import Event, EventKind
+from remit.model.run import Event, EventKind
 from remit.server.serve import serve
 from remit.settings import load
 from remit.store import conversations, events, tasks
 from remit.store.database import Tx
 from remit.system.background import RECOVERED_AFTER
 from remit.testing import FrozenClock
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.wiring import App, opened, start, watch
 from tests.engine.rig import until
 from tests.ports import free_port
@@ -175,7 +175,7 @@ async def test_every_loop_that_is_killed_is_seen_told_once_and_started_again(
 async def _work_goes_on(remit: Running, home: Path) -> None:
     """What the loops are for, after each of them was killed twice."""
     house = remit.house
-    cue = command.cue("Greet me", ref="1", channel="dashboard", recipient=None)
+    cue = cue_admission.cue("Greet me", ref="1", channel="dashboard", recipient=None)
     task = await house.intake.admit(cue)
     (home / "papers" / "letter.txt").write_text("Read this")
 

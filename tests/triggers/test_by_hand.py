@@ -14,13 +14,13 @@ from remit.settings import DeliverSettings, EngineSettings, ScheduleSettings, Se
 from remit.store import ledger, series, series_orders
 from remit.store.database import Tx
 from remit.testing import START, World, script
-from remit.triggers import command
+from remit.triggers import cue_admission
 from tests.engine.rig import SlowBrain, until
 from tests.test_repeat import DAILY, cue
 
 HOUR: Final = timedelta(hours=1)
 DAY: Final = timedelta(days=1)
-THINKS: Final = replace(command.cue("Find news", ref="n", channel="outbox"), repeats=DAILY)
+THINKS: Final = replace(cue_admission.cue("Find news", ref="n", channel="outbox"), repeats=DAILY)
 
 
 async def told(world: World, task: Task) -> list[Slot]:

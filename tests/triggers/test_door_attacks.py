@@ -12,7 +12,7 @@ from remit.brain import prompt
 from remit.brain.prompt import PromptContext
 from remit.channels.webhook.receiving import HookCall
 from remit.errors import BadInput
-from remit.journal.transcript import line
+from remit.journal.follow import line
 from remit.model.reply import Memory
 from remit.model.task import Creator, Taint, Task
 from remit.store import cues

@@ -16,7 +16,7 @@ from remit.settings import DeliverSettings, ScheduleSettings, Settings
 from remit.store import inbox, search, series
 from remit.store.search import TaskFilter
 from remit.testing import START, World
-from remit.triggers import command
+from remit.triggers import cue_admission
 
 DAY: Final = timedelta(days=1)
 HOUR: Final = timedelta(hours=1)
@@ -24,7 +24,7 @@ AHEAD: Final = timedelta(days=400)
 
 
 async def repeating(world: World, rule: str, first: timedelta = HOUR) -> None:
-    cue = command.cue("news", ref="news", channel="outbox", content="News.")
+    cue = cue_admission.cue("news", ref="news", channel="outbox", content="News.")
     await world.house.intake.admit(replace(cue, repeats=Repeats(rule, "UTC", START + first)))
 
 

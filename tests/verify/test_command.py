@@ -12,9 +12,8 @@ from remit.model.status import Status
 from remit.testing import START, FrozenClock
 from remit.verify import command, project
 from remit.verify.command import CommandCheck
-from remit.verify.limits import SandboxLimits
 from remit.verify.runners import CheckCommand
-from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxRefusal, SandboxResult
+from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxLimits, SandboxRefusal, SandboxResult
 from remit.verify.suite_runs import CaseSelection, words
 from remit.verify.suite_terms import SuiteTerms
 from tests.model.lifecycle_checks import task_in

@@ -20,21 +20,24 @@ from remit.model.contract import (
 )
 from remit.model.plan import Plan
 from remit.model.task import Task
-from remit.verify import rubric
-from remit.verify.critic import UNREADABLE, BrainCritic, CriticCheck, prompt
-from remit.verify.exhibit import (
+from remit.verify import critic as verify_critic
+from remit.verify.critic import (
     MAX_SHEETS,
     MAX_SHOWN_CHARACTERS,
+    UNREADABLE,
+    BrainCritic,
+    CriticCheck,
     ExhibitSheet,
     NotShowable,
     NumberedLine,
+    prompt,
     sheets,
 )
 from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
 from tests.verify.written.cases import task_for
 
-RUBRICS = rubric.packaged()
+RUBRICS = verify_critic.packaged()
 TEXT = "def login(user):\n    return db.run('select * from users where name = ?', user)\n\n# fine"
 
 
@@ -248,7 +251,7 @@ async def test_a_link_that_leads_out_of_the_workspace_is_not_followed(tmp_path: 
 
 
 def test_every_critic_that_the_rules_call_for_has_a_rubric() -> None:
-    rules = Path(rubric.__file__).parent.parent / "plan/activities.yml"
+    rules = Path(verify_critic.__file__).parent.parent / "plan/activities.yml"
     called = {name for each in _critics(yaml.safe_load(rules.read_text())) for name in each}
 
     assert called
@@ -275,4 +278,4 @@ def _critics(told: object) -> list[list[str]]:
 )
 def test_a_rubric_that_is_wrong_is_named(text: str, says: str) -> None:
     with pytest.raises(BadInput, match=says.replace(".", r"\.")):
-        rubric.load(text, "rubrics.yml")
+        verify_critic.load(text, "rubrics.yml")

@@ -13,10 +13,10 @@ from remit.model import test_files
 from remit.model.contract import Criterion, Result
 from remit.specialist.changes import ChangeKind, FileChange, Snapshot
 from remit.verify import presets, project, project_files, reports, suite_terms
+from remit.verify.ground import Toolchain
 from remit.verify.reports import CaseOutcome, CaseResult
 from remit.verify.runners import CheckCommand, MissingTool
 from remit.verify.suite_terms import SuiteTerms
-from remit.verify.toolchain import Toolchain
 from tests.verify import workshop
 from tests.verify.workshop import check
 

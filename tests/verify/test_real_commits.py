@@ -13,9 +13,9 @@ from remit.model.contract import Criterion, Timing
 from remit.plan import activities, contract
 from remit.testing import START
 from remit.verify import project
+from remit.verify.command import files_called
 from remit.verify.presets import ACTIVITIES
 from remit.verify.runners import CheckCommand
-from remit.verify.suite import files_called
 from remit.verify.suite_runs import CaseSelection, words
 from tests.soak import one_in
 from tests.verify import workshop

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput
 from remit.verify import ground
+from remit.verify.ground import Toolchain, installed
 from remit.verify.sandbox import Sandbox, SandboxFiles, SandboxRefusal, SandboxResult
-from remit.verify.toolchain import Toolchain, installed
 from tests.verify import workshop
 from tests.verify.workshop import PYTHON, SMALL
 

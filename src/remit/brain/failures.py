@@ -9,8 +9,7 @@ from typing import Final
 
 from pydantic_ai import exceptions as their
 
-from remit.brain.choose import ModelConfig
-from remit.brain.secret import Secret
+from remit.brain.choose import ModelConfig, Secret
 from remit.errors import Permanent, RemitError, StepFailed, Transient
 from remit.model.reply import Ask
 from remit.model.status import Reason

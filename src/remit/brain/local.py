@@ -20,10 +20,10 @@ from remit.brain.choose import (
     ModelConfig,
     ModelLimits,
     ModelRole,
+    Secret,
     Vendor,
 )
 from remit.brain.llama import LoadRequest, LoadResult
-from remit.brain.secret import Secret
 from remit.brain.turn import FilledForm, ModelConnection
 from remit.brain.weights import QWEN, ModelWeights
 from remit.errors import Transient

@@ -13,14 +13,25 @@ from remit.brain import command, progress, prompt
 from remit.brain.budget import Budget, MeteredBrain
 from remit.brain.long_reply import bounded
 from remit.brain.models import ModelBrain
-from remit.brain.no_brain import NoBrain
 from remit.brain.progress import ProgressCallback, ProgressListener
 from remit.brain.prompt import PromptContext, Reachable
 from remit.brain.tools import Toolbox
 from remit.model.plan import Plan
 from remit.model.reply import Ask, Exchange, Memory, Prompt, Reply, Tool, ToolResult
+from remit.model.status import Reason
 from remit.model.task import Task, TaskBudget
 from remit.ports import Brain, Channel, LiveBrain, implements
+
+
+class NoBrain:
+    async def think(self, prompt: Prompt, *, session: str) -> Reply:
+        del prompt, session
+        question = (
+            "This needs a language model, and none is set. Set one under [brain] in settings.toml "
+            '(today: kind = "scripted"), start Remit again, then approve.'
+        )
+        return Reply("", ask=Ask(Reason.AUTH, question))
+
 
 States: TypeAlias = Callable[[Sequence[str]], Awaitable[Sequence[str]]]  # their states
 

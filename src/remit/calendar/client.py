@@ -16,13 +16,12 @@ import httpx2
 from msgspec import Struct
 
 from remit.calendar import xml
-from remit.calendar.hosts import is_same_domain
-from remit.calendar.xml import CALDAV, DAV, MultistatusItem
+from remit.calendar.xml import CALDAV, DAV, MultistatusItem, is_same_domain
 from remit.errors import Permanent, Transient
 from remit.system import safe_http
 from remit.system.address_rules import BlockedAddress
+from remit.system.http_client import trusted_authorities
 from remit.system.safe_http import Resolve, ResolvedAddress
-from remit.system.tls import trusted_authorities
 
 Password: TypeAlias = Callable[[], str]  # called at each use, so a renewed one needs no restart
 

@@ -6,18 +6,21 @@ it holds a pipe from us and kills it when the pipe closes.
 """
 
 import asyncio
+import json
 import os
 import socket
 import sys
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from msgspec import Struct
 
+from remit.calendar import client
 from remit.calendar.client import CalDavClient, CalendarLocation, Password
-from remit.errors import Permanent, StepFailed
-from remit.system.files import PRIVATE, write_atomic
+from remit.errors import Permanent, StepFailed, StoreTrouble
+from remit.system.files import PRIVATE, locked, write_atomic
 from remit.system.process import end_group
 
 HOST: Final = "127.0.0.1"
@@ -177,3 +180,47 @@ def _write_files(own: OwnServer) -> Path:
     ]
     write_atomic(config, "\n".join(lines) + "\n", mode=PRIVATE)
     return config
+
+
+FILE: Final = "calendars.json"
+
+
+def read(home: Path) -> dict[str, dict[str, bool]]:
+    """Return for each account the marked (true) and unmarked (false) names."""
+    path = home / FILE
+    try:
+        found: object = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict) or not all(_is_said(each) for each in found.values()):
+        raise StoreTrouble(
+            f"{path} is damaged: it must be an object of accounts, each with names that are true "
+            "or false. Mend it, or remove it and mark your calendars again."
+        )
+    return found
+
+
+def put(home: Path, account: str, name: str, *, marked: bool) -> None:
+    """Store the owner's choice for one calendar."""
+    with locked(home):
+        said = read(home)
+        said.setdefault(account, {})[name] = marked
+        text = json.dumps(said, ensure_ascii=False, indent=1, sort_keys=True)
+        write_atomic(home / FILE, text, mode=PRIVATE)
+
+
+def is_marked(
+    found: client.RemoteCalendar, named: Collection[str], said: Mapping[str, bool]
+) -> bool:
+    """Whether a calendar starts work; it may be named by name or by path."""
+    called = (found.name, found.path.rstrip("/").rpartition("/")[2], found.path)
+    for each in called:
+        if each in said:
+            return said[each]
+    return any(each in named for each in called)
+
+
+def _is_said(names: object) -> bool:
+    return isinstance(names, dict) and all(isinstance(each, bool) for each in names.values())

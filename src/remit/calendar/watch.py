@@ -16,8 +16,8 @@ from msgspec import Struct
 
 from remit.calendar import client, resource_facts
 from remit.calendar.client import CalDavClient, CalendarLocation, ResourceGone
-from remit.calendar.cue import cue_of
 from remit.calendar.expand import HORIZON, CalendarReader
+from remit.calendar.resource_facts import cue_of
 from remit.errors import BadInput, StepFailed, StoreTrouble
 from remit.language import outside_text
 from remit.model.ids import Ids

@@ -7,14 +7,18 @@ load that.
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Final, Protocol, TypeAlias, runtime_checkable
 
 from msgspec import Struct
 
 from remit.errors import NotFound, StoreTrouble
-from remit.ports import Channel
+from remit.ports import Channel, Clock
 from remit.settings.channels import ChannelSettings
+from remit.store import inbound
+from remit.store.database import Database
 from remit.store.secrets import Secrets
+from remit.system.background import Background
 
 _LONG: Final = 16  # characters; a shorter word of a secret may be any word
 
@@ -123,3 +127,36 @@ class ChannelSecrets:
 def variable(name: str) -> str:
     """Return the variable of a secret: whatsapp_token is WHATSAPP_TOKEN."""
     return "".join(char if char.isalnum() else "_" for char in name).upper()
+
+
+LEAST: Final = 8  # days: a provider repeats itself for a week, and must be recognised
+LOOP: Final = "inbound cleanup"
+PAUSE: Final = 86_400.0  # seconds between two runs
+
+
+class InboundCleanup:
+    """Keeps this many days; 0: for ever."""
+
+    def __init__(self, days: int, db: Database, clock: Clock, background: Background) -> None:
+        self._kept = timedelta(days=max(days, LEAST)) if days else None
+        self._db = db
+        self._clock = clock
+        self._background = background
+
+    def start(self) -> None:
+        if self._kept is not None:
+            self._background.start(LOOP, self._look_on)
+
+    async def close(self) -> None:
+        await self._background.stop(LOOP)
+
+    async def look(self) -> int:
+        """Delete what is too old; return how many."""
+        if self._kept is None:
+            return 0
+        return await self._db.write(inbound.forget, self._clock.now() - self._kept)
+
+    async def _look_on(self) -> None:
+        while True:
+            await self.look()
+            await self._clock.sleep(PAUSE)

@@ -4,11 +4,10 @@ A secret is looked up at each use, so a renewed one needs no restart. A missing 
 the start: its channel answers that it is locked, and the owner is asked.
 """
 
-from remit.channels.inbound_cleanup import InboundCleanup
 from remit.channels.kind import ChannelContext, ChannelKind
 from remit.channels.mail.bounce_watch import BounceWatch
 from remit.channels.mail.sending import EmailChannel
-from remit.channels.registry import ChannelAlias, ChannelRegistry, ChannelSecrets
+from remit.channels.registry import ChannelAlias, ChannelRegistry, ChannelSecrets, InboundCleanup
 from remit.errors import BadInput
 from remit.ports import Channel, Clock
 from remit.settings.channels import ChannelSettings

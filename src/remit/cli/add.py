@@ -11,16 +11,15 @@ from cyclopts import Parameter
 from msgspec.structs import replace
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, out, receipt, remit_client, unanswered, wait_for_task
+from remit.cli import clock, codes, connection, out, receipt, remit_client, wait_for_task
 from remit.cli.edit import moment
-from remit.cli.options import AsJson, Timeout, Wait, flag, free
-from remit.cli.out import StyledText
+from remit.cli.out import AsJson, StyledText, Timeout, Wait, flag, free
 from remit.cli.remit_client import RemitClient
 from remit.cli.show import whole
 from remit.errors import BadInput, KeyReused
-from remit.intake import heard
-from remit.intake.heard import MessageResult
-from remit.intake.zone import owners
+from remit.intake import plain_reader
+from remit.intake.plain_reader import MessageResult
+from remit.intake.recipients import owners
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import TaskId
 from remit.model.series import Repeats
@@ -105,7 +104,7 @@ def _receipt(
 def _given(
     settings: Settings, way: RemitClient, key: str | None, order: NewTask | NewMessage
 ) -> JsonMap:
-    ref = f"key:{key}" if key else unanswered.new_key()
+    ref = f"key:{key}" if key else connection.new_key()
     if isinstance(order, NewMessage):
         return way.hear(order, ref)
     return _told(settings, [TaskId(str(way.ask(order, ref)["id"]))])
@@ -116,7 +115,7 @@ def _told(settings: Settings, found: list[TaskId]) -> JsonMap:
     with glance(settings.database) as tx:
         made = [tasks.get(tx, task_id) for task_id in found]
         asked = messages.questions(tx, made)
-    return heard.message_result_to_json(MessageResult(tuple(made), tuple(asked)))
+    return plain_reader.message_result_to_json(MessageResult(tuple(made), tuple(asked)))
 
 
 def _rehearse(

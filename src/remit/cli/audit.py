@@ -8,8 +8,8 @@ from cyclopts import App
 from msgspec.structs import replace
 
 from remit import settings as house_settings
-from remit.cli import find, out, progress, words
-from remit.cli.options import AsJson, Ids, flag
+from remit.cli import out, words
+from remit.cli.out import AsJson, Ids, flag
 from remit.errors import BadInput
 from remit.journal.scribe import TaskLogWriter
 from remit.model.codec import Json
@@ -30,7 +30,7 @@ def verify(*, json: AsJson = False) -> int:
     """Walk the journal's chain of hashes and compare every task with it."""
     path = home_of(os.environ) / "agent.db"
     # Remit may be working: without one snapshot, its writes would look like damage.
-    with glance(path) as tx, tx.snapshot(), progress.working("Reading the journal"):
+    with glance(path) as tx, tx.snapshot(), out.working("Reading the journal"):
         found, told = list(store_audit.complaints(tx)), events.last(tx)
     if json:
         out.emit({"whole": not found, "events": told, "complaints": list[Json](found)})
@@ -57,8 +57,8 @@ def log_rebuild(
     if all_ == bool(ids):
         raise BadInput("Name the tasks, or say --all.", field="id")
     scribe, written = TaskLogWriter(house_settings.load().logs), list[Json]()
-    with glance(home_of(os.environ) / "agent.db") as tx, progress.measured("Writing") as tell:
-        wanted = list(_every(tx)) if all_ else [find.task(tx, word) for word in find.words(ids)]
+    with glance(home_of(os.environ) / "agent.db") as tx, out.measured("Writing") as tell:
+        wanted = list(_every(tx)) if all_ else [words.task(tx, word) for word in words.words(ids)]
         for place, task_id in enumerate(wanted, 1):
             written.append(str(scribe.rebuild(task_id, events.of_task(tx, task_id))))
             tell(place / len(wanted))

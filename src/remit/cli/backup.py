@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Annotated
 
 from remit import settings as house_settings
-from remit.cli import clock, out, progress, words
-from remit.cli.options import AsJson, flag
+from remit.cli import clock, out, words
+from remit.cli.out import AsJson, flag
 from remit.errors import BadInput
 from remit.store import backup as store_backup
 from remit.store import home
@@ -21,7 +21,7 @@ def backup(
     if not settings.database.exists():
         raise BadInput(f"There is nothing to save yet in {settings.home}.")
     try:
-        with progress.measured("Saving") as tell:
+        with out.measured("Saving") as tell:
             saved = store_backup.save(settings.database, to or settings.backups, clock.now(), tell)
     except OSError as error:
         raise BadInput(f"The backup could not be written: {error}.", field="to") from None
@@ -48,7 +48,7 @@ def restore(
     with home.lock(settings.home):
         if not yes:
             _make_sure(f"Put {file} in place of {settings.database}? The old one is kept.")
-        with progress.working("Checking the backup"):
+        with out.working("Checking the backup"):
             held = store_backup.restore(file.absolute(), settings.database, clock.now())
     if json:
         out.emit({"restored": str(file), "paused": held.paused, "asked": held.asked})

@@ -9,8 +9,7 @@ from remit import settings as house_settings
 from remit.brain import choose, local, weights
 from remit.brain.choose import ModelChoice, ModelRole
 from remit.cli import codes, out, remit_client
-from remit.cli.options import AsJson, flag
-from remit.cli.out import StyledText
+from remit.cli.out import AsJson, StyledText, flag
 from remit.errors import BadInput
 from remit.intake.exam.qualify import ExamFile
 from remit.model.codec import Json

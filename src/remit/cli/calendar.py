@@ -6,19 +6,18 @@ from typing import Annotated, Final
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.calendar import client, marks
+from remit.calendar import client, own_server
 from remit.calendar.client import CalDavClient
 from remit.calendar.own_server import HOST, USER
 from remit.cli import codes, out, remit_client, words
-from remit.cli.options import AsJson, flag
-from remit.cli.out import StyledText
+from remit.cli.out import AsJson, StyledText, flag
 from remit.cli.secrets import value_of
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap, to_json
 from remit.operations.settings_arguments import SyncCalendars
 from remit.server import files
 from remit.settings import CalendarServer, Settings, edit
-from remit.settings.calendar import OWN
+from remit.settings.doors import OWN
 from remit.store import calendars
 from remit.store.calendars import StoredCalendar
 from remit.store.read_only import glance
@@ -152,7 +151,7 @@ def _accounts(settings: Settings) -> list[str]:
 def _mark(name: str, *, marked: bool, as_json: bool) -> int:
     settings = house_settings.load()
     each = _called(settings, name)
-    marks.put(settings.home, each.account, each.name, marked=marked)
+    own_server.put(settings.home, each.account, each.name, marked=marked)
     what = "starts work" if marked else "starts nothing any more"
     if as_json:
         told: JsonMap = {"account": each.account, "name": each.name, "marked": marked}

@@ -9,18 +9,17 @@ from msgspec import Struct
 from remit import settings as house_settings
 from remit.channels.health import ChannelState
 from remit.cli import (
-    channel_state,
     clock,
     codes,
+    connection,
+    notice_state,
     out,
     remit_client,
-    unanswered,
     wait_for_task,
     words,
 )
 from remit.cli.codes import TimedOut
-from remit.cli.options import AsJson, flag
-from remit.cli.out import Piece, StyledText
+from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.cli.remit_client import RemitClient
 from remit.errors import BadInput, NotFound
 from remit.model.codec import Json, JsonMap
@@ -48,7 +47,7 @@ app = App(name="channels")
 @app.command(name="list")
 def names(*, json: AsJson = False) -> int:
     """The channels of this Remit, and whether each has what it needs."""
-    found = channel_state.look(house_settings.load())
+    found = notice_state.look(house_settings.load())
     if json:
         listed: list[Json] = [_told(each) for each in found]
         out.emit({"channels": listed})
@@ -184,7 +183,7 @@ class _Trial:
         """Send it, and return its task when nothing more happens by itself."""
         self._heard = way.serves
         test = ChannelTest(self._channel, self._to)
-        task_id = TaskId(str(way.ask(test, unanswered.new_key())["id"]))
+        task_id = TaskId(str(way.ask(test, connection.new_key())["id"]))
         out.say(StyledText(f"Task {task_id} sends a test message on {self._channel}.", "dim"))
         try:
             return wait_for_task.wait(self._settings, way, task_id, timeout=LIMIT, after=1)

@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from typing import Annotated, Final, cast
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, out, remote, unanswered
+from remit.cli import clock, codes, connection, out, remote
 from remit.cli.codes import TimedOut
-from remit.cli.options import AsJson, flag
-from remit.cli.out import StyledText
+from remit.cli.out import AsJson, StyledText, flag
 from remit.errors import NotFound, Unreachable
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.conversation import Role, Turn
@@ -95,7 +94,7 @@ class _Chat:
 
     def _say(self, line: str) -> None:
         """Say it, and wait until it is answered."""
-        said = self._door.ask(NewTurn(self._talk, line), unanswered.new_key())
+        said = self._door.ask(NewTurn(self._talk, line), connection.new_key())
         n = int(str(cast("JsonMap", said["turn"])["turnNumber"]))
         until = clock.seconds() + _PATIENCE
         while not any(turn.answers == n for turn in self._news()):

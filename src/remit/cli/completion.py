@@ -4,7 +4,7 @@ from typing import Annotated, Literal
 
 from remit.cli import out
 from remit.cli.main import build
-from remit.cli.options import AsJson, flag
+from remit.cli.out import AsJson, flag
 
 
 def completion(

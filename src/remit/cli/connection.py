@@ -5,11 +5,13 @@ on a new connection with the same Idempotency-Key, so the server does it once. W
 comes, /healthz tells whether waiting makes sense.
 """
 
+import hashlib
 import http.client
 import json
 import os
 import select
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from pathlib import Path
 from typing import Final
@@ -188,3 +190,45 @@ def _open(home: Path) -> tuple[ServerAddress, http.client.HTTPConnection] | str:
 
 def why(error: Exception) -> str:
     return (str(error) or type(error).__name__).removesuffix(".") + "."
+
+
+GENERATED: Final = "cli:"  # a key given by the owner is used as it is
+KEPT_SECONDS: Final = 3600
+_FOLDER: Final = "unanswered"
+
+
+def new_key() -> str:
+    return f"{GENERATED}{os.urandom(16).hex()}"
+
+
+@contextmanager
+def key_for(home: Path, request: str, key: str) -> Iterator[str]:
+    """Yield the key for a request; it is stored if no answer comes."""
+    if not key.startswith(GENERATED):
+        yield key
+        return
+    file = home / _FOLDER / hashlib.sha256(request.encode()).hexdigest()[:32]
+    kept = _kept(file)
+    if kept is not None:
+        out.say(
+            StyledText("The same was asked before and not answered; it is not done twice.", "dim")
+        )
+    try:
+        yield kept or key
+    except (Unreachable, KeyboardInterrupt):
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        file.write_text(kept or key, encoding="utf-8")
+        raise
+    except BaseException:
+        file.unlink(missing_ok=True)
+        raise
+    file.unlink(missing_ok=True)
+
+
+def _kept(file: Path) -> str | None:
+    try:
+        age = clock.now().timestamp() - file.stat().st_mtime
+        key = file.read_text(encoding="utf-8").strip()
+    except OSError:
+        return None
+    return key if age < KEPT_SECONDS and key.startswith(GENERATED) else None

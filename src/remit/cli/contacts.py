@@ -13,8 +13,7 @@ from cyclopts import App
 from remit import settings as house_settings
 from remit.cli import codes, out, remit_client
 from remit.cli.contact_book import contacts_of
-from remit.cli.options import AsJson, flag
-from remit.cli.out import Piece, StyledText
+from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.contacts import edit, permits
 from remit.contacts.book import FILE, ContactAddress, ContactEntry
 from remit.errors import BadInput, NotFound

@@ -1,19 +1,44 @@
 """Commands for decisions: approve, back, answer, decline, arrived, resend, drop."""
 
+import os
+import shlex
+import subprocess
 import sys
+import tempfile
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.cli import editor, find, out, question, remit_client, wait_for_task
-from remit.cli.options import AsJson, Timeout, Wait, flag, free
+from remit.cli import out, question, remit_client, wait_for_task, words
+from remit.cli.out import AsJson, Timeout, Wait, flag, free
 from remit.cli.tally import CommandTally
 from remit.errors import BadInput
 from remit.model.review import Review, ReviewAnswer
 from remit.operations.arguments import NewDecision
 from remit.settings import Settings
 from remit.store.read_only import glance
+
+_SCISSORS: Final = "------------------------ >8 ------------------------"
+
+
+def edited(text: str, about: str) -> str:
+    """Open $VISUAL or $EDITOR; return what is above the marker line afterwards."""
+    command = shlex.split(os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi")
+    with tempfile.TemporaryDirectory(prefix="remit-") as folder:
+        path = Path(folder) / "text.md"
+        path.write_text(f"{text}\n{_SCISSORS}\nAbove this line: {about}\n", encoding="utf-8")
+        try:
+            subprocess.run([*command, str(path)], check=True)  # noqa: S603 - the owner's own choice
+        except (OSError, subprocess.CalledProcessError) as error:
+            raise BadInput(f"The editor {command[0]!r} did not end well: {error}") from None
+        kept, _, _ = path.read_text(encoding="utf-8").partition(_SCISSORS)
+    if not kept.strip():
+        raise BadInput("The text is empty; nothing was decided.", field="text")
+    if kept.strip() == text.strip():
+        raise BadInput("The text was not changed; nothing was decided.", field="text")
+    return kept.strip()
+
 
 _Refs = Annotated[str, free("Reviews, or tasks that ask one thing; - reads them from stdin.")]
 _Ref = Annotated[str, flag("The review, or a task that asks one thing.")]
@@ -110,7 +135,7 @@ def _settle(  # noqa: PLR0913 - as many as the flags
 ) -> int:
     tally = CommandTally(house_settings.load(), json)
     with glance(tally.settings.database) as tx:
-        found = tally.each(find.words(ids), partial(question.find, tx), str)
+        found = tally.each(words.words(ids), partial(question.find, tx), str)
     if not found:
         return tally.end()
     with remit_client.opened(tally.settings, works=wait) as way:
@@ -132,7 +157,7 @@ def _settle(  # noqa: PLR0913 - as many as the flags
 def _edited(settings: Settings, ref: str) -> str:
     with glance(settings.database) as tx:
         review = question.find(tx, ref)
-    return editor.edited(review.evidence, f"what will be sent.\n{review.question}")
+    return edited(review.evidence, f"what will be sent.\n{review.question}")
 
 
 def _read(path: Path) -> str:

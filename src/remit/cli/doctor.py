@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import Final, NamedTuple, cast
 
 from remit import settings as house_settings
-from remit.cli import clock, out, progress, remote, words
-from remit.cli.options import AsJson
-from remit.cli.out import StyledText
+from remit.cli import clock, out, remote, words
+from remit.cli.out import AsJson, StyledText
 from remit.errors import RemitError, StoreCorrupt
 from remit.model.codec import Json, JsonMap
 from remit.settings import Settings
@@ -35,7 +34,7 @@ class DoctorFinding(NamedTuple):
 
 def doctor(*, json: AsJson = False) -> int:
     """Check every part of this Remit; exit with 1 if one of them fails."""
-    with progress.working("Looking at every part"):
+    with out.working("Looking at every part"):
         found = list(_look())
     failed = any(each.verdict == "fail" for each in found)
     if json:
@@ -146,14 +145,14 @@ def _brain(settings: Settings) -> DoctorFinding:
 
 def _money(settings: Settings) -> DoctorFinding:
     """Report whether prices are known: a limit in money depends on them."""
-    from remit.brain import price  # noqa: PLC0415 - seconds, for who limits money
+    from remit.brain import models as brain_models  # noqa: PLC0415 - seconds, for who limits money
     from remit.cli import brain  # noqa: PLC0415
 
     try:
         models = set(brain.choice(settings).models.values())
     except RemitError:
         models = set()  # reported above
-    unknown = sorted({str(each) for each in models if not price.cents(each, 10**6, 10**6)})
+    unknown = sorted({str(each) for each in models if not brain_models.cents(each, 10**6, 10**6)})
     if not unknown:
         return DoctorFinding(
             "budget", "ok", "money is limited; each request is rounded up to a cent"
@@ -218,7 +217,7 @@ def _time(settings: Settings) -> DoctorFinding:
 
 
 def _zone(settings: Settings) -> DoctorFinding:
-    from remit.intake.zone import owners  # noqa: PLC0415 - as long as the rest, for one line
+    from remit.intake.recipients import owners  # noqa: PLC0415 - as long as the rest, for one line
 
     found = owners(settings.zone, os.environ)
     return DoctorFinding("zone", "ok", f"{found.zone.key}, {found.since}")
@@ -282,15 +281,15 @@ def _workshop(settings: Settings) -> Iterator[DoctorFinding]:
 
 def _doors(settings: Settings) -> Iterator[DoctorFinding]:
     """Yield the inbound ways."""
-    from remit.cli import door_state  # noqa: PLC0415 - as above
+    from remit.cli import doors  # noqa: PLC0415 - as above
 
-    for each in door_state.door_states(settings, clock.now() - timedelta(days=1)):
+    for each in doors.door_states(settings, clock.now() - timedelta(days=1)):
         yield DoctorFinding("door", each.verdict, f"{each.name}: {each.said}", each.todo)
 
 
 def _channels(settings: Settings) -> Iterator[DoctorFinding]:
-    from remit.cli import channel_state  # noqa: PLC0415 - as above
+    from remit.cli import notice_state  # noqa: PLC0415 - as above
 
-    for each in channel_state.chosen(settings):
+    for each in notice_state.chosen(settings):
         said = f"{each.name} ({each.kind}): {each.said}"
         yield DoctorFinding("channel", each.verdict, said, each.todo)

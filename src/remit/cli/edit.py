@@ -4,15 +4,15 @@ from datetime import datetime
 from typing import Annotated
 
 from remit import settings as house_settings
-from remit.cli import clock, find, remit_client
-from remit.cli.options import AsJson, Id, flag
+from remit.cli import clock, remit_client, words
+from remit.cli.out import AsJson, Id, flag
 from remit.cli.tally import CommandTally
 from remit.errors import BadInput
 from remit.model.codec import stamp
 from remit.model.task import Priority
 from remit.operations.arguments import EditTask
 from remit.store.read_only import glance
-from remit.triggers import timer
+from remit.triggers import cron
 
 
 def edit(  # noqa: PLR0913 - all that may be changed
@@ -30,7 +30,7 @@ def edit(  # noqa: PLR0913 - all that may be changed
     start = moment(at, in_)
     tally = CommandTally(house_settings.load(), json)
     with glance(tally.settings.database) as tx:
-        found = find.task(tx, task)
+        found = words.task(tx, task)
     with remit_client.opened(tally.settings) as way:
         way.ask(EditTask(found, title, text, stamp(start) if start else None, priority))
     tally.told(found)
@@ -42,5 +42,5 @@ def moment(at: str | None, in_: str | None) -> datetime | None:
     if at is not None and in_ is not None:
         raise BadInput("Say either --at or --in, not both.", field="at")
     if at is not None:
-        return timer.parse_moment(at, clock.now())
-    return timer.parse_delay(in_, clock.now()) if in_ is not None else None
+        return cron.parse_moment(at, clock.now())
+    return cron.parse_delay(in_, clock.now()) if in_ is not None else None

@@ -8,7 +8,7 @@ from remit.cli.out import StyledText
 from remit.journal import event_words
 from remit.model import deferred
 from remit.model.codec import JsonMap, moment
-from remit.model.event import Event, EventKind
+from remit.model.run import Event, EventKind
 from remit.model.specialist import AttemptOutcome
 from remit.model.status import Actor, Status
 from remit.store import rows

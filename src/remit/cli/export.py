@@ -5,8 +5,8 @@ from typing import Annotated, Final
 
 from cyclopts import App, Parameter
 
-from remit.cli import clock, find, out
-from remit.cli.options import AsJson, Ids, flag
+from remit.cli import clock, out, words
+from remit.cli.out import AsJson, Ids, flag
 from remit.errors import BadInput
 from remit.journal import tries
 from remit.model.codec import JsonMap
@@ -45,7 +45,7 @@ def builder_state(
 
 def _state(tx: Tx, ids: tuple[str, ...], project: str | None) -> JsonMap:
     if project is None:
-        found = [tasks.get(tx, find.task(tx, word)) for word in find.words(ids)]
+        found = [tasks.get(tx, words.task(tx, word)) for word in words.words(ids)]
     else:
         found = _of_project(tx, project)
     return tries.builder_state(tx, found, clock.now(), project=project)

@@ -7,14 +7,14 @@ from zoneinfo import ZoneInfo
 
 from remit.errors import BadInput
 from remit.intake import answers
-from remit.intake import zone as zones
+from remit.intake import recipients as zones
 from remit.language.time.resolve import Recurrence
 from remit.language.time.which_day import TimeDoubt
 from remit.model.rrule import zone_of
 from remit.model.series import Repeats
 from remit.settings import Settings
 from remit.triggers import cron as crontab
-from remit.triggers import timer
+from remit.triggers import cron as triggers_cron
 
 _EXAMPLE: Final = "Say it like 'weekday at 8:30', 'month on the 1st at 9:00' or 2h."
 
@@ -29,8 +29,8 @@ def read(
     if cron is not None:
         return crontab.repeats(cron, zone.key, now)
     said = " ".join((every or "").split())
-    if timer.is_span(said):
-        return timer.parse_interval(said, zone.key, now)
+    if triggers_cron.is_span(said):
+        return triggers_cron.parse_interval(said, zone.key, now)
     return _words(said, zone, now)
 
 

@@ -11,15 +11,15 @@ from typing import Final, TypeVar
 
 from msgspec.structs import replace
 
-from remit.brain.no_brain import NoBrain
-from remit.cli import clock, unanswered
+from remit.brain.think import NoBrain
+from remit.cli import clock, connection
 from remit.cli.codes import TimedOut
-from remit.cli.progress import part
+from remit.cli.out import part
 from remit.cli.watch import PAUSE, EventWatch
 from remit.errors import IllegalMove
 from remit.model.codec import JsonMap
-from remit.model.event import EventKind
 from remit.model.ids import TaskId
+from remit.model.run import EventKind
 from remit.model.status import PAUSABLE, Status
 from remit.model.task import Task
 from remit.model.view import JsonView
@@ -29,7 +29,7 @@ from remit.operations.operation import OperationRequest
 from remit.operations.settings_arguments import RebuildRecall
 from remit.operations.table import perform
 from remit.server.files import token_of
-from remit.server.recall import alike
+from remit.server.search import alike
 from remit.settings import Settings
 from remit.store import tasks
 from remit.wiring import App, opened, start
@@ -62,7 +62,7 @@ class InProcessClient:
         self._working = False
 
     def ask(self, arguments: Arguments, key: str | None = None) -> JsonMap:
-        return self._do(self._ask(arguments, key or unanswered.new_key()))
+        return self._do(self._ask(arguments, key or connection.new_key()))
 
     def hear(self, message: NewMessage, key: str) -> JsonMap:
         return self._do(self._hear(message, key))

@@ -4,9 +4,8 @@ from datetime import datetime
 from typing import Annotated, Final
 
 from remit import settings as house_settings
-from remit.cli import clock, editor, find, out, remit_client, words
-from remit.cli.options import AsJson, flag
-from remit.cli.out import Piece, StyledText
+from remit.cli import clock, decide, out, remit_client, words
+from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId
@@ -91,7 +90,7 @@ def _print(tx: Tx, found: list[tuple[Review, str]]) -> None:
         asked = f"{title}: {review.question}"
         rows.append(
             [
-                find.short(tx, review.task_id),
+                words.short(tx, review.task_id),
                 StyledText(review.reason.value, "yellow"),
                 since,
                 asked,
@@ -191,7 +190,7 @@ def _settle(
         return False
     with glance(settings.database) as tx:
         task = tasks.get(tx, review.task_id)
-        out.line(StyledText(f"{find.short(tx, task.id)} is {words.plain(task.status)}.", "green"))
+        out.line(StyledText(f"{words.short(tx, task.id)} is {words.plain(task.status)}.", "green"))
     if not serves and not task.ended:
         out.say(StyledText(remit_client.NOBODY, "dim"))
     return True
@@ -199,7 +198,7 @@ def _settle(
 
 def _text(review: Review, answered: ReviewAnswer) -> str | None:
     if answered is ReviewAnswer.EDIT:
-        return editor.edited(review.evidence, f"what will be sent.\n{review.question}")
+        return decide.edited(review.evidence, f"what will be sent.\n{review.question}")
     if answered is ReviewAnswer.DROP and review.needs_text(answered):
         return _read(_WHY).strip()
     return _read(_PROMPTS[answered]).strip() if answered in _PROMPTS else None

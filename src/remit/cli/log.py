@@ -3,13 +3,12 @@
 import os
 from typing import Annotated
 
-from remit.cli import clock, event_text, find, out, words
-from remit.cli.options import AsJson, Id, flag
-from remit.cli.out import StyledText
+from remit.cli import clock, event_text, out, words
+from remit.cli.out import AsJson, Id, StyledText, flag
 from remit.cli.watch import PAUSE, EventWatch
-from remit.journal import transcript
+from remit.journal import follow as journal_follow
 from remit.model.codec import Json
-from remit.model.event import Event, EventKind
+from remit.model.run import Event, EventKind
 from remit.settings import home_of
 from remit.store.read_only import glance
 
@@ -23,7 +22,7 @@ def log(
 ) -> int:
     """Print what happened to a task, line by line."""
     with glance(home_of(os.environ) / "agent.db") as tx:
-        watch = EventWatch(tx, find.task(tx, id), _emit if json else _Printer())
+        watch = EventWatch(tx, words.task(tx, id), _emit if json else _Printer())
         while True:
             task = watch.look()
             if not follow or (task is not None and task.ended):
@@ -32,7 +31,7 @@ def log(
 
 
 def _emit(event: Event) -> None:
-    out.emit(transcript.record(event))
+    out.emit(journal_follow.record(event))
 
 
 class _Printer:

@@ -7,9 +7,8 @@ from typing import Annotated, Final
 
 from msgspec.structs import replace
 
-from remit.cli import clock, find, out, words
-from remit.cli.options import AsJson, flag
-from remit.cli.out import Piece, StyledText
+from remit.cli import clock, out, words
+from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.model.codec import Json
 from remit.model.proof import because, is_unverified
 from remit.model.status import Status
@@ -53,7 +52,7 @@ def ls(  # noqa: PLR0913 - every flag is one
     )
     with glance(home_of(os.environ) / "agent.db") as tx:
         if cursor is not None:
-            wanted = replace(wanted, before=find.task(tx, cursor))
+            wanted = replace(wanted, before=words.task(tx, cursor))
         found, more = _pages(tx, wanted) if all_ else _page(tx, wanted)
         if json:
             shown: list[Json] = [view(task, JsonView.S3) for task in found]
@@ -96,7 +95,7 @@ def _print(tx: Tx, found: list[Task], more: str | None, *, why: bool) -> None:
     rows: list[list[Piece]] = [[StyledText(name, "dim") for name in head]]
     for task in found:
         row: list[Piece] = [
-            StyledText(find.short(tx, task.id), "dim"),
+            StyledText(words.short(tx, task.id), "dim"),
             _standing(task, now, asks=task.id in asking),
             words.relative(words.latest(task), now),
         ]

@@ -81,8 +81,8 @@ def build() -> App:
     )
     for order, (group, name, place, said) in enumerate(_COMMANDS):
         app.command(f"remit.cli.{place}", name=name, help=said, group=group, sort_key=order)
-    for flag in ("--help", "--version"):
-        app[flag].group = (_HOUSE,)
+    for option in ("--help", "--version"):
+        app[option].group = (_HOUSE,)
     return app
 
 

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 from remit import settings as house_settings
 from remit.cli import codes, out
-from remit.cli.options import AsJson
+from remit.cli.out import AsJson
 from remit.mcp.envelope import headers_of
 from remit.model.codec import JsonMap
 from remit.peer import rpc

@@ -1,20 +1,49 @@
 """The state of notice channels and calendars, without sending anything."""
 
+import os
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
+from typing import Final
 
 from msgspec import Struct
 
+from remit.channels.health import ChannelState, channel_states
 from remit.channels.push.sending import NEEDS, is_there
-from remit.cli import channel_state, words
+from remit.channels.registry import ChannelSecrets
+from remit.cli import words
 from remit.errors import RemitError
 from remit.model.notice import CONVERSATION, DIGEST, KINDS, PUSH
 from remit.settings import Settings
-from remit.settings.calendar import OWN
-from remit.store import calendars, push
+from remit.settings.doors import OWN
+from remit.store import calendars, permissions, push
 from remit.store.calendars import StoredCalendar
 from remit.store.read_only import glance
+from remit.store.secrets import Secrets, machine_ring
+
+_DASHBOARD: Final = "what is for you is shown there; it is always ready"
+
+
+def look(settings: Settings) -> list[ChannelState]:
+    """Return every channel, the dashboard first."""
+    return [ChannelState("dashboard", "dashboard", "ok", _DASHBOARD), *chosen(settings)]
+
+
+def chosen(settings: Settings) -> list[ChannelState]:
+    """Return the configured channels."""
+    if not settings.channels:
+        return []
+    from remit.wiring import WallClock  # noqa: PLC0415 - the whole house
+
+    keys = ChannelSecrets(Secrets(settings.home, machine_ring()), os.environ, settings.channels)
+    return [*channel_states(keys, WallClock(), _off(settings)).values()]
+
+
+def _off(settings: Settings) -> dict[str, str]:
+    if not settings.database.exists():
+        return {}
+    with glance(settings.database) as tx:
+        return permissions.channels_off(tx)
 
 
 class NoticeHealth(Struct, frozen=True):
@@ -29,7 +58,7 @@ def ways(settings: Settings, now: datetime) -> Iterator[NoticeHealth]:
     """Yield every way that is used for notices, and whether it works."""
     wishes = settings.notices
     used = {way: [n.value for n in KINDS if way in wishes.ways(n)] for way in _named(settings)}
-    channels = {each.name: each for each in channel_state.chosen(settings)}
+    channels = {each.name: each for each in chosen(settings)}
     for way, kinds in used.items():
         told = ", ".join(kinds) or "the digest"
         if way == CONVERSATION:

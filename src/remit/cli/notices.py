@@ -6,8 +6,7 @@ from cyclopts import App
 
 from remit import settings as house_settings
 from remit.cli import clock, codes, out, remit_client, words
-from remit.cli.options import AsJson, flag
-from remit.cli.out import Piece, StyledText
+from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap
 from remit.model.notice import Notice, NoticeState

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from remit import settings as house_settings
 from remit.cli import codes, out, remote
-from remit.cli.options import AsJson, flag
+from remit.cli.out import AsJson, flag
 from remit.errors import Unreachable
 from remit.operations.settings_arguments import InviteBrowser
 

@@ -9,9 +9,13 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Sequence
-from typing import Final, TextIO, TypeAlias
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Annotated, Final, TextIO, TypeAlias
 
+from cyclopts import Parameter
+
+from remit.cli import clock
 from remit.model.codec import Json, JsonMap
 
 SCHEMA_VERSION: Final = 1
@@ -159,3 +163,74 @@ def _edge() -> int:
         return os.get_terminal_size(sys.stdout.fileno()).columns or 80
     except OSError:
         return 80
+
+
+def flag(said: str, *names: str) -> Parameter:
+    """Declare a flag or argument: its help, and its names if not its own."""
+    return Parameter(name=names or None, help=said)
+
+
+def free(said: str) -> Parameter:
+    """Declare an argument that may begin with a hyphen, or be one."""
+    return Parameter(help=said, allow_leading_hyphen=True)
+
+
+AsJson: TypeAlias = Annotated[bool, flag("JSON on stdout, for programs.", "--json")]
+Ids: TypeAlias = Annotated[str, free("Ids, or the first letters of them; - reads them from stdin.")]
+Id: TypeAlias = Annotated[str, flag("The id, or the first letters of it.")]
+Wait: TypeAlias = Annotated[
+    bool, flag("Stay until it rests, and exit with what it is then.", "--wait")
+]
+Timeout: TypeAlias = Annotated[
+    float | None, flag("With --wait: leave after so many seconds, with code 124.")
+]
+
+
+_PATIENCE: Final = 1.0  # seconds; shorter work is not reported
+
+
+@contextmanager
+def working(text: str) -> Iterator[None]:
+    """Show a moving line during a wait."""
+    if not is_terminal(sys.stderr):
+        yield
+        return
+    from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
+
+    with Console(stderr=True).status(clean(text)):
+        yield
+
+
+@contextmanager
+def measured(text: str) -> Iterator[Callable[[float], None]]:
+    """Show a progress bar; call the yielded function with the share that is done."""
+    if not is_terminal(sys.stderr):
+        yield _Quarters(text).tell
+        return
+    from rich.console import Console  # noqa: PLC0415 - only a terminal needs it
+    from rich.progress import Progress  # noqa: PLC0415 - as above
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        shown = bar.add_task(text, total=1.0)
+        yield lambda part: bar.update(shown, completed=part)
+
+
+def part(state: JsonMap) -> float:
+    """Return the share of tasks in the recall index."""
+    held, tasks = (int(str(state[name])) for name in ("snippets", "tasks"))
+    return min(1.0, held / tasks) if tasks else 1.0
+
+
+class _Quarters:
+    """Prints one line per quarter, if it takes longer than a moment."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._begun = clock.seconds()
+        self._told = 0
+
+    def tell(self, part: float) -> None:
+        quarter = int(part * 4)
+        if quarter > self._told and clock.seconds() - self._begun > _PATIENCE:
+            self._told = quarter
+            say(f"{self._text} {quarter * 25} %")

@@ -12,19 +12,19 @@ from msgspec import Struct
 
 from remit import settings as house_settings
 from remit.cli import codes, out, remit_client
-from remit.cli.options import AsJson, flag
+from remit.cli.out import AsJson, flag
 from remit.cli.verify import verify
 from remit.errors import BadInput, Conflict
 from remit.model.codec import Json
 from remit.settings import Settings, edit
-from remit.settings.table import NAME
+from remit.settings.parts import NAME
 from remit.specialist import installed
 from remit.specialist.installed import InstalledAgent
 from remit.verify import project, project_files, proposals
+from remit.verify.ground import Toolchain
 from remit.verify.presets import ACTIVITIES, SEVERAL
 from remit.verify.proposals import Proposal
 from remit.verify.runners import CheckCommand, MissingTool
-from remit.verify.toolchain import Toolchain
 
 _NAME: Final = re.compile(r"[^a-z0-9]+")
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.cli.find import letters_of, several, shown
+from remit.cli.words import letters_of, several, shown
 from remit.errors import AlreadyDecided, BadInput, Conflict, NotFound
 from remit.model.codec import stamp
 from remit.model.ids import ReviewId, TaskId

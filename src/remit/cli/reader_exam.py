@@ -9,9 +9,8 @@ from remit.brain.models import ModelBrain
 from remit.brain.turn import FilledForm
 from remit.cli import clock, codes, out
 from remit.errors import BadInput
-from remit.intake.exam.labelled import public_messages
 from remit.intake.exam.qualify import ExamFile, QualifiedReader
-from remit.intake.exam.score import ExamMark, ExamScore, score
+from remit.intake.exam.score import ExamMark, ExamScore, public_messages, score
 from remit.intake.model_reader import ModelReader
 from remit.intake.plain_reader import PlainReader
 from remit.model.codec import Json

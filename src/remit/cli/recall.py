@@ -5,9 +5,8 @@ from typing import Annotated, Final, cast
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import codes, find, out, progress, remit_client, words
-from remit.cli.options import AsJson, flag
-from remit.cli.out import Piece, StyledText
+from remit.cli import codes, out, remit_client, words
+from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
 from remit.operations.settings_arguments import TurnRecallOff
@@ -52,7 +51,7 @@ def find_(like: Like, /, *, limit: Limit = 5, json: AsJson = False) -> int:
         for each in alike:
             task, by = cast("JsonMap", each["task"]), str(each["by"])
             near = f"{float(str(each['score'])):.2f}" if by != "words" else ""
-            short = find.short(tx, TaskId(str(task["id"])))
+            short = words.short(tx, TaskId(str(task["id"])))
             rows.append(
                 [StyledText(short, "dim"), StyledText(by, _COLOURS[by]), near, str(task["title"])]
             )
@@ -64,7 +63,7 @@ def find_(like: Like, /, *, limit: Limit = 5, json: AsJson = False) -> int:
 def rebuild(*, json: AsJson = False) -> int:
     """Make the index anew, from the tasks; nothing else waits for it."""
     settings = house_settings.load()
-    with remit_client.opened(settings) as way, progress.measured("Reading tasks") as told:
+    with remit_client.opened(settings) as way, out.measured("Reading tasks") as told:
         state = way.rebuild_recall(told)
     _show(settings, state, serves=True, json=json)
     return codes.FAILED if state["trouble"] else codes.DONE
@@ -103,7 +102,7 @@ def _meant(settings: Settings, like: str) -> str:
     if len(letters) < _LETTERS or not letters.isalnum() or not any(map(str.isdigit, letters)):
         return like
     with glance(settings.database) as tx:
-        return find.task(tx, like)
+        return words.task(tx, like)
 
 
 def _show(settings: Settings, state: JsonMap, *, serves: bool, json: bool) -> None:

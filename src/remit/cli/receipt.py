@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from typing import Final, cast
 from zoneinfo import ZoneInfo
 
-from remit.cli import clock, find, out, words
+from remit.cli import clock, out, words
 from remit.cli.contact_book import contacts_of
 from remit.cli.out import Piece, StyledText
 from remit.contacts.permits import asks_first
-from remit.intake import zone as zones
+from remit.intake import recipients as zones
 from remit.intake.card import CardTask, make_card
 from remit.language.sentences import sentences
 from remit.model.codec import JsonMap, moment
@@ -45,7 +45,7 @@ def show(settings: Settings, told: JsonMap, *, serves: bool, read: bool) -> None
     shown = [TaskId(str(each["id"])) for each in maps(told, "tasks")]
     with glance(settings.database) as tx:
         found = [tasks.get(tx, task_id) for task_id in shown]
-        refs = {task_id: find.short(tx, task_id) for task_id in shown}
+        refs = {task_id: words.short(tx, task_id) for task_id in shown}
         standing, asked = permissions.list_permissions(tx), messages.questions(tx, found)
     contacts = contacts_of(settings)
     sends = ((task, each) for task in found for each in task.delivery)

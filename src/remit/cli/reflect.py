@@ -6,13 +6,12 @@ from pathlib import Path
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, out, remit_client, unanswered, words
-from remit.cli.options import AsJson, Timeout
-from remit.cli.out import Piece, StyledText
+from remit.cli import clock, codes, connection, out, remit_client, words
+from remit.cli.out import AsJson, Piece, StyledText, Timeout
 from remit.cli.tally import CommandTally
 from remit.model.codec import JsonMap, stamp
 from remit.model.ids import TaskId
-from remit.model.lesson import REFLECT, FileVersion, standing
+from remit.model.likeness import REFLECT, FileVersion, standing
 from remit.operations.settings_arguments import LookBack
 from remit.reflect import lines
 from remit.reflect.harvest import FOLDER
@@ -60,7 +59,7 @@ def now(*, timeout: Timeout = None, json: AsJson = False) -> int:
     """
     tally = CommandTally(house_settings.load(), json)
     with remit_client.opened(tally.settings, works=True) as way:
-        task = TaskId(str(way.ask(LookBack(), unanswered.new_key())["id"]))
+        task = TaskId(str(way.ask(LookBack(), connection.new_key())["id"]))
         tally.waited(way, task, timeout=timeout, after=0)
     return tally.end()
 

@@ -11,20 +11,18 @@ from cyclopts import App
 from remit import gate as gatehouse
 from remit import settings as house_settings
 from remit.cli import clock, codes, out, receipt
-from remit.cli.options import AsJson, flag, free
-from remit.cli.out import StyledText
+from remit.cli.out import AsJson, StyledText, flag, free
 from remit.cli.rehearse_calendar import calendar
 from remit.cli.rehearse_contract import contract
 from remit.cli.rehearse_priority import priority
 from remit.contacts.book import FILE, Contacts
 from remit.contacts.people import ContactBook
 from remit.errors import BadInput
-from remit.intake import zone as zones
+from remit.intake import recipients as zones
 from remit.intake.admit import check_text
 from remit.intake.conditions import find_conditions
 from remit.intake.hear import limited, planned
-from remit.intake.heard import rehearsed
-from remit.intake.plain_reader import read_plainly
+from remit.intake.plain_reader import read_plainly, rehearsed
 from remit.intake.veto import held_back
 from remit.model.codec import JsonMap, moment
 from remit.model.reply import Hold, Reply

@@ -11,10 +11,9 @@ from remit import settings as house_settings
 from remit.calendar import occur
 from remit.calendar.expansion import IDLE, CalendarSlot, Expansion, SlotFlag, TimeWindow
 from remit.cli import clock, codes, out
-from remit.cli.options import AsJson, flag, free
-from remit.cli.out import Piece, StyledText
+from remit.cli.out import AsJson, Piece, StyledText, flag, free
 from remit.errors import BadInput, NotFound
-from remit.intake import zone as zones
+from remit.intake import recipients as zones
 from remit.model.codec import JsonMap, moment
 from remit.model.rrule import zone_of
 

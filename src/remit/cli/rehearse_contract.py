@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from remit import settings as house_settings
 from remit.cli import clock, codes, out
-from remit.cli.options import AsJson, flag, free
-from remit.cli.out import Piece, StyledText
+from remit.cli.out import AsJson, Piece, StyledText, flag, free
 from remit.errors import BadInput, NotFound
 from remit.intake.admit import check_text
 from remit.model.codec import Json, JsonMap

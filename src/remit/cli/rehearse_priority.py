@@ -11,10 +11,10 @@ from msgspec import Struct, field
 
 from remit import settings as house_settings
 from remit.cli import clock, codes, out
-from remit.cli.options import AsJson, flag, free
+from remit.cli.out import AsJson, flag, free
 from remit.cli.rules import in_file, in_other
 from remit.errors import BadInput, NotFound
-from remit.intake import zone as zones
+from remit.intake import recipients as zones
 from remit.intake.admit import check_text
 from remit.model import ids
 from remit.model.codec import JsonMap, from_json

@@ -12,7 +12,7 @@ from remit.model.codec import JsonMap, moment
 from remit.model.ids import TaskId
 from remit.model.task import Task
 from remit.operations.arguments import Arguments, NewMessage
-from remit.settings import DEFAULT_FILE, Settings, rules
+from remit.settings import DEFAULT_FILE, Settings, parts
 from remit.store import home
 from remit.system.files import locked, write_atomic
 
@@ -80,7 +80,7 @@ def furnish(settings: Settings) -> None:
         for name, text in _FIRST_FILES:
             if not (path := settings.home / name).exists():
                 write_atomic(path, text)
-        rules.furnish(settings.home)
+        parts.furnish(settings.home)
 
 
 def _enter(settings: Settings, works: bool, stack: ExitStack) -> RemitClient:

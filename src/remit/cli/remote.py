@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Final, cast
 from urllib.parse import quote
 
-from remit.cli import clock, codes, connection, unanswered
+from remit.cli import clock, codes, connection
 from remit.cli.codes import ServerRefusal, TimedOut
 from remit.cli.connection import ClientRequest, ServerConnection
-from remit.cli.progress import part
+from remit.cli.out import part
 from remit.cli.watch import PAUSE, EventWatch
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
@@ -50,7 +50,7 @@ class RemoteClient:
         return self.ask(message, key)
 
     def run(self, task: TaskId) -> TaskId:
-        return TaskId(str(self.ask(RunTask(task), unanswered.new_key())["id"]))
+        return TaskId(str(self.ask(RunTask(task), connection.new_key())["id"]))
 
     def background(self) -> JsonMap:
         """Return the loops of the running Remit, and their state."""
@@ -100,9 +100,9 @@ class RemoteClient:
         """Send a request; one that creates a task has a key that outlives this command."""
         text = None if body is None else json.dumps(body)
         if key is None:
-            request = ClientRequest(method, path, text, unanswered.new_key(), repeatable)
+            request = ClientRequest(method, path, text, connection.new_key(), repeatable)
             return self._answer(request)
-        with unanswered.key_for(self._home, f"{method} {path} {text}", key) as used:
+        with connection.key_for(self._home, f"{method} {path} {text}", key) as used:
             return self._answer(ClientRequest(method, path, text, used))
 
     def _answer(self, request: ClientRequest) -> JsonMap:

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 
 from remit import settings as house_settings
 from remit.brain.score import digest
-from remit.cli import codes, find, out, words
-from remit.cli.options import AsJson, flag
-from remit.cli.out import Piece, StyledText
+from remit.cli import codes, out, words
+from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.errors import BadInput, NotFound
-from remit.intake import zone as zones
+from remit.intake import recipients as zones
 from remit.model.codec import Json, JsonMap
 from remit.model.task import Task
 from remit.plan import priority
@@ -22,7 +21,7 @@ from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.plan.priority_trial import PriorityTrial, trials
 from remit.server.priority_shapes import priority_rules_to_json
 from remit.settings import Settings
-from remit.settings import rules as kept
+from remit.settings import parts as kept
 from remit.store import queue, search, tasks
 from remit.store.database import Tx
 from remit.store.read_only import glance
@@ -101,7 +100,7 @@ def try_out(
     rules = in_file(settings) if file is None else in_other(file)
     zone = zones.owners(settings.zone, os.environ).zone
     with glance(settings.database) as tx:
-        chosen = _every(tx) if task == "all" else [tasks.get(tx, find.task(tx, task))]
+        chosen = _every(tx) if task == "all" else [tasks.get(tx, words.task(tx, task))]
         tried = trials(chosen, rules, zone, lambda each: queue.get_score(tx, digest(each)))
         if task == "all":
             _tell_all(tried, json=json)

@@ -4,9 +4,8 @@ from typing import Annotated
 
 from remit import settings as house_settings
 from remit.cli import codes, out, remit_client, words
-from remit.cli.options import AsJson, flag
-from remit.cli.out import Piece, StyledText
-from remit.model.lesson import FileVersion, standing
+from remit.cli.out import AsJson, Piece, StyledText, flag
+from remit.model.likeness import FileVersion, standing
 from remit.operations.lesson_json import history as told
 from remit.operations.settings_arguments import Revert
 from remit.store import reflections

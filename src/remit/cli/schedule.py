@@ -11,12 +11,12 @@ from zoneinfo import ZoneInfo
 from cyclopts import App
 
 from remit import settings as house_settings
-from remit.cli import clock, codes, find, frequency, out, remit_client
-from remit.cli.options import AsJson, flag, free
-from remit.cli.out import Piece, StyledText
+from remit.cli import clock, codes, frequency, out, remit_client
+from remit.cli import words as cli_words
+from remit.cli.out import AsJson, Piece, StyledText, flag, free
 from remit.errors import BadInput, NotFound
-from remit.intake import zone as zones
-from remit.model import rhythm, rrule
+from remit.intake import recipients as zones
+from remit.model import rrule
 from remit.model.codec import Json, JsonMap, moment, stamp
 from remit.model.ids import SeriesId
 from remit.model.rrule import ClockChange, zone_of
@@ -37,7 +37,7 @@ from remit.store import agenda, ledger, series, series_orders, tasks
 from remit.store.agenda import PlannedStart
 from remit.store.database import Tx
 from remit.store.read_only import glance
-from remit.triggers import timer
+from remit.triggers import cron as triggers_cron
 
 T = TypeVar("T")
 
@@ -136,7 +136,7 @@ def preview(
         ]
         out.emit({"rule": repeats.rule, "zone": repeats.zone, "slots": told})
         return codes.DONE
-    out.say(StyledText(rhythm.in_words(repeats), "dim"))
+    out.say(StyledText(rrule.in_words(repeats), "dim"))
     for at in found:
         said = "; ".join(_SAID[each] for each in sorted(rrule.flags(repeats, at)))
         out.line(zones.shown(at, zone), StyledText(f"  {said}" if said else "", "yellow"))
@@ -164,7 +164,7 @@ def show(
         ahead = series_orders.coming(tx, found, now, _PREVIEW)
     zone = _zone(settings)
     out.line(StyledText(found.title, "bold"))
-    out.line(rhythm.in_words(found.repeats), _state(found))
+    out.line(rrule.in_words(found.repeats), _state(found))
     seen = {slot.at for slot in became}
     coming = [slot for slot in ahead if slot.at not in seen]
     out.table([_told(found, slot, zone) for slot in (*became, *coming)])
@@ -193,7 +193,7 @@ def move(
     json: AsJson = False,
 ) -> int:
     """Run one occurrence at another time; the others stay where they are."""
-    moved = stamp(timer.parse_moment(to, clock.now()))
+    moved = stamp(triggers_cron.parse_moment(to, clock.now()))
     return _order(series_id, partial(MoveSlot, to=moved, slot=_stamp(slot)), json=json)
 
 
@@ -268,20 +268,20 @@ def _order(text: str, kind: Callable[[str], SeriesArguments], *, json: bool) -> 
 def _meant(tx: Tx, text: str) -> SeriesId:
     """Return the series meant by a prefix of its id, or by one of its tasks."""
     kind = "task" if text.strip().lower().startswith("task-") else "ser"
-    letters = find.letters_of(text, kind)
+    letters = cli_words.letters_of(text, kind)
     fitting = series.ids_like(tx, f"ser-{letters}") if kind == "ser" else []
     if len(fitting) > 1:
-        raise BadInput(find.several(text, fitting), field="id")
+        raise BadInput(cli_words.several(text, fitting), field="id")
     if fitting:
         return fitting[0]
-    task = tasks.get(tx, find.task(tx, f"task-{letters}"))
+    task = tasks.get(tx, cli_words.task(tx, f"task-{letters}"))
     if task.source.kind is SourceKind.CALDAV:
         raise BadInput(
             f"Task {task.id} comes from a calendar; change its event there, in your calendar.",
             field="id",
         )
     if task.series_id is None:
-        raise NotFound("series", find.shown(text))
+        raise NotFound("series", cli_words.shown(text))
     return task.series_id
 
 
@@ -301,7 +301,7 @@ def _row(tx: Tx, found: Series, now: datetime, zone: ZoneInfo) -> list[Piece]:
     return [
         StyledText(_short(tx, found.id), "dim"),
         when,
-        rhythm.in_words(found.repeats),
+        rrule.in_words(found.repeats),
         found.title,
     ]
 
@@ -354,7 +354,7 @@ def _event(found: PlannedStart, settings: Settings) -> JsonMap:
 
 
 def _event_row(tx: Tx, found: PlannedStart, zone: ZoneInfo) -> list[Piece]:
-    ref = f"task-{find.short(tx, found.task_id)}" if found.task_id else "-"
+    ref = f"task-{cli_words.short(tx, found.task_id)}" if found.task_id else "-"
     return [StyledText(ref, "dim"), zones.shown(found.at, zone), _from(found), found.title]
 
 

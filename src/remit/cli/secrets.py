@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 
 from remit import settings as house_settings
 from remit.cli import codes, out
-from remit.cli.options import AsJson, flag
+from remit.cli.out import AsJson, flag
 from remit.errors import BadInput
 from remit.model.codec import Json
 from remit.store.secrets import MOST, Secrets, machine_ring

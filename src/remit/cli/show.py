@@ -1,21 +1,23 @@
 """`remit show`: a task's card, then its times, deliveries, runs and questions."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from typing import Final
 
 from remit import settings as house_settings
-from remit.cli import card, clock, find, out, proof, words
-from remit.cli.options import AsJson, Ids
-from remit.cli.out import StyledText
+from remit.cli import clock, out, proof, words
+from remit.cli.out import AsJson, Ids, StyledText, clean, cut, width
 from remit.model.codec import Json, JsonMap, to_json
+from remit.model.delivery import DeliveryStatus
 from remit.model.ids import TaskId
+from remit.model.plan import ItemStatus
 from remit.model.review import Review
 from remit.model.run import Run
 from remit.model.specialist import PROJECT
-from remit.model.status import TERMINAL
+from remit.model.status import TERMINAL, Status
 from remit.model.task import Task
-from remit.model.view import JsonView
+from remit.model.view import JsonView, delivery_status
 from remit.model.view import show as view
 from remit.operations.review_json import review_to_json
 from remit.settings import home_of
@@ -25,11 +27,75 @@ from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 from remit.store.read_only import glance
 
+LEAST: Final = 46
+MOST: Final = 96
+_WORK: Final = {
+    ItemStatus.PENDING: "pending",
+    ItemStatus.COMPLETED: "done",
+    ItemStatus.FAILED: "failed",
+}
+_DELIVERY: Final = {
+    "pending": "pending",
+    "completed": "sent",
+    "failed": "refused",
+    "needs_review": "needs review",
+}
+
+
+def lines(task: Task, why: str | None = None) -> list[str]:
+    """Render the card; `why` is what it waits for."""
+    title = f"-- Task: {clean(task.title)} "
+    inside = [clean(line) for line in _inside(task, why)]
+    wide = max(LEAST, width(title) + 2, *(width(line) + 2 for line in inside))
+    wide = min(wide, MOST)
+    head = cut(title.rstrip(), wide - 3) + " "
+    return [
+        "+" + head + "-" * (wide - width(head)) + "+",
+        *("| " + _fit(line, wide - 1) + "|" for line in inside),
+        "+" + "-" * wide + "+",
+    ]
+
+
+def _inside(task: Task, why: str | None) -> Iterator[str]:
+    yield ""
+    if task.work:
+        yield "Work:"
+        yield from (f"  [{_WORK[item.status]}] {_flat(item.description)}" for item in task.work)
+        yield ""
+    if task.delivery:
+        yield "Delivery:"
+        yield from _deliveries(task, why)
+        yield ""
+    status = task.status.value
+    if task.status is Status.PAUSED and task.resume_to:
+        status += f" (was {task.resume_to.value})"
+    yield f"Status: {status}"
+
+
+def _deliveries(task: Task, why: str | None) -> Iterator[str]:
+    for delivery in task.delivery:
+        word = delivery_status(delivery, task)
+        to = f" to {delivery.recipient}" if delivery.recipient else ""
+        note = delivery.reason
+        if word == "needs_review" and delivery.status is DeliveryStatus.PENDING:
+            note = why
+        said = f" - {_flat(note)}" if note and word != "completed" else ""
+        yield f"  [{_DELIVERY[word]}] {delivery.channel}{to}{said}"
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _fit(line: str, wide: int) -> str:
+    shown = cut(line, wide - 1)
+    return shown + " " * (wide - width(shown))
+
 
 def show(*ids: Ids, json: AsJson = False) -> int:
     """Show a task whole: its card, its times, its runs and its questions."""
     with glance(home_of(os.environ) / "agent.db") as tx:
-        wanted = [find.task(tx, word) for word in find.words(ids)]
+        wanted = [words.task(tx, word) for word in words.words(ids)]
         if json:
             _emit([whole(tx, task_id) for task_id in wanted])
             return 0
@@ -74,7 +140,7 @@ def _print(tx: Tx, task_id: TaskId, now: datetime) -> None:
     task = tasks.get(tx, task_id)
     asked = reviews.of_task(tx, task_id)
     waiting = [review for review in asked if review.decision is None]
-    for drawn in card.lines(task, waiting[0].question if waiting else None):
+    for drawn in lines(task, waiting[0].question if waiting else None):
         out.line(drawn)
     out.line()
     _print_facts(task, now)
@@ -82,7 +148,7 @@ def _print(tx: Tx, task_id: TaskId, now: datetime) -> None:
     proof.show(tx, task)
     _print_runs(runs.of_task(tx, task_id, 10))
     for review in waiting:
-        _print_question(review, find.short(tx, task_id) if len(waiting) == 1 else str(review.id))
+        _print_question(review, words.short(tx, task_id) if len(waiting) == 1 else str(review.id))
     _print_decisions([review for review in asked if review.decision is not None])
 
 

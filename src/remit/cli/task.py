@@ -5,9 +5,9 @@ from functools import partial
 from typing import TypeAlias
 
 from remit import settings as house_settings
-from remit.cli import find, out, remit_client, unanswered, wait_for_task
+from remit.cli import connection, out, remit_client, wait_for_task, words
 from remit.cli.codes import OwnerMustAnswer
-from remit.cli.options import AsJson, Ids, Timeout, Wait
+from remit.cli.out import AsJson, Ids, Timeout, Wait
 from remit.cli.remit_client import RemitClient
 from remit.cli.tally import CommandTally
 from remit.model.ids import TaskId
@@ -125,10 +125,10 @@ def _hasten(settings: Settings, way: RemitClient, task_id: TaskId) -> tuple[Task
 
 
 def _again(_: Settings, way: RemitClient, task_id: TaskId) -> tuple[TaskId, int]:
-    made = way.ask(RetryTask(task_id), unanswered.new_key())
+    made = way.ask(RetryTask(task_id), connection.new_key())
     return TaskId(str(made["id"])), 1
 
 
 def _found(ids: tuple[str, ...], tally: CommandTally) -> list[TaskId]:
     with glance(tally.settings.database) as tx:
-        return tally.each(find.words(ids), partial(find.task, tx), str)
+        return tally.each(words.words(ids), partial(words.task, tx), str)

@@ -10,8 +10,7 @@ from cyclopts import App
 
 from remit import settings as house_settings
 from remit.cli import codes, out, remit_client
-from remit.cli.options import AsJson, flag
-from remit.cli.out import Piece, StyledText
+from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.errors import BadInput, NotFound
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap

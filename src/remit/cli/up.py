@@ -14,8 +14,7 @@ from remit import __version__, notify
 from remit import settings as house_settings
 from remit.cli import codes, out, words
 from remit.cli.brain import choice
-from remit.cli.options import AsJson, flag
-from remit.cli.out import Piece, StyledText
+from remit.cli.out import AsJson, Piece, StyledText, flag
 from remit.cli.remit_client import furnish
 from remit.engine.loops import keep_logs
 from remit.errors import HomeLocked
@@ -31,8 +30,7 @@ from remit.settings import Settings
 from remit.store import reviews, tasks
 from remit.store.database import Tx
 from remit.store.redact import RedactingFilter, Redactor
-from remit.system.background import Work
-from remit.system.logs import RepeatFilter
+from remit.system.background import RepeatFilter, Work
 from remit.wiring import App, opened, start, watch
 from remit.wiring.preload import preload
 from remit.wiring.reload import SettingsReload

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 
 from remit import settings as house_settings
 from remit.cli import clock, codes, out
-from remit.cli.options import AsJson, flag
-from remit.cli.out import StyledText
+from remit.cli.out import AsJson, StyledText, flag
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap, from_json
 from remit.model.contract import (
@@ -36,13 +35,13 @@ from remit.model.view import s3_contract, s3_results
 from remit.settings.projects import ProjectSettings
 from remit.store.environment_secrets import secret_values
 from remit.store.redact import Redactor
-from remit.verify import project, report, repository
+from remit.verify import project, repository
+from remit.verify import verdict as verify_verdict
 from remit.verify.command import CommandCheck
-from remit.verify.limits import SandboxLimits
 from remit.verify.presets import ACTIVITIES
 from remit.verify.project import ProjectCommands
 from remit.verify.runners import MissingTool
-from remit.verify.sandbox import Sandbox
+from remit.verify.sandbox import Sandbox, SandboxLimits
 from remit.verify.suite_runs import KEPT_RUNS
 from remit.verify.suite_terms import SuiteTerms, compare
 
@@ -250,7 +249,7 @@ def _tell(contract: Contract, verdict: Verdict, caution: str) -> None:
     if contract.type is ContractType.ADVISORY:
         out.line(StyledText("Advisory: no check decides, so nothing is verified.", "yellow"))
         return
-    for finding, said in report.lines(contract, verdict):
+    for finding, said in verify_verdict.lines(contract, verdict):
         out.line(StyledText(said, _STYLE[finding.result]))
         error = _LATER if finding.error == DEFERRED else finding.error
         for line in (error or finding.note or "").splitlines():
@@ -264,7 +263,7 @@ def _tell(contract: Contract, verdict: Verdict, caution: str) -> None:
         out.line(StyledText(caution, "yellow"))
     partly = partly_verified(verdict)
     style = "red" if not verdict.passed else "yellow" if partly else "green"
-    out.line(StyledText(report.summary(verdict), style))
+    out.line(StyledText(verify_verdict.summary(verdict), style))
     if partly and verdict.passed:
         out.line(StyledText(f"{partly[:1].upper()}{partly[1:]}.", style))
 

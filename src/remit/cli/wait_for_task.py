@@ -1,14 +1,14 @@
 """Waits for a task: its steps on stderr, its result on stdout."""
 
-from remit.cli import event_text, find, out, progress, words
+from remit.cli import event_text, out, words
 from remit.cli.out import StyledText
 from remit.cli.proof import SAYS
 from remit.cli.remit_client import RemitClient
 from remit.cli.show import whole
 from remit.cli.watch import EventWatch
-from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
 from remit.model.proof import is_unverified, proof_of
+from remit.model.run import Event, EventKind
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.settings import Settings
@@ -28,7 +28,7 @@ def wait(
     settings: Settings, door: RemitClient, task_id: TaskId, *, timeout: float | None, after: int
 ) -> Task:
     """Wait until the task rests, printing its steps; return its final state."""
-    with glance(settings.database) as tx, progress.working("Remit is at work"):
+    with glance(settings.database) as tx, out.working("Remit is at work"):
         return door.rest(EventWatch(tx, task_id, _tell, after=after), timeout)
 
 
@@ -57,7 +57,7 @@ def _result(tx: Tx, task: Task) -> None:
             out.line(
                 StyledText(f"Waits for you ({review.reason.value}): ", "yellow"), review.question
             )
-            for way in words.ways(review, find.short(tx, task.id)):
+            for way in words.ways(review, words.short(tx, task.id)):
                 out.line(f"  {way}")
             return
     sent = [delivery for delivery in task.delivery if delivery.sent_at is not None]

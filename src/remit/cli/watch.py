@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Final
 
-from remit.model.event import Event
 from remit.model.ids import TaskId
+from remit.model.run import Event
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.store import events, reviews, tasks

@@ -4,14 +4,13 @@ import os
 from datetime import datetime
 from typing import Final
 
-from remit.cli import clock, event_text, find, out, proof, words
-from remit.cli.options import AsJson, Id
-from remit.cli.out import StyledText
+from remit.cli import clock, event_text, out, proof, words
+from remit.cli.out import AsJson, Id, StyledText
 from remit.model.codec import Json, JsonMap, stamp, to_json
-from remit.model.event import Event
 from remit.model.ids import TaskId
 from remit.model.limits import limit_sentences
 from remit.model.review import Review
+from remit.model.run import Event
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.settings import home_of
@@ -34,7 +33,7 @@ def why(
 ) -> int:
     """Say why a task has its priority and its state, step by step, from the journal."""
     with glance(home_of(os.environ) / "agent.db") as tx:
-        task_id = find.task(tx, id)
+        task_id = words.task(tx, id)
         task, happened = tasks.get(tx, task_id), events.of_task(tx, task_id)
         now, rank, proven = clock.now(), _priority(task), list(proof.proof_sentences(tx, task))
         because = _standing(task, _open(tx, task_id), now)

@@ -24,8 +24,7 @@ from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
 from remit.language.tokens import fold, keys_of, tokenize
-from remit.model.permit import Reach, UnclearRecipient
-from remit.model.quiet import NEVER_QUIET, QuietTimes
+from remit.model.permit import NEVER_QUIET, QuietTimes, Reach, UnclearRecipient
 from remit.model.reply import Policy
 
 FILE: Final = "contacts.yaml"

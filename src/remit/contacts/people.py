@@ -4,8 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
-from remit.language.files import words_in_all
-from remit.language.phrases import Phrases
+from remit.language.files import Phrases, words_in_all
 from remit.language.tokens import fold
 
 

@@ -8,7 +8,6 @@ from msgspec.structs import replace
 from remit.contacts.book import FILE, OWNER, ContactEntry, Contacts
 from remit.errors import BadInput
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.condition import excludes
 from remit.model.delivery import Delivery
 from remit.model.ids import ReviewId
 from remit.model.permit import Permission, Reach, policy_of
@@ -16,6 +15,7 @@ from remit.model.reply import Policy
 from remit.model.review import Decision, ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Taint, Task
+from remit.model.veto import excludes
 from remit.ports import Clock
 from remit.store import permissions, reviews
 from remit.store.database import Database, Tx

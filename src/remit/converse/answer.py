@@ -13,7 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.converse import records
-from remit.converse.intake_ports import AnsweringBrain
+from remit.converse.scene import AnsweringBrain
 from remit.errors import BadInput, NotFound, StepFailed
 from remit.model.conversation import Role, Turn
 from remit.model.ids import TaskId, task_id

@@ -8,13 +8,12 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Final
 
-from remit.converse import meaning, records, task_reference
-from remit.converse.intake_ports import MessageIntake
+from remit.converse import intent, meaning, records
 from remit.converse.intent import AMEND, MOVE_RUN, Intent, IntentKind, moved, ref_of
 from remit.converse.meaning import Retraction, TaskAction
 from remit.converse.orders import read_order
 from remit.converse.phrases import is_phrase, words_of
-from remit.converse.scene import ConversationScene
+from remit.converse.scene import ConversationScene, MessageIntake
 from remit.model.codec import moment
 from remit.model.conversation import Turn
 from remit.model.review import Review, ReviewAnswer
@@ -66,7 +65,7 @@ def _chosen(
     if act == AMEND:
         return _timed(among, pending, said, ear, now)
     sole = among[0] if _sole_yes(words_of(said), among) else None
-    task = task_reference.chosen(said, among) or sole
+    task = intent.chosen(said, among) or sole
     if task is None or not act:
         return None
     at = moment(str(asks["at"])) if asks.get("at") else None

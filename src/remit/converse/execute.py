@@ -7,18 +7,18 @@ from zoneinfo import ZoneInfo
 
 from msgspec import Struct, field
 
-from remit.converse import meaning, promise, receipt, records, task_reference
+from remit.converse import intent, meaning, promise, receipt, records
 from remit.converse.answer import ModelAnswer, QuestionContext, answer
-from remit.converse.intake_ports import (
+from remit.converse.intent import Intent, IntentKind
+from remit.converse.meaning import QueryKind, StatusQuery, TaskAction
+from remit.converse.orders import ordered
+from remit.converse.scene import (
     AnsweringBrain,
+    ConversationScene,
     MessageIntake,
     TaskOperations,
     UnderstoodMessage,
 )
-from remit.converse.intent import Intent, IntentKind
-from remit.converse.meaning import QueryKind, StatusQuery, TaskAction
-from remit.converse.orders import ordered
-from remit.converse.scene import ConversationScene
 from remit.errors import BadInput, Conflict, NotFound
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.conversation import Action, TaskRef
@@ -267,7 +267,7 @@ class IntentExecutor(Struct, frozen=True):
             return TurnAnswer("", thinks=True)
         found = await self.db.read(conversations.ended_between, span.since, span.until, _MOST)
         if query.thing.words:
-            found = task_reference.matching(query.thing.words, found)
+            found = intent.matching(query.thing.words, found)
         none = f"Nothing is on record for {span.called}."
         text = records.listed(f"On record for {span.called}:", none, found, now, self.zone)
         return TurnAnswer(text, _refs(task.id for task in found[:3]))

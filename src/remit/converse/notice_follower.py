@@ -14,7 +14,6 @@ from msgspec import Struct
 from remit.converse import presence
 from remit.errors import StoreTrouble
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
-from remit.model.event import Event
 from remit.model.ids import ConversationId, Ids
 from remit.model.notice import (
     CONVERSATION,
@@ -24,6 +23,7 @@ from remit.model.notice import (
     NoticeState,
     PlannedNotice,
 )
+from remit.model.run import Event
 from remit.model.task import Task
 from remit.ports import Clock
 from remit.store import conversations, events, notices, push, tasks

@@ -10,8 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from remit.converse import meaning, records, task_reference
-from remit.converse.intake_ports import MessageIntake
+from remit.converse import intent, meaning, records
 from remit.converse.intent import Intent, IntentKind, moved, ref_of
 from remit.converse.meaning import (
     Approval,
@@ -24,7 +23,7 @@ from remit.converse.meaning import (
     UndoCommand,
 )
 from remit.converse.phrases import bare, in_list, is_phrase, words_of
-from remit.converse.scene import ConversationScene
+from remit.converse.scene import ConversationScene, MessageIntake
 from remit.model.codec import from_json
 from remit.model.conversation import OrderKind, Role, TurnOrder
 from remit.model.status import Reason
@@ -53,7 +52,7 @@ def read_order(scene: ConversationScene, ear: MessageIntake, now: datetime) -> I
 
 def _looked(query: StatusQuery, scene: ConversationScene) -> Intent | None:
     thing, look = query.thing, query.look
-    known = task_reference.named(thing, scene.last, scene.others) if thing != _NOTHING else []
+    known = intent.named(thing, scene.last, scene.others) if thing != _NOTHING else []
     if look is meaning.QueryKind.STATUS and len(known) != 1:
         return None  # none, or too many: treat it as an ordinary question
     return Intent(IntentKind.LOOK, act=look.value, tasks=tuple(task.id for task in known))
@@ -103,7 +102,7 @@ def _candidates(thing: TaskReference, scene: ConversationScene) -> list[Task]:
     every = [task for task in scene.others if not task.ended]
     for among in (scene.live, every) if thing.words or thing.rhythm else (last, scene.live, every):
         fitting = [task for task in among if _is_such(thing, task, scene)]
-        found = task_reference.matching(thing.words, fitting) if thing.words else fitting
+        found = intent.matching(thing.words, fitting) if thing.words else fitting
         if found:
             return _one_a_series(found)
     return []
@@ -154,12 +153,12 @@ def _skipped(command: TaskCommand, scene: ConversationScene, ear: MessageIntake)
     if not said or is_phrase("next_run", said):
         return _run_of(among, command, scene)
     for cut in range(len(said)) if not command.only_time else (0,):
-        named = _one_a_series(task_reference.matching(said[:cut], among)) if cut else among
+        named = _one_a_series(intent.matching(said[:cut], among)) if cut else among
         if found := _run_then(" ".join(said[cut:]), named, ear):
             return found
     if command.only_time:
         return None
-    named = task_reference.matching(command.thing.words, among)
+    named = intent.matching(command.thing.words, among)
     return _run_of(named or among, command, scene)
 
 

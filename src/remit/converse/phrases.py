@@ -11,6 +11,7 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from remit.language.files import LANGUAGES, section, words_in_all
 from remit.language.tokens import fold
+from remit.model.review import Decision, Review, ReviewAnswer
 
 T = TypeVar("T")
 Words: TypeAlias = tuple[str, ...]
@@ -105,4 +106,35 @@ def _held(parts: tuple[Words, ...], words: Words) -> list[Words] | None:
         later = _held(tuple(rest), words[end:])
         if later is not None:
             return [words[:end], *later]
+    return None
+
+
+_WORDS: Final = PhraseTable(
+    {
+        ReviewAnswer.APPROVE: (
+            *("yes", "yes please", "ok", "okay", "approve", "approved", "go ahead", "send it"),
+            *("do it", "ja", "ja bitte", "genehmigt", "einverstanden", "abschicken"),
+            *("sí", "vale", "de acuerdo", "adelante", "aprobado"),
+        ),
+        ReviewAnswer.DECLINE: (
+            *("no", "no thanks", "decline", "declined", "stop", "don't", "do not send it"),
+            *("nein", "nein danke", "ablehnen", "abgelehnt", "no gracias", "rechazado"),
+        ),
+        ReviewAnswer.ARRIVED: ("arrived", "it arrived"),
+        ReviewAnswer.RESEND: ("resend", "send it again"),
+        ReviewAnswer.DROP: ("drop", "leave it out"),
+    }
+)
+
+
+def read_decision(review: Review, text: str, by: str) -> Decision | None:
+    """Return the decision that words make on a question; None if they are no decision."""
+    found = _WORDS.read(words_of(text))
+    choice = found[0] if found is not None and found[0] in review.options else None
+    if choice is not None and (
+        choice is ReviewAnswer.APPROVE or ReviewAnswer.ANSWER not in review.options
+    ):
+        return Decision(choice, by=by)
+    if ReviewAnswer.ANSWER in review.options:
+        return Decision(ReviewAnswer.ANSWER, text, by=by)
     return None

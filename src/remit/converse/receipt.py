@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from remit.converse.intake_ports import UnderstoodMessage
+from remit.converse.scene import UnderstoodMessage
 
 TALK: Final = {
     "thanks": "You are welcome.",

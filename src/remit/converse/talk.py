@@ -26,8 +26,7 @@ from remit.store import conversations, notices, tasks
 from remit.store.conversations import NewTurnRecord
 from remit.store.database import Tx
 from remit.store.inbound import InboundMessage
-from remit.system.background import Background
-from remit.system.locks import LocksByKey
+from remit.system.background import Background, LocksByKey
 
 LOOP: Final = "conversation updates"
 NAMELESS: Final = "New conversation"

@@ -15,11 +15,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.delivery import permit
-from remit.delivery.permit import SendPermission
-from remit.delivery.send_limits import SendLimits
+from remit.delivery.notice_text import SendLimits
 from remit.failpoint import failpoint
-from remit.model.condition import excludes, holds_until
 from remit.model.delivery import (
     Accepted,
     Answer,
@@ -31,9 +28,10 @@ from remit.model.delivery import (
     SendRetry,
     Unknown,
 )
-from remit.model.permit import Reach, UnclearRecipient
+from remit.model.permit import Permission, Reach, UnclearRecipient, policy_of
 from remit.model.reply import Policy
-from remit.model.task import Priority, Task
+from remit.model.task import Priority, Taint, Task
+from remit.model.veto import VetoCue, excludes, holds_until
 from remit.ports import (
     AddressedChannel,
     Channel,
@@ -42,7 +40,36 @@ from remit.ports import (
     ShapingChannel,
     implements,
 )
-from remit.system.locks import LocksByKey
+from remit.system.background import LocksByKey
+
+
+class SendPermission(Struct, frozen=True):
+    """Whether a message may go out as it is, and why it never may."""
+
+    policy: Policy
+    why: str = ""
+
+
+def judge(
+    reach: Reach,
+    channel: str,
+    standing: Sequence[Permission],
+    *,
+    taint: Taint = Taint.OWNER,
+    veto: Sequence[VetoCue] = (),
+    asks_first: bool = False,
+) -> SendPermission:
+    """Allow, ask or deny one message to one person on one channel."""
+    if reach.owner:
+        return SendPermission(Policy.ASK if asks_first else Policy.ALLOW)
+    policy = policy_of(reach, channel, standing)
+    if policy is Policy.DENY:
+        why = f"you said that {reach.name} is not written to on {channel}"
+        return SendPermission(Policy.DENY, f"{why}; `remit contacts` shows it")
+    if taint is not Taint.OWNER:
+        return SendPermission(Policy.ASK)
+    return SendPermission(Policy.ASK if asks_first or veto else policy)
+
 
 MOST_PARTS: Final = 10  # messages that one text may be split into
 PATIENCE: Final = 120.0  # seconds a channel may take; after that the result is unknown
@@ -108,7 +135,7 @@ class Courier:
         # Sends to the owner need no permission, so none is loaded.
         bounds = None if reach.owner else self._bounds
         standing = await bounds.standing(delivery.channel) if bounds else ()
-        return permit.judge(
+        return judge(
             reach,
             delivery.channel,
             standing,

@@ -2,11 +2,12 @@
 
 from datetime import datetime, timedelta
 from random import Random
+from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.engine import backoff
-from remit.errors import Transient
+from remit.errors import Permanent, Transient
 from remit.model.contract import UNPROVEN
 from remit.model.delivery import DeliveryStatus
 from remit.model.ids import ReviewId
@@ -16,6 +17,37 @@ from remit.review import ask
 from remit.run import Done, Fail, Later, Outcome, Retry, Wait
 from remit.store.moves import Ending
 from remit.store.rows import details
+
+
+class Backoff(Struct, frozen=True):
+    first: float  # seconds before the second try
+    factor: float
+    most: float
+    jitter: float = 0.2  # random extra share, so that many do not retry at once
+
+    def after(self, attempt: int, chance: Random) -> float:
+        """Return the seconds to wait after the nth failed attempt."""
+        plain = min(self.first * self.factor ** (attempt - 1), self.most)
+        return plain * (1 + self.jitter * chance.random())
+
+
+TRANSIENT: Final = Backoff(first=2, factor=3, most=600)
+RATE_LIMIT: Final = Backoff(first=30, factor=2, most=600)
+SURPRISE: Final = Backoff(first=5, factor=4, most=600)
+
+
+def choose(error: BaseException, attempt: int, chance: Random) -> float | None:
+    """Return the seconds until the next attempt, or None if a retry would fail the same way."""
+    match error:
+        case Permanent():
+            return None
+        case Transient(after=float() | int() as asked):
+            return asked * (1 + RATE_LIMIT.jitter * chance.random())
+        case Transient():
+            return TRANSIENT.after(attempt, chance)
+        case _:
+            return SURPRISE.after(attempt, chance)
+
 
 _BY = {
     Status.RUNNING: Actor.EXECUTOR,
@@ -52,7 +84,7 @@ def of_error(
     """Return the ending of a leg that raised an error."""
     plain = Ending(outcome="retry", to=task.status, by=_BY[task.status], round=task.round)
     plain = replace(plain, attempts=task.attempts + 1)
-    wait = backoff.choose(error, task.attempts + 1, chance)
+    wait = choose(error, task.attempts + 1, chance)
     why = str(error) or type(error).__name__
     if wait is None or task.attempts + 1 >= most:
         return _fail(plain, task, why, review_id)

@@ -18,8 +18,7 @@ from typing import Final
 from msgspec import Struct
 
 from remit.gate import decline, hidden, leak, pair, secret
-from remit.gate.eye import fold
-from remit.gate.objection import HoldReason, Objection
+from remit.gate.eye import HoldReason, Objection, fold
 from remit.gate.pair import CLOSE, OPEN
 from remit.model.reply import Deliverable, Reply
 

@@ -8,8 +8,7 @@ import re
 from typing import Final
 
 from remit.gate import talk
-from remit.gate.eye import fold, words
-from remit.gate.objection import HoldReason, Objection, excerpt
+from remit.gate.eye import HoldReason, Objection, excerpt, fold, words
 
 _ELEMENT: Final = re.compile(
     r"</?+(?:p|br|hr|div|span|b|i|u|s|em|strong|small|sub|sup|a|img|font|center|h[1-6]|ul|ol|li|dl"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from remit.gate import variation
-from remit.gate.objection import HoldReason, Objection, excerpt, line
+from remit.gate.eye import HoldReason, Objection, excerpt, line
 
 _SUSPECT: Final = re.compile(
     "["

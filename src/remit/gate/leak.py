@@ -6,8 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from remit.gate import talk
-from remit.gate.eye import fold, words
-from remit.gate.objection import HoldReason, Objection, excerpt, line
+from remit.gate.eye import HoldReason, Objection, excerpt, fold, line, words
 
 # Pieces of the brain's instructions, as `words` writes them. No message contains these by chance.
 _OURS: Final = (

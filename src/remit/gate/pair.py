@@ -8,8 +8,7 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from remit.gate.eye import fold
-from remit.gate.objection import HoldReason, Objection, excerpt, line
+from remit.gate.eye import HoldReason, Objection, excerpt, fold, line
 
 OPEN: Final = "<deliverable>"
 CLOSE: Final = "</deliverable>"

@@ -10,8 +10,7 @@ from typing import Final, cast
 
 from msgspec import Struct
 
-from remit.gate.eye import fold
-from remit.gate.objection import HoldReason, Objection, line
+from remit.gate.eye import HoldReason, Objection, fold, line
 from remit.language.files import read_toml
 
 

@@ -8,16 +8,14 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from remit.errors import BadInput
-from remit.intake.extraction import Extraction
-from remit.intake.heard import MessageResult, OwnerMessage
-from remit.model.codec import JsonMap, text_of
+from remit.intake.plain_reader import MessageResult, OwnerMessage
+from remit.intake.reading_form import Extraction
+from remit.model.codec import JsonMap, check_moment, text_of
 from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery
-from remit.model.edit import Edit
 from remit.model.ids import Ids, TaskId
-from remit.model.moments import check_moment
 from remit.model.plan import Clause, ClauseOutcome, OwnerRequest, RankingRule
-from remit.model.task import Creator, Cue, Priority, Task, TaskType
+from remit.model.task import Creator, Cue, Edit, Priority, Task, TaskType
 from remit.ports import Clock
 from remit.store import after_restore, edits, on_behalf, tasks
 from remit.store.database import Database, Tx

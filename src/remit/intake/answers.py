@@ -16,18 +16,16 @@ from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.recipients import ELSEWHERE, Question, channel_for, resolve
 from remit.language.detect import language_of
-from remit.language.files import LANGUAGES, section, words_in_all
+from remit.language.files import LANGUAGES, plain_phrases, section, words_in_all
 from remit.language.files import LANGUAGES as TONGUES
 from remit.language.order_words import order_words
-from remit.language.phrases import plain_phrases
 from remit.language.time.clock_time import ClockTime
 from remit.language.time.day import CalendarDate, DayOffset, NamedWeekday
 from remit.language.time.ends import End, UnclearEnd
 from remit.language.time.phrase import TimePhrase, combine, read_time
 from remit.language.time.resolve import When, resolve_time
-from remit.language.time.text import TimeText
 from remit.language.time.which_day import TimeDoubt, day_of
-from remit.language.time.words import DayPart, time_words
+from remit.language.time.words import DayPart, TimeText, time_words
 from remit.language.time.zones import zone_of
 from remit.language.tokens import TokenKind, fold, keys_of, tokenize
 

@@ -12,10 +12,8 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.intake.recipients import QuestionTopic
-from remit.intake.zone import shown
-from remit.language.files import LANGUAGES, section
-from remit.language.phrases import Phrases
+from remit.intake.recipients import QuestionTopic, shown
+from remit.language.files import LANGUAGES, Phrases, section
 from remit.language.sentences import (
     DEFAULT_LANGUAGE,
     held_sentence,
@@ -23,14 +21,14 @@ from remit.language.sentences import (
     sentences,
 )
 from remit.language.tokens import keys_of, tokenize
-from remit.model import rhythm
-from remit.model.condition import ConditionKind
+from remit.model import rrule
 from remit.model.contact_rule import ContactRule
 from remit.model.delivery import Delivery
 from remit.model.ids import TaskId
 from remit.model.plan import ClauseOutcome, Gap
 from remit.model.review import Review
 from remit.model.task import Task
+from remit.model.veto import ConditionKind
 
 _UNKNOWN: Final = "?"
 _MOST_SAID: Final = 500  # characters of a message
@@ -248,7 +246,7 @@ def _how_often(task: Task, language: str) -> str:
     clauses = task.request.clauses if task.request else ()
     own = [each.text.strip() for each in clauses if each.became is ClauseOutcome.TIME]
     return (
-        rhythm.in_words(task.repeats) if language == DEFAULT_LANGUAGE or not own else ", ".join(own)
+        rrule.in_words(task.repeats) if language == DEFAULT_LANGUAGE or not own else ", ".join(own)
     )
 
 

@@ -22,7 +22,6 @@ from remit.intake.recipients import QuestionTopic
 from remit.intake.settle import settle
 from remit.language.sentences import held_sentence, message_language, sentences
 from remit.model.codec import from_json
-from remit.model.condition import ConditionKind
 from remit.model.delivery import Delivery
 from remit.model.ids import Ids
 from remit.model.permit import Permission
@@ -31,6 +30,7 @@ from remit.model.review import CARD, SEND, Review
 from remit.model.settled_task import SettledCard, SettledTask
 from remit.model.status import Reason, Status
 from remit.model.task import Task
+from remit.model.veto import ConditionKind
 
 # The card that approves a text to somebody, as it will be sent; None if it cannot be shown yet.
 Approve: TypeAlias = Callable[[Task, Delivery], Review | None]

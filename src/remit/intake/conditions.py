@@ -10,18 +10,16 @@ from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
 from remit.intake import answers
-from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, Span, message_words
+from remit.intake.reading_form import Draft, Extraction
 from remit.intake.veto import find_veto
-from remit.language.files import LANGUAGES, section, words_in_all
-from remit.language.phrases import Phrases
+from remit.language.files import LANGUAGES, Phrases, section, words_in_all
 from remit.language.time.resolve import Moment
 from remit.language.time.which_day import TimeDoubt
 from remit.language.time.words import time_words
 from remit.language.tokens import TokenKind
-from remit.model.condition import Condition, ConditionKind
 from remit.model.plan import Clause, ClauseOutcome
-from remit.model.veto import VetoCue, VetoKind
+from remit.model.veto import Condition, ConditionKind, VetoCue, VetoKind
 
 _MAX_TIME_TOKENS: Final = 8
 _MAX_TITLE: Final = 120  # characters

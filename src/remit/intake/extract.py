@@ -4,6 +4,7 @@ Nothing is dropped silently: each character belongs to one clause or to a connec
 clauses; each clause became something or has a question.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
 from typing import Final
@@ -13,24 +14,43 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
-from remit.intake.address import without_address
-from remit.intake.extraction import Draft, Extraction, connectives_between, headed
 from remit.intake.message_words import MessageWords, message_words
 from remit.intake.patterns.clauses import ClauseLabels, clauses_of
-from remit.intake.patterns.deliveries import FoundDeliveries, plan_sends
-from remit.intake.patterns.groups import UnitGroup, group_units
+from remit.intake.patterns.groups import FoundDeliveries, UnitGroup, group_units, plan_sends
 from remit.intake.patterns.unit import MessageUnit, UnitKind
 from remit.intake.patterns.units import read_units
+from remit.intake.reading_form import Draft, Extraction, connectives_between, headed
 from remit.intake.recipients import Question, QuestionTopic
+from remit.language.files import words_in_all
 from remit.language.order_words import SmallTalk
 from remit.language.time.clock_time import ClockTime
 from remit.language.time.phrase import TimePhrase, combine
 from remit.language.time.resolve import Moment, Now, Recurrence, When, resolve_time
 from remit.language.time.which_day import TimeDoubt
 from remit.language.time.words import DayPart
+from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.delivery import Delivery
 from remit.model.plan import Clause, ClauseOutcome, WorkItem
 from remit.model.task import TaskType
+
+
+def without_address(text: str, book: ContactBook) -> str:
+    """The message with the assistant's name in front blanked; nothing else moves.
+
+    Without a greeting or a comma the name of a contact is the contact's: "Nina: come home".
+    """
+    name = book.assistant
+    found = re.match(rf"(\s*(?:(\w+)\s+)?)({re.escape(name)})(\s*,|(?=\s))", text, re.IGNORECASE)
+    if not name or found is None:
+        return text
+    greeting, comma = fold(found[2] or ""), found[4].strip()
+    if greeting and greeting not in words_in_all("talk", "greetings"):
+        return text
+    if not greeting and not comma and book.people.at(keys_of(tokenize(name)), 0):
+        return text
+    blank = " " * (found.end() - len(found[1]))
+    return found[1] + blank + text[found.end() :]
+
 
 MAX_TITLE: Final = 120
 USUAL_HOUR: Final = ClockTime(9)

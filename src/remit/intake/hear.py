@@ -20,14 +20,12 @@ from remit.intake import admit
 from remit.intake.card import RequestCard, make_card, rule_question
 from remit.intake.card_answer import Approve, CardAnswerContext, open_card, settle_card
 from remit.intake.conditions import find_conditions, without_limit_words
-from remit.intake.extraction import Draft, Extraction
-from remit.intake.heard import MessageResult, OwnerMessage, heard_nothing
-from remit.intake.plain_reader import PlainReader
+from remit.intake.plain_reader import MessageResult, OwnerMessage, PlainReader, heard_nothing
+from remit.intake.reading_form import Draft, Extraction
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.standing_wish import find_standing_wish
 from remit.intake.veto import held_back
 from remit.language.time.resolve import Recurrence
-from remit.model.condition import Condition
 from remit.model.contact_rule import RULE, ContactRule, rule_review
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.model.delivery import Delivery
@@ -38,7 +36,7 @@ from remit.model.series import Repeats
 from remit.model.settled_task import Settle, SettledCard
 from remit.model.status import Status
 from remit.model.task import Cue, Source, Taint, Task, TaskType
-from remit.model.veto import VetoCue
+from remit.model.veto import Condition, VetoCue
 from remit.ports import Clock
 from remit.store import messages, permissions
 from remit.store.database import Database

@@ -9,7 +9,7 @@ from remit.contacts.people import ContactBook
 from remit.intake.word_lookup import WordLookup
 from remit.language.files import phrases_in_all, words_in_all
 from remit.language.order_words import VerbKind, order_words
-from remit.language.pasted import pasted_lines
+from remit.language.outside_text import pasted_lines
 from remit.language.tokens import TokenKind, is_sign
 
 Span = tuple[int, int]

@@ -14,14 +14,38 @@ from zoneinfo import ZoneInfo
 from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
-from remit.intake.check_order import checked_order
 from remit.intake.check_reading import checked_reading
-from remit.intake.extraction import Extraction
+from remit.intake.message_words import MessageWords
 from remit.intake.plain_reader import read_plainly
-from remit.intake.reading_form import MAX_MESSAGE_CHARS, Reading, TurnReading
+from remit.intake.reading_form import MAX_MESSAGE_CHARS, Extraction, Reading, TurnReading
+from remit.intake.veto import find_veto
 from remit.language.order_words import asks_for_work
 from remit.language.tokens import keys_of, tokenize
-from remit.model.conversation import TalkContext, TurnOrder
+from remit.model.conversation import OrderKind, TalkContext, TurnOrder
+from remit.model.ids import ReviewId, TaskId
+
+# What ends or holds a task is said with a word that denies, holds or takes back.
+_NEEDS_CUE: Final = (OrderKind.CANCEL, OrderKind.PAUSE, OrderKind.SKIP)
+
+
+def checked_order(
+    text: str, reading: TurnReading, book: ContactBook, talk: TalkContext
+) -> TurnOrder | None:
+    """The order as it may be followed; None if it names what was not listed, or asks for tasks."""
+    order = reading.order
+    if order is None or reading.tasks:
+        return None
+    if not any(True for _ in MessageWords(text, book).places(order.words)):
+        return None
+    kind = OrderKind(order.kind)
+    if kind is OrderKind.ANSWER:
+        listed = order.question in [each.id for each in talk.questions]
+        return TurnOrder(kind, question=ReviewId(str(order.question))) if listed else None
+    if order.task not in [each.id for each in talk.tasks]:
+        return None
+    certain = kind not in _NEEDS_CUE or bool(find_veto(text, book))
+    return TurnOrder(kind, TaskId(str(order.task)), words=order.words, certain=certain)
+
 
 T = TypeVar("T")
 R = TypeVar("R", bound=Reading)

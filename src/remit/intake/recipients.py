@@ -1,13 +1,17 @@
 """Resolves recipients and channels in the owner's words with the contact book. Doubts are asked."""
 
+from collections.abc import Mapping
+from datetime import datetime
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from msgspec import Struct
 
 from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.language.files import Phrases
 from remit.language.order_words import order_words
-from remit.language.phrases import Phrases
 from remit.language.tokens import fold, keys_of, tokenize
 from remit.model.delivery import Delivery
 
@@ -116,3 +120,52 @@ def way_to(person: Contact, channel: ChannelName | None, book: ContactBook) -> s
     elif channel is not None:
         sentence = f"{name} cannot be reached by {channel.name}."
     return Question(QuestionTopic.CHANNEL, sentence, reach)
+
+
+LOCALTIME: Final = Path("/etc/localtime")
+_FOLDER: Final = "zoneinfo"
+
+
+class OwnerZone(Struct, frozen=True):
+    """A zone, and who says that it is the owner's."""
+
+    zone: ZoneInfo
+    since: str
+
+
+def owners(named: str, environ: Mapping[str, str], localtime: Path = LOCALTIME) -> OwnerZone:
+    """The zone that the settings name, else the machine's own, else UTC."""
+    for name, since in (
+        (named, "from the settings"),
+        (environ.get("TZ", "").removeprefix(":"), "from the variable TZ"),
+        (_linked(localtime), "from this machine"),
+    ):
+        zone = _known(name)
+        if zone is not None:
+            return OwnerZone(zone, since)
+    return OwnerZone(ZoneInfo("UTC"), "for this machine names none")
+
+
+def shown(moment: datetime, zone: ZoneInfo) -> str:
+    """A moment on the owner's clock, so that nobody can take it for another."""
+    local = moment.astimezone(zone)
+    offset = f"{local:%z}"
+    return f"{local:%a %Y-%m-%d %H:%M} {offset[:3]}:{offset[3:5]} ({zone.key})"
+
+
+def _linked(localtime: Path) -> str:
+    """The name behind /etc/localtime, if it is a link into the machine's zones."""
+    try:
+        parts = localtime.resolve(strict=True).parts
+    except OSError:
+        return ""
+    if _FOLDER not in parts:
+        return ""
+    return "/".join(parts[parts.index(_FOLDER) + 1 :])
+
+
+def _known(name: str) -> ZoneInfo | None:
+    try:
+        return ZoneInfo(name) if name else None
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        return None

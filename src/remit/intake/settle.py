@@ -18,24 +18,24 @@ from remit.intake.answered_question import (
     at_home,
     request_of,
     send,
+    timed,
+    with_change,
     without_gaps,
     without_halves,
 )
 from remit.intake.answers import NamedRecipients
-from remit.intake.change_line import timed, with_change
 from remit.intake.extract import extract
-from remit.intake.extraction import headed
+from remit.intake.reading_form import headed
 from remit.intake.recipients import QuestionTopic
 from remit.intake.veto import find_veto
 from remit.language.time.resolve import Now
 from remit.language.time.which_day import TimeDoubt
-from remit.model.condition import ConditionKind
 from remit.model.delivery import Delivery
 from remit.model.plan import Clause, ClauseOutcome, Gap, WorkItem
 from remit.model.series import Repeats
 from remit.model.settled_task import SettledTask
 from remit.model.task import Task
-from remit.model.veto import VetoCue, VetoKind
+from remit.model.veto import ConditionKind, VetoCue, VetoKind
 
 MOST_TITLE: Final = 120
 

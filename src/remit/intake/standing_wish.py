@@ -15,10 +15,9 @@ from remit.contacts.people import ContactBook
 from remit.errors import BadInput
 from remit.intake.conditions import read_days
 from remit.intake.message_words import MessageWords
-from remit.language.files import LANGUAGES, section
-from remit.language.phrases import Phrases
+from remit.language.files import LANGUAGES, Phrases, section
 from remit.model.contact_rule import ContactRule
-from remit.model.quiet import QuietHours, QuietTimes
+from remit.model.permit import QuietHours, QuietTimes
 
 _MAX_CHARS: Final = 200
 _HOUR: Final = re.compile(r"[01]?\d|2[0-4]")

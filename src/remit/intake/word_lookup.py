@@ -6,17 +6,15 @@ from msgspec.structs import replace
 
 from remit.contacts.people import Contact, ContactBook
 from remit.intake.recipients import ELSEWHERE
-from remit.language.cues import open_quotes
+from remit.language.cues import correct_slip, open_quotes
 from remit.language.detect import is_known, language_of, languages_in
 from remit.language.files import LANGUAGES, phrases_in_all
 from remit.language.order_words import OrderVerb, VerbKind, order_words, words_of
-from remit.language.slips import correct_slip
 from remit.language.time.clock_time import read_number
 from remit.language.time.ends import names_end
 from remit.language.time.phrase import TimePhrase, read_time
 from remit.language.time.repeats import comes_back
-from remit.language.time.text import TimeText
-from remit.language.time.words import time_words
+from remit.language.time.words import TimeText, time_words
 from remit.language.tokens import Token, TokenKind, is_sign, tokenize
 
 Span = tuple[int, int]

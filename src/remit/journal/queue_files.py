@@ -4,22 +4,39 @@ The files are only for reading: a decision goes through the API, and then the fi
 follow the journal; at each start the folder is compared with the store and repaired.
 """
 
-from collections.abc import Iterable, Sequence
+import asyncio
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
 from remit.journal.follow import GATHER_SECONDS, Journal
-from remit.journal.whole import whole
 from remit.model import ids
 from remit.model.codec import JsonMap, stamp, text_of
-from remit.model.event import Event, EventKind
 from remit.model.ids import ReviewId, TaskId
 from remit.model.review import Review
+from remit.model.run import Event, EventKind
 from remit.model.task import Task
 from remit.model.view import SCHEMA_VERSION, JsonView, show
 from remit.store import reviews, tasks
 from remit.store.database import Database, Tx
 from remit.system.files import write_atomic
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+async def whole(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run work in a thread to its end, even if the caller is cancelled.
+
+    A thread cannot be cancelled. Abandoned, it would write while its successor works on the same
+    files, or after the directory was unlocked.
+    """
+    doing = asyncio.create_task(asyncio.to_thread(work, *args, **kwargs))
+    try:
+        return await asyncio.shield(doing)
+    finally:
+        await doing
+
 
 FOLDER: Final = "hitl_queue"
 _PAGE: Final = 10_000

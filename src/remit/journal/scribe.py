@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final
 
-from remit.journal.transcript import line
-from remit.model.event import Event
+from remit.journal.follow import line
 from remit.model.ids import TaskId, task_id
+from remit.model.run import Event
 from remit.system.files import append_text
 
 _REMEMBERED: Final = 4096

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct, field
 
 from remit.journal.follow import Journal
-from remit.model.event import Event, EventKind
+from remit.model.run import Event, EventKind
 
 if TYPE_CHECKING:  # the extra may not be installed
     from opentelemetry.metrics import Meter

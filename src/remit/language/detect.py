@@ -1,12 +1,13 @@
 """Detects the language of a text."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import chain
 from typing import Final
 
-from remit.language.files import LANGUAGES, language_file, read_toml
-from remit.language.phrases import Phrases
+from msgspec import Struct, convert
+
+from remit.language.files import LANGUAGES, Phrases, language_file, read_toml
 from remit.language.time.words import time_words
 from remit.language.tokens import Token, TokenKind, fold
 
@@ -77,3 +78,25 @@ def _foreign() -> frozenset[str]:
     """Small words of languages Remit does not read, which share many others with those it does."""
     ours = frozenset().union(*map(_common, LANGUAGES))
     return frozenset(map(fold, read_toml("foreign")["words"])) - ours
+
+
+class Language(Struct, frozen=True, forbid_unknown_fields=True):
+    """One language. `called` are its names in every language of Remit, with blanks between."""
+
+    name: str
+    called: str
+    small_words: str = ""
+    letters: str = ""  # a range, as a regular expression writes it
+    least_share: float = 1.0  # of the letters of a text, so that it is in this language
+
+
+@cache
+def languages() -> Mapping[str, Language]:
+    """Every language by its code."""
+    return convert(read_toml("languages"), dict[str, Language])
+
+
+@cache
+def language_names() -> Mapping[str, str]:
+    """The English name of each language by its code."""
+    return {code: each.name for code, each in languages().items()}

@@ -4,15 +4,66 @@ A list holds phrases: `"a nudge"`, several of one meaning as `"hi|hello"`. Where
 a value, the value comes first: `"0: monday|mon"`.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pkgutil import get_data
-from typing import Final, TypeVar, cast
+from typing import Final, Generic, TypeVar, cast
 
-from remit.language.phrases import Phrases
-from remit.language.tokens import fold
+from remit.language.tokens import fold, fold_text, keys_of, tokenize
 
 T = TypeVar("T")
+_PLAIN: Final = re.compile(r"(?:[^\W\d_]+(?:['-][^\W\d_]+)*(?: |$))+")
+
+
+class Phrases(Generic[T]):
+    """Words and groups of words with what they mean; the longest that fits wins."""
+
+    __slots__ = ("_by_first", "firsts", "words")
+
+    def __init__(self, table: Mapping[str, T]) -> None:
+        self._by_first: dict[str, list[tuple[tuple[str, ...], T]]] = {}
+        for names, meaning in table.items():
+            for name in names.split("|"):
+                keys = _keys(name)
+                if not keys:
+                    continue
+                self._by_first.setdefault(keys[0], []).append((keys, meaning))
+        for group in self._by_first.values():
+            group.sort(key=lambda entry: -len(entry[0]))
+        self.firsts = frozenset(self._by_first)
+        self.words = frozenset(
+            key for group in self._by_first.values() for keys, _ in group for key in keys
+        )
+
+    def at(self, keys: Sequence[str], place: int) -> tuple[T, int] | None:
+        """Read the longest phrase that starts at a place: what it means, and where it ends."""
+        group = self._by_first.get(keys[place]) if place < len(keys) else None
+        if group is None:
+            return None
+        for phrase, meaning in group:
+            end = place + len(phrase)
+            if end == place + 1 or tuple(keys[place:end]) == phrase:
+                return meaning, end
+        return None
+
+
+def _keys(name: str) -> tuple[str, ...]:
+    """A phrase as its tokens are looked up; one of plain words need not be cut into tokens."""
+    if _PLAIN.fullmatch(name):
+        return tuple((name.casefold() if name.isascii() else fold_text(name)).split())
+    return keys_of(tokenize(name))
+
+
+def plain_phrases(*names: str) -> Phrases[bool]:
+    """Phrases that mean nothing but themselves."""
+    return Phrases({"|".join(names): True})
+
+
+def words(text: str) -> frozenset[str]:
+    return frozenset(fold(word) for word in text.split())
+
+
 LANGUAGES: Final = ("en", "de", "es")
 
 
@@ -53,3 +104,32 @@ def with_values(lines: Iterable[str], value: Callable[[str], T]) -> Phrases[T]:
     """Phrases that stand for values: `"0: monday|mon"`."""
     pairs = (line.partition(": ") for line in lines)
     return Phrases({names: value(first) for first, _, names in pairs})
+
+
+_CARDINALS: Final = range(21)
+_TENS: Final = range(30, 101, 10)
+
+
+def cardinals(code: str) -> dict[str, int]:
+    """Zero to a hundred in one language, as they are written: `fünf` with its accent."""
+    table = section(code, "numbers")
+    rows = (
+        *zip(_CARDINALS, table["cardinals"], strict=True),
+        *zip(_TENS, table["tens"], strict=True),
+    )
+    return {name: value for value, names in rows for name in names.split("|")}
+
+
+def _others(code: str) -> Iterator[tuple[str, int]]:
+    pairs = (each.split("=") for each in section(code, "numbers")["others"])
+    yield from ((name, int(value)) for name, value in pairs)
+
+
+CARDINALS: Final[Mapping[str, int]] = {
+    name: value for code in LANGUAGES for name, value in cardinals(code).items()
+}
+# As they are looked up, with `first`, `both` and `dozen`.
+NUMBER_WORDS: Final[Mapping[str, int]] = {
+    fold(name): value
+    for name, value in (*CARDINALS.items(), *(pair for code in LANGUAGES for pair in _others(code)))
+}

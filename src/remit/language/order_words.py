@@ -10,8 +10,7 @@ from typing import Final, TypeVar
 
 from msgspec import Struct
 
-from remit.language.files import LANGUAGES, section, with_values
-from remit.language.phrases import Phrases
+from remit.language.files import LANGUAGES, Phrases, section, with_values
 from remit.language.tokens import fold, keys_of, tokenize
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from remit import __version__
 from remit.errors import BadInput, Conflict, NotFound, RemitError, StoreTrouble
-from remit.journal import transcript
+from remit.journal import follow
 from remit.mcp import envelope, shapes
 from remit.mcp.envelope import CURRENT, OLDER, TASKS, ClientFeatures
 from remit.mcp.tools import MOST_LOG, TOOLS, described
@@ -182,7 +182,7 @@ async def _read(asked: _Asked) -> JsonMap:
         told = shapes.task(await asked.desk.look(name))
     elif rest == "log":
         found = await asked.desk.log(name, 0, MOST_LOG)
-        told = {"log": [transcript.record(event) for event in found]}
+        told = {"log": [follow.record(event) for event in found]}
     else:
         raise RpcError(rpc.BAD_PARAMS, "uri must be task://ID or task://ID/log.")
     text = codec.text_of(told)

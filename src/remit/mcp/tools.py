@@ -7,7 +7,7 @@ from msgspec import Struct
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from remit.errors import BadInput
-from remit.journal import transcript
+from remit.journal import follow
 from remit.mcp import shapes
 from remit.model import codec, ids
 from remit.model.codec import Json, JsonMap
@@ -143,7 +143,7 @@ async def search(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
 async def log(desk: AgentOperations, said: JsonMap, _: str) -> ToolOutput:
     args = _read(ReadLogArguments, said)
     found = await desk.log(args.id, args.after, args.limit)
-    lines: list[Json] = [transcript.record(event) for event in found]
+    lines: list[Json] = [follow.record(event) for event in found]
     told: JsonMap = {"log": lines, "last": found[-1].n if found else args.after}
     return ToolOutput(told, codec.text_of(told))
 

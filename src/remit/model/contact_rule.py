@@ -6,7 +6,7 @@ from typing import Final, cast
 from msgspec import Struct
 
 from remit.model.codec import JsonMap, text_of
-from remit.model.quiet import QuietTimes
+from remit.model.permit import QuietTimes
 from remit.model.review import CONTACT_RULE, Review
 from remit.model.status import Reason, Status
 from remit.model.task import Task

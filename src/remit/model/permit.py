@@ -1,13 +1,99 @@
 """Where a message goes, and what the owner has said about writing there."""
 
+import re
 from collections.abc import Iterator, Sequence
-from datetime import datetime
+from datetime import datetime, time, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
 
-from remit.model.quiet import NEVER_QUIET, QuietTimes
+from remit.errors import BadInput
 from remit.model.reply import Policy
+
+_SPAN: Final = re.compile(r"([01]\d|2[0-3]):([0-5]\d)\s*[-–]\s*([01]\d|2[0-3]):([0-5]\d)")
+_DAY: Final = timedelta(days=1)
+
+
+class QuietHours(Struct, frozen=True):
+    """From one time of day to another, over midnight if the second is earlier."""
+
+    since: str  # wall time: 22:00
+    till: str
+
+    @classmethod
+    def of(cls, text: str) -> "QuietHours":
+        """Parse `22:00-07:00`; anything else is refused."""
+        found = _SPAN.fullmatch(text.strip())
+        if found is None or found[1] + found[2] == found[3] + found[4]:
+            sentence = f"{text!r:.60} is no span of hours; one looks like 22:00-07:00."
+            raise BadInput(sentence, field="quiet")
+        return cls(f"{found[1]}:{found[2]}", f"{found[3]}:{found[4]}")
+
+    def until(self, now: datetime, zone: tzinfo) -> datetime | None:
+        """Return when the current quiet hours end; None if it is not quiet now.
+
+        Moments are compared, not wall times: a repeated hour does not start the quiet again, and a
+        skipped one does not swallow its end.
+        """
+        today = now.astimezone(zone).date()
+        for day in (today - _DAY, today):
+            begins = datetime.combine(day, time.fromisoformat(self.since), zone)
+            last = day if self.till > self.since else day + _DAY
+            ends = datetime.combine(last, time.fromisoformat(self.till), zone)
+            if begins.timestamp() <= now.timestamp() < ends.timestamp():
+                return datetime.fromtimestamp(ends.timestamp(), now.tzinfo)
+        return None
+
+
+_WEEK: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MOST_STEPS: Final = 30  # one quiet span may begin where another ends, for two weeks at most
+
+
+class QuietTimes(Struct, frozen=True):
+    """When a person gets no messages: hours of every day, and whole days; Monday is 0."""
+
+    hours: tuple[QuietHours, ...] = ()
+    days: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> "QuietTimes":
+        """Parse `22:00-07:00` and `sunday`; anything else is refused."""
+        days = [_WEEK.index(each.lower()) for each in texts if each.lower() in _WEEK]
+        hours = [QuietHours.of(each) for each in texts if each.lower() not in _WEEK]
+        if len(set(days)) == len(_WEEK):
+            raise BadInput("On some day messages must go out.", field="quiet")
+        return cls(tuple(hours), tuple(dict.fromkeys(days)))
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """As written in a file."""
+        hours = (f"{each.since}-{each.till}" for each in self.hours)
+        return (*hours, *(_WEEK[day] for day in self.days))
+
+    def joined(self, other: "QuietTimes") -> "QuietTimes":
+        return QuietTimes.of(tuple(dict.fromkeys((*self.texts, *other.texts))))
+
+    def until(self, now: datetime, zone: tzinfo) -> datetime | None:
+        """Return when a message may be sent; None if it may be sent now."""
+        at = now
+        for _ in range(_MOST_STEPS):
+            ends = [each.until(at, zone) for each in self.hours] + [self._day_ends(at, zone)]
+            later = [each for each in ends if each is not None]
+            if not later:
+                break
+            at = max(later)
+        return at if at > now else None
+
+    def _day_ends(self, at: datetime, zone: tzinfo) -> datetime | None:
+        local = at.astimezone(zone)
+        if local.weekday() not in self.days:
+            return None
+        midnight = datetime.combine(local.date() + _DAY, time(), zone)
+        return datetime.fromtimestamp(midnight.timestamp(), at.tzinfo)
+
+
+NEVER_QUIET: Final = QuietTimes()
+
 
 _STRICT_FIRST: Final = (Policy.DENY, Policy.ASK, Policy.ALLOW)
 
@@ -60,3 +146,27 @@ def _said(reach: Reach, channel: str, standing: Sequence[Permission]) -> Iterato
         # A denial applies to the name and to the address; an ALLOW only to both together.
         if (name and address) or ((name or address) and each.policy is not Policy.ALLOW):
             yield each.policy
+
+
+_MEXICO: Final = re.compile(r"52(1?)(\d{10})")
+_BRAZIL: Final = re.compile(r"55([1-9]\d)(9?)([6-9]\d{7})")
+
+
+def number_forms(digits: str) -> tuple[str, ...]:
+    """Return the ways to write a number (digits with country code), the given one first."""
+    mexico, brazil = _MEXICO.fullmatch(digits), _BRAZIL.fullmatch(digits)
+    if mexico:
+        return (digits, f"52{mexico[2]}" if mexico[1] else f"521{mexico[2]}")
+    if brazil:
+        return (digits, f"55{brazil[1]}{'' if brazil[2] else '9'}{brazil[3]}")
+    return (digits,)
+
+
+def is_same_address(known: str, address: str) -> bool:
+    """Whether two addresses are the same: mail in any case, a number in any form."""
+    if not known or not address or ("@" in known) != ("@" in address):
+        return False
+    if "@" in known:
+        return known.casefold() == address.casefold()
+    ours, theirs = ("".join(filter(str.isdigit, each)) for each in (known, address))
+    return bool(ours) and ours in number_forms(theirs)

@@ -10,14 +10,13 @@ from msgspec.structs import replace
 
 from remit.errors import IllegalMove
 from remit.model.codec import JsonMap
-from remit.model.condition import Condition, ConditionKind
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery
 from remit.model.ids import SeriesId, SessionId, TaskId
 from remit.model.plan import Gap, ItemStatus, OwnerRequest, Plan, RankingRule, WorkItem
 from remit.model.series import Repeats
 from remit.model.status import ALLOWED, BY_PAIR, TERMINAL, Actor, Reason, Status
-from remit.model.veto import VetoCue
+from remit.model.veto import Condition, ConditionKind, VetoCue
 
 
 class TaskType(StrEnum):
@@ -245,3 +244,17 @@ class Task(Struct, frozen=True, kw_only=True):
 
     def _back_where_it_was(self, to: Status) -> bool:
         return self.status is not Status.PAUSED or to in (self.resume_to, Status.CANCELLED)
+
+
+class Edit(Struct, frozen=True, kw_only=True):
+    """Changes to a task; a field that is None stays as it is."""
+
+    title: str | None = None
+    instructions: str | None = None
+    scheduled_for: datetime | None = None
+    priority: Priority | None = None
+    delivery: tuple[Delivery, ...] | None = None
+
+    @property
+    def is_empty(self) -> bool:
+        return self == Edit()

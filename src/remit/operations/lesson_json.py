@@ -3,7 +3,7 @@
 from typing import Final
 
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.lesson import FileVersion, LessonFile, standing
+from remit.model.likeness import FileVersion, LessonFile, standing
 
 
 def changed(each: FileVersion) -> JsonMap:

@@ -4,7 +4,7 @@ from typing import Final
 
 from remit.converse.talk import checked_title
 from remit.errors import BadInput
-from remit.intake.heard import OwnerMessage, message_result_to_json, rehearsed
+from remit.intake.plain_reader import OwnerMessage, message_result_to_json, rehearsed
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import JsonMap

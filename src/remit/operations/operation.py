@@ -20,7 +20,7 @@ from remit.intake.admit import Intake
 from remit.model.caller import OWNER, Caller, Scope
 from remit.model.codec import JsonMap
 from remit.model.ids import Ids, SeriesId, TaskId
-from remit.model.lesson import FileVersion
+from remit.model.likeness import FileVersion
 from remit.model.task import Task
 from remit.model.view import JsonView, show
 from remit.operations.arguments import Arguments, SeriesArguments, TaskArguments
@@ -29,7 +29,7 @@ from remit.operations.permission import CallerAccess, access
 from remit.owner import Owner
 from remit.ports import Clock
 from remit.recall.finder import TaskFinder
-from remit.review.inbox import Inbox
+from remit.review.ask import Inbox
 from remit.settings import NoticeSettings, Settings
 from remit.store import tasks
 from remit.store.cues import StoredCue

@@ -2,10 +2,8 @@
 
 from datetime import datetime
 
-from remit.model.approval_rule import place_of, rule_of
 from remit.model.codec import JsonMap, stamp, to_json
-from remit.model.group import group_of
-from remit.model.review import Decision
+from remit.model.review import Decision, group_of, place_of, rule_of
 from remit.model.view import s3_results
 from remit.store.inbox import WaitingReview
 

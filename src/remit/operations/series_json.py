@@ -3,7 +3,7 @@
 from datetime import datetime, tzinfo
 from typing import Final
 
-from remit.model import rhythm, rrule
+from remit.model import rrule
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.ids import SeriesId
 from remit.model.rrule import zone_of
@@ -35,7 +35,7 @@ def listed(tx: Tx, found: Series, now: datetime, coming: int) -> JsonMap:
         "sessionId": found.session_id,
         "rule": found.repeats.rule,
         "zone": found.repeats.zone,
-        "rhythm": rhythm.in_words(found.repeats),
+        "rhythm": rrule.in_words(found.repeats),
         "firstAt": stamp(found.repeats.first),
         "lastAt": stamp(found.last),
         "pausedAt": stamp(found.paused_at) if found.paused_at else None,

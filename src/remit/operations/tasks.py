@@ -13,19 +13,18 @@ from remit.model.caller import Scope
 from remit.model.codec import Json
 from remit.model.contract import Contract, Criterion
 from remit.model.delivery import Delivery
-from remit.model.edit import Edit
 from remit.model.ids import SessionId, TaskId
 from remit.model.plan import WorkItem
 from remit.model.series import Repeats
 from remit.model.specialist import PROJECT
 from remit.model.status import TERMINAL, Status
-from remit.model.task import Creator, Cue, Source, SourceKind, Taint, Task
+from remit.model.task import Creator, Cue, Edit, Source, SourceKind, Taint, Task
 from remit.operations import arguments as args
 from remit.operations.operation import AgentRule, Answer, Operation, OperationRequest
 from remit.owner import Owner
 from remit.store import agent_tasks, tasks
 from remit.store.agent_tasks import AgentTaskFilter
-from remit.triggers import command
+from remit.triggers import cue_admission
 
 MOST_OPEN: Final = 500  # tasks of one agent
 _OPEN: Final = tuple(status for status in Status if status not in TERMINAL)
@@ -146,7 +145,7 @@ def _cue(request: OperationRequest, said: args.NewTask) -> Cue:
     at = moment(said.scheduled_for, "scheduledFor")
     often = repeats_of(said.repeats, at)
     when = often.first if often else at
-    cue = command.cue(text, ref=request.ref, scheduled_for=when, priority=said.priority)
+    cue = cue_admission.cue(text, ref=request.ref, scheduled_for=when, priority=said.priority)
     parts = said.delivery
     return replace(
         cue,
@@ -189,7 +188,7 @@ def _on_project(request: OperationRequest, cue: Cue, said: args.NewTask) -> Cue:
         return cue
     request.access.check_person(_ON_PROJECT)
     known = request.house.settings.projects
-    return command.on_project(cue, said.project, known, said.files, prd=said.prd)
+    return cue_admission.on_project(cue, said.project, known, said.files, prd=said.prd)
 
 
 # An agent's words are never the owner's -----------------------------------------------------------

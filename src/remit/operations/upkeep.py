@@ -19,7 +19,7 @@ from remit.operations.operation import Answer, Operation, OperationRequest
 from remit.operations.tasks import created
 from remit.settings import DEFAULT_FILE, load
 from remit.settings import edit as settings_edit
-from remit.settings.notices import check, check_hour
+from remit.settings.channels import check, check_hour
 from remit.store import calendars, task_filter
 from remit.store.cues import StoredCue
 from remit.store.task_filter import SavedView

@@ -16,10 +16,10 @@ from remit.errors import BadInput, Conflict, NotFound
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.delivery import DeliveryStatus
-from remit.model.event import Event
 from remit.model.ids import TaskId
 from remit.model.proof import label
 from remit.model.review import Review
+from remit.model.run import Event
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.operations import tasks

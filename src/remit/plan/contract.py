@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from remit.model.contract import Contract, ContractType, Criterion, GeneratedFrom, Timing
 from remit.plan import words
 from remit.plan.activities import Activities
-from remit.plan.diff import Diff, parse
+from remit.plan.diff import Diff, RequestedProof, parse, prove
 from remit.plan.files import mentioned, normal, short
-from remit.plan.proof import RequestedProof, prove
 from remit.plan.words import RequestedWork, RequestReading
 
 ORDER: Final = ("typecheck", "lint", "build", "unit-test", "critic", "e2e")

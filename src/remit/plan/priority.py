@@ -12,10 +12,9 @@ from msgspec import Struct
 from remit.errors import BadInput
 from remit.formats.yaml import YamlPart, load_yaml
 from remit.model.task import Priority, Task
-from remit.plan.priority_facts import gather
 from remit.plan.priority_pattern import Patterns
 from remit.plan.priority_said import ConditionParser
-from remit.plan.priority_when import ConditionIndex, PriorityCondition
+from remit.plan.priority_when import ConditionIndex, PriorityCondition, gather
 
 FILE: Final = "priority.yml"
 MAX_CHARS: Final = 512_000

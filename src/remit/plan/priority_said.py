@@ -9,16 +9,23 @@ from remit.formats.yaml import YamlPart
 from remit.model import ids
 from remit.model.task import Creator, SourceKind, Taint
 from remit.plan import priority_pattern
-from remit.plan.priority_facts import ANY, CONTEXT, FIELDS, NONE, WEEKDAYS, Key, domain, plain
 from remit.plan.priority_pattern import Pattern, Patterns
 from remit.plan.priority_when import (
+    ANY,
+    CONTEXT,
+    FIELDS,
+    NONE,
+    WEEKDAYS,
     AllOf,
     AnyOf,
     FieldCondition,
     HoursCondition,
+    Key,
     NotCondition,
     PriorityCondition,
     ScoreCondition,
+    domain,
+    plain,
 )
 
 _SHAPE: Final = re.compile(r"(\S+)\s+(is|in|matches|>=|≥)\s+(\S.*)", re.DOTALL)

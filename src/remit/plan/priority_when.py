@@ -1,11 +1,131 @@
 """Conditions of priority rules: true, false, or undecided until a score is known."""
 
-from collections.abc import Mapping, Sequence
-from typing import Final, Protocol
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import tzinfo
+from functools import lru_cache
+from typing import Final, Protocol, TypeAlias
 
+import idna
 from msgspec import Struct
 
-from remit.plan.priority_facts import Key, PriorityFacts
+from remit.model.codec import Json
+from remit.model.task import SourceKind, Task
+from remit.plan.priority_pattern import Patterns
+
+# A field and a value, or a field and the number of a pattern found in it.
+Key: TypeAlias = "tuple[str, str | int]"
+WEEKDAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+CONTEXT: Final = "context."
+ANY: Final = "any"
+NONE: Final = "none"
+_MAX_TEXTS: Final = 100  # of one place in the context
+_MAX_DEPTH: Final = 4
+
+
+class PriorityFacts(Struct, frozen=True):
+    """The facts of a task for some rules; `score` is None if unknown."""
+
+    keys: frozenset[Key]
+    minute: int  # minute of the owner's day in which it came
+    score: float | None = None
+
+
+def gather(
+    task: Task, zone: tzinfo, fields: Mapping[str, Patterns], score: float | None = None
+) -> PriorityFacts:
+    """Collect the fields that some rules test, each with its patterns."""
+    local = task.created_at.astimezone(zone)
+    keys: set[Key] = {("weekday", WEEKDAYS[local.weekday()])}
+    for field, patterns in fields.items():
+        for text in _texts(task, field):
+            keys.add((field, plain(text)))
+            keys.update((field, place) for place in patterns.found(text))
+    return PriorityFacts(frozenset(keys), local.hour * 60 + local.minute, score)
+
+
+def plain(text: str) -> str:
+    """Return a text for comparison: case and blanks do not count."""
+    return " ".join(text.split()).casefold()
+
+
+@lru_cache(4096)
+def domain(name: str) -> str | None:
+    """Return a domain for comparison, in ASCII form; None if it is none."""
+    try:
+        found = idna.encode(name.lower(), uts46=True, std3_rules=True).decode("ascii")
+    except (idna.IDNAError, UnicodeError):
+        return None
+    return found if "." in found and not found.endswith(".") else None
+
+
+def _texts(task: Task, field: str) -> Iterator[str]:
+    if field.startswith(CONTEXT):
+        yield from _inside(task.context, field.removeprefix(CONTEXT).split("."))
+    elif field in _FIELDS:
+        yield from _FIELDS[field](task)
+
+
+def _inside(value: Json, path: list[str]) -> list[str]:
+    """Return the texts at a place in the context; each item of a list counts."""
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return list(_flat(value, _MAX_DEPTH))[:_MAX_TEXTS]
+
+
+def _flat(value: Json, deepest: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, bool):
+        yield "true" if value else "false"
+    elif isinstance(value, int | float):
+        yield str(value)
+    elif isinstance(value, list) and deepest:
+        for each in value:
+            yield from _flat(each, deepest - 1)
+
+
+def _sender_domain(task: Task) -> Iterator[str]:
+    """Yield the sender's domain and its parents, if our server authenticated the sender.
+
+    Anybody can write any name into a letter: only authenticated mail counts.
+    """
+    sender, context = task.context.get("sender"), task.context
+    if task.source.kind is not SourceKind.EMAIL or context.get("sender_verified") is not True:
+        return
+    # The text after the first @ must be a domain: an address with two @ is invalid.
+    found = domain(sender.partition("@")[2]) if isinstance(sender, str) else None
+    if found is None:
+        return
+    yield found
+    _, dot, above = found.partition(".")
+    while dot:
+        yield f"*.{above}"
+        _, dot, above = above.partition(".")
+
+
+def _series(task: Task) -> Iterator[str]:
+    if task.series_id is None:
+        yield NONE
+    else:
+        yield from (ANY, task.series_id)
+
+
+def _channels(task: Task) -> Iterator[str]:
+    yield from (each.channel for each in task.delivery) if task.delivery else (NONE,)
+
+
+_FIELDS: Final[Mapping[str, Callable[[Task], Iterator[str]]]] = {
+    "objective": lambda task: iter((task.title,)),
+    "instructions": lambda task: iter((task.instructions,)),
+    "sender_domain": _sender_domain,
+    "source": lambda task: iter((task.source.kind.value,)),
+    "taint": lambda task: iter((task.taint.value,)),
+    "created_by": lambda task: iter((task.created_by.value,)),
+    "series": _series,
+    "channel": _channels,
+}
+FIELDS: Final = (*_FIELDS, "weekday")
+
 
 # How many tasks share a value, roughly: the rarer field is looked up.
 _COMMON: Final[Mapping[str, int]] = {

@@ -10,12 +10,25 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, cast
 
-from remit.language.files import read_toml
+from remit.language.detect import languages
+from remit.language.files import CARDINALS, read_toml
 from remit.model.contract import Criterion
 from remit.model.plan import Clause
-from remit.plan.counted import counted
-from remit.plan.items import items
-from remit.plan.spoken import LANGUAGES, NUMBER, number
+from remit.plan.items import counted, items
+
+# Names of languages in lower case: code and name.
+LANGUAGES: Final[Mapping[str, tuple[str, str]]] = {
+    word: (code, each.name) for code, each in languages().items() for word in each.called.split()
+}
+_MAX_SPOKEN_NUMBER: Final = 20  # "hundred" and its like are rarely meant to the last
+_SAID: Final = {name: value for name, value in CARDINALS.items() if 0 < value <= _MAX_SPOKEN_NUMBER}
+NUMBER: Final = r"\d{1,5}|" + "|".join(sorted(_SAID, key=len, reverse=True))
+
+
+def number(said: str) -> int:
+    """Return the number that NUMBER matched."""
+    return int(said) if said.isdecimal() else _SAID[said.casefold()]
+
 
 _DATA: Final = cast("Mapping[str, Mapping[str, str]]", read_toml("written", "remit.plan"))
 _UNITS: Final = {word: unit for unit, words in _DATA["counted"].items() for word in words.split()}

@@ -15,9 +15,9 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.errors import StepFailed, StoreTrouble
-from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
 from remit.model.likeness import IndexedTask
+from remit.model.run import Event, EventKind
 from remit.model.status import TERMINAL
 from remit.model.task import Task
 from remit.ports import Clock, SnippetStore

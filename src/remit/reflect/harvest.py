@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Final
 
 from remit.model.contract import Overall
-from remit.model.event import Event
-from remit.model.lesson import looks_back
+from remit.model.likeness import looks_back
 from remit.model.review import SEND, Review, ReviewAnswer
+from remit.model.run import Event
 from remit.model.series import ON_TIME
 from remit.model.status import Reason
 from remit.model.task import Task
 from remit.ports import Clock
-from remit.reflect import lines, wording
+from remit.reflect import lines
 from remit.reflect.lines import MAX_TEXT_CHARACTERS, ReflectionLine, ShownMessage
 from remit.store import reflections, reviews
 from remit.store.database import Database, Tx
@@ -147,9 +147,9 @@ def _shown_message(review: Review) -> ShownMessage:
     edited = review.decision is not None and review.decision.answer is ReviewAnswer.EDIT
     if edited and review.decision is not None:
         after = review.decision.text or ""
-    had = wording.kinds(before)
-    kept = tuple(each for each in wording.kinds(after) if each in had)
-    return ShownMessage(had, kept, wording.count(before), wording.count(after), edited)
+    had = lines.kinds(before)
+    kept = tuple(each for each in lines.kinds(after) if each in had)
+    return ShownMessage(had, kept, lines.count(before), lines.count(after), edited)
 
 
 def _late(task: Task) -> int | None:

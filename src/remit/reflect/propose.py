@@ -7,7 +7,7 @@ from collections.abc import Collection
 from typing import Final
 
 from remit.errors import BadInput
-from remit.model.lesson import Lesson, LessonFile
+from remit.model.likeness import Lesson, LessonFile
 
 _RULES: Final = re.compile(r"(?m)^rules:[ \t]*(\[[ \t]*\])?[ \t]*(#[^\r\n]*)?\r?$")
 _FIRST: Final = re.compile(r"(?m)^([ \t]*)- ")

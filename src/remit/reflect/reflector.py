@@ -1,6 +1,6 @@
 """The look back: tasks that ended recently, what they teach, and what the owner decides."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta
 from typing import Final, TypeAlias
 
@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.errors import BadInput, RemitError, Transient
-from remit.model.lesson import (
+from remit.model.likeness import (
     DraftedLesson,
     Lesson,
     LessonFile,
@@ -18,13 +18,49 @@ from remit.model.lesson import (
 )
 from remit.model.task import Priority, SourceKind, Task
 from remit.ports import Clock
-from remit.reflect import backtest, propose, screen, statistics, suggest
+from remit.reflect import propose, statistics, suggest
 from remit.reflect.harvest import ReflectionCollector
 from remit.reflect.statistics import DAYS, ReflectedTask
 from remit.reflect.versions import LessonVersions
 from remit.store import reflections
 from remit.store.database import Database
 from remit.store.reflections import LessonChange
+
+_OWNER: Final = "owner"
+
+
+class BacktestResult(Struct, frozen=True):
+    """How many past tasks were tested, and how many would be ranked differently."""
+
+    seen: int
+    changed: int
+    as_said: int = 0  # of those: now as the owner had said
+
+    @property
+    def sentence(self) -> str:
+        said = f"{self.changed:,} of {self.seen:,} past tasks would change"
+        return (
+            f"{said}, {self.as_said:,} to what you said yourself." if self.as_said else f"{said}."
+        )
+
+
+def run(
+    tasks: Iterable[Task],
+    before: Callable[[Task], Priority],
+    after: Callable[[Task], Priority],
+) -> BacktestResult:
+    """Rank every task by the current and by the new rules."""
+    seen = changed = as_said = 0
+    for task in tasks:
+        seen += 1
+        now = after(task)
+        if now is before(task):
+            continue
+        changed += 1
+        said = task.rule is not None and task.rule.name == _OWNER
+        as_said += said and now is task.priority
+    return BacktestResult(seen, changed, as_said)
+
 
 MAX_QUESTIONS: Final = 3  # questions of one night
 NOT_AGAIN: Final = timedelta(days=30)  # after a no
@@ -84,7 +120,7 @@ class Reflector:
 
     async def draft(self, lesson: Lesson) -> DraftedLesson | UnfitLesson:
         """Return the lesson inserted into the current file, and its effect on past tasks."""
-        objection = screen.objection(lesson, self._around.names())
+        objection = suggest.objection(lesson, self._around.names())
         if objection is not None:
             return UnfitLesson(objection)
         try:
@@ -152,7 +188,7 @@ class Reflector:
 
     def _screened(self, found: Sequence[Lesson]) -> tuple[list[Lesson], list[str]]:
         names = self._around.names()
-        judged = [(lesson, screen.objection(lesson, names)) for lesson in found]
+        judged = [(lesson, suggest.objection(lesson, names)) for lesson in found]
         fit = {lesson.key: lesson for lesson, wrong in reversed(judged) if wrong is None}
         return list(reversed(fit.values())), [wrong for _, wrong in judged if wrong]
 
@@ -173,7 +209,7 @@ class Reflector:
         now = self._clock.now()
         past = await self._db.read(reflections.ended, now - PAST, now, _MAX_PAST_TASKS)
         ranker = self._around.ranker
-        return backtest.run(past, ranker(before), ranker(after)).sentence
+        return run(past, ranker(before), ranker(after)).sentence
 
 
 def _key(task: Task, lesson: Lesson) -> str:

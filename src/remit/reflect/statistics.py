@@ -12,9 +12,9 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.lesson import Lesson, LessonFile
+from remit.model.likeness import Lesson, LessonFile
 from remit.model.task import Priority, SourceKind, Taint, Task
-from remit.reflect import wording
+from remit.reflect import lines
 from remit.reflect.lines import ReflectionLine, ShownMessage
 
 DAYS: Final = 30
@@ -40,12 +40,12 @@ algo ante antes cada como cuando desde donde esta este hacer hasta para pero por
 sobre todo todos"""
 _TELLS_NOTHING: Final = frozenset(_COMMON.split())
 _SAYS: Final = {
-    wording.GREETING: ("Leave out the greeting; begin with what matters.", "the greeting"),
-    wording.CLOSING: ("Leave out the closing line; the last thing said matters.", "the closing"),
-    wording.BULLETS: ("Write sentences, not lists with bullets.", "the bullets"),
-    wording.HEADINGS: ("Write without headings.", "the headings"),
-    wording.EMOJI: ("Use no emoji.", "the emoji"),
-    wording.EXCLAMATION: ("Use no exclamation marks.", "the exclamation marks"),
+    lines.GREETING: ("Leave out the greeting; begin with what matters.", "the greeting"),
+    lines.CLOSING: ("Leave out the closing line; the last thing said matters.", "the closing"),
+    lines.BULLETS: ("Write sentences, not lists with bullets.", "the bullets"),
+    lines.HEADINGS: ("Write without headings.", "the headings"),
+    lines.EMOJI: ("Use no emoji.", "the emoji"),
+    lines.EXCLAMATION: ("Use no exclamation marks.", "the exclamation marks"),
 }
 
 

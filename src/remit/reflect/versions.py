@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.errors import BadInput, Conflict
-from remit.model.lesson import FileVersion, LessonFile, standing
+from remit.model.likeness import FileVersion, LessonFile, standing
 from remit.ports import Clock
 from remit.reflect.propose import digest
 from remit.store import reflections

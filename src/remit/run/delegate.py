@@ -14,19 +14,18 @@ from msgspec.structs import replace
 
 from remit.errors import BadInput, NotFound
 from remit.model.contract import ChangedTest, Contract, Evidence, Finding, Result, Verdict
-from remit.model.debt import TESTS, DebtCause
-from remit.model.deferred import UNCHANGED, UNMERGED, dropped, is_late
+from remit.model.deferred import TESTS, UNCHANGED, UNMERGED, DebtCause, dropped, is_late
 from remit.model.listing import first_few
-from remit.model.outcome import Done, Fail, Later, Outcome, Wait, first_line
 from remit.model.plan import ItemStatus, Plan, WorkItem
 from remit.model.proof import TAKEN, partly_verified
 from remit.model.reply import Ask
 from remit.model.review import Review, ReviewAnswer
+from remit.model.run import Done, Fail, Later, Outcome, Wait, first_line
 from remit.model.specialist import AttemptOutcome
 from remit.model.status import Actor, Reason, Status
 from remit.ports import Steps
 from remit.review import ask
-from remit.run import judge
+from remit.run import work
 from remit.run.rooms import CodeWorkPorts, RunPorts
 from remit.run.send import deliver
 from remit.specialist import specialist_pool as tables
@@ -79,7 +78,7 @@ async def delegate(plan: Plan, rooms: RunPorts, steps: Steps) -> Outcome:
         return Done(first_line(told))
     # A branch is named after its task, and the gate would hold a task id.
     told = told.replace(piece.tree.branch, "a branch of its own")
-    judged = await judge.judge_unmarked_text(told, rooms, steps)
+    judged = await work.judge_unmarked_text(told, rooms, steps)
     return Wait(judged) if isinstance(judged, Review) else await deliver(judged, rooms, steps)
 
 

@@ -13,7 +13,7 @@ from remit.delivery.courier import Courier
 from remit.gate import Author, GateSecrets
 from remit.model.contact_rule import ContactRule
 from remit.model.contract import ChangedTest, Contract
-from remit.model.debt import DebtCause
+from remit.model.deferred import DebtCause
 from remit.model.plan import Plan
 from remit.model.task import Task
 from remit.plan.contract import DraftedContract

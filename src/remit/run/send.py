@@ -10,10 +10,10 @@ from remit.delivery.courier import DailyLimitReached, ReadyDelivery
 from remit.gate import Author
 from remit.model import delivery as answers
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.outcome import Done, Fail, Later, Outcome, Retry, Wait, first_line
 from remit.model.permit import Reach
 from remit.model.reply import Hold, Policy, Reply
 from remit.model.review import Review, ReviewAnswer
+from remit.model.run import Done, Fail, Later, Outcome, Retry, Wait, first_line
 from remit.model.status import Actor, Status
 from remit.model.task import Taint, Task
 from remit.ports import Steps

@@ -5,15 +5,27 @@ from itertools import count
 
 from msgspec import Struct
 
+from remit import gate
+from remit.gate import Author
 from remit.model.contract import ReadSource
 from remit.model.plan import Plan
-from remit.model.reply import Ask, Exchange, Memory, Policy, Reply, ToolCall, ToolResult
+from remit.model.reply import (
+    Ask,
+    Deliverable,
+    Exchange,
+    Hold,
+    Memory,
+    Policy,
+    Reply,
+    ToolCall,
+    ToolResult,
+)
 from remit.model.review import Review, ReviewAnswer
 from remit.model.status import Reason
 from remit.model.task import Task
 from remit.ports import Steps
 from remit.review import ask
-from remit.run.rooms import RunPorts
+from remit.run.rooms import GatedText, RunPorts
 
 MOST_TURNS = 50  # turns with tool calls before the owner is asked whether to continue
 MOST_CALLS = 20  # in one turn
@@ -199,3 +211,35 @@ async def _use(place: str, call: ToolCall, rooms: RunPorts, steps: Steps) -> Too
         if decision.answer is ReviewAnswer.DROP:
             return ToolResult(call.id, "The owner left it out.", failed=True)
     raise AssertionError  # pragma: no cover - count() does not end
+
+
+async def written(reply: Reply, rooms: RunPorts, steps: Steps) -> GatedText | Review:
+    """Return the deliverable if the gate lets it pass; else the question to the owner."""
+    most = rooms.courier.most(steps.task.delivery)
+    found = Hold(reply.flaw) if reply.flaw else gate.judge(reply, most=most, known=rooms.known)
+    return await _judged(found, reply, rooms, steps)
+
+
+async def judge_unmarked_text(text: str, rooms: RunPorts, steps: Steps) -> GatedText | Review:
+    """Return a text without tags if the gate lets it pass; else the question to the owner."""
+    most = rooms.courier.most(steps.task.delivery)
+    found = gate.judge_text(text, most=most, known=rooms.known)
+    return await _judged(found, Reply(text), rooms, steps)
+
+
+async def _judged(
+    judged: Deliverable | Hold, reply: Reply, rooms: RunPorts, steps: Steps
+) -> GatedText | Review:
+    most, known = rooms.courier.most(steps.task.delivery), rooms.known
+    author, text, tries = Author.BRAIN, "", 0
+    while isinstance(judged, Hold):
+        question = ask.held(steps.task, tries, judged, Reply(text) if tries else reply)
+        decision = await steps.decided(question.key)
+        if decision is None:
+            return question
+        # An owner who sends the same text again after the warning insists on it.
+        before, text = text, decision.text or text
+        author = Author.WARNED if tries and text == before else Author.OWNER
+        judged = gate.judge_text(text, most=most, author=author, known=known)
+        tries += 1
+    return GatedText(judged.text, author, reply.asks_first and author is Author.BRAIN)

@@ -26,39 +26,39 @@ from remit.server import (
     channels,
     contacts,
     conversations,
-    events,
-    feed,
     files,
     health,
-    hooks,
     hooks_in,
-    messages,
+    live,
     notices,
     openapi,
-    pack,
     peers,
     priority,
     problem,
-    push,
-    recall,
     reviews,
     search,
     series,
-    sign_in,
     static,
     stats,
     tasks,
     tokens,
-    views,
 )
 from remit.server import debug as beneath
 from remit.server.auth import RequestGuard
 from remit.server.bodies import MOST_BYTES
-from remit.server.call import UNSAFE, Call, CallResult, Route, route_of
-from remit.server.idempotency import IdempotencyKeys, digest_of, name_of
+from remit.server.call import (
+    UNSAFE,
+    Call,
+    CallResult,
+    IdempotencyKeys,
+    Route,
+    digest_of,
+    name_of,
+    route_of,
+)
 from remit.server.live import LiveConnections
 from remit.server.problem import Problem, RequestRefused
-from remit.server.web import pages
+from remit.server.web import front
 from remit.store import owner_activity
 from remit.store.idempotency import RequestKey
 from remit.wiring import App
@@ -95,7 +95,7 @@ def _nowhere(request: Request, error: Exception) -> Response:
     """Answer an unknown path: a page for a browser, a problem for a program."""
     told = problem.of_router(request, error)
     wants_page = "text/html" in request.headers.get("accept", "")
-    return pages.trouble(told) if wants_page else problem.response(told)
+    return front.trouble(told) if wants_page else problem.response(told)
 
 
 def table(port: int, *, debug: bool) -> tuple[Route, ...]:
@@ -109,7 +109,7 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
     )
     nouns = (
         *health.ROUTES,
-        *messages.ROUTES,
+        *live.ROUTES,
         *conversations.ROUTES,
         *tasks.ROUTES,
         *reviews.ROUTES,
@@ -118,16 +118,16 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
         *priority.ROUTES,
         *series.ROUTES,
         *stats.ROUTES,
-        *recall.ROUTES,
+        *search.RECALL_ROUTES,
         *search.ROUTES,
-        *views.ROUTES,
-        *events.ROUTES,
-        *hooks.ROUTES,
+        *search.VIEWS_ROUTES,
+        *health.EVENTS_ROUTES,
+        *hooks_in.HOOKS_ROUTES,
         *hooks_in.ROUTES,
-        *feed.ROUTES,
+        *channels.FEED_ROUTES,
         *tokens.ROUTES,
-        *sign_in.ROUTES,
-        *push.ROUTES,
+        *tokens.SIGN_IN_ROUTES,
+        *notices.PUSH_ROUTES,
         *notices.ROUTES,
         peers.card(port),
         described,
@@ -135,7 +135,7 @@ def table(port: int, *, debug: bool) -> tuple[Route, ...]:
     writes = (route_of(each) for each in OPERATIONS if not _is_shared(each))
     programs = (*nouns, *writes, *(beneath.ROUTES if debug else ()))
     # By address, and a word before a name: the first that fits answers.
-    routes = (*sorted(programs, key=lambda each: (each.path, each.method)), *pages.ROUTES)
+    routes = (*sorted(programs, key=lambda each: (each.path, each.method)), *front.PAGES_ROUTES)
     return routes
 
 
@@ -166,10 +166,10 @@ async def _answer(
         if _is_click(route, request):
             await _note_act(house)
         plain = _unchanged(request, answer) or _response(answer)
-        return pack.packed(request, plain) if route.page and route.kept else plain
+        return static.packed(request, plain) if route.page and route.kept else plain
     except Exception as error:  # noqa: BLE001 - whatever breaks, the caller gets a problem
         told = problem.problem_of_error(error)
-        return pages.trouble(told) if route.page else problem.response(told)
+        return front.trouble(told) if route.page else problem.response(told)
 
 
 def _is_click(route: Route, request: Request) -> bool:

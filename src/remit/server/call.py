@@ -1,22 +1,29 @@
 """A request and its result, and a row of the route table."""
 
+import hashlib
+import json
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, TypeAlias, TypeVar
 
 from msgspec import Struct, convert, field
 from pydantic import BaseModel
 
-from remit.errors import BadInput
+from remit.errors import BadInput, KeyReused, RemitError, StoreTrouble
 from remit.model import ids
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap
 from remit.model.ids import ReviewId, SeriesId, TaskId
 from remit.operations.arguments import Arguments, ReviewArguments, SeriesArguments, TaskArguments
 from remit.operations.operation import Answer, Operation, OperationRequest
+from remit.ports import Clock
 from remit.server import bodies
 from remit.server.problem import Problem, RequestRefused
+from remit.store import idempotency
+from remit.store.database import Database
+from remit.store.idempotency import RequestKey, StoredReply
 from remit.wiring import App
 
 W = TypeVar("W", bound=StrEnum)
@@ -279,3 +286,81 @@ def _not_a_word(
     name: str, said: str | None, known: type[StrEnum] | Mapping[str, object]
 ) -> BadInput:
     return BadInput(f"{name} is {said!r:.60}; it may be {', '.join(known)}.", field=name)
+
+
+_MOST: Final = 255
+_SWEEP_EVERY: Final = timedelta(hours=1)
+
+
+class IdempotencyKeys:
+    """Which keys are in use now, and what is stored under the others."""
+
+    def __init__(self, db: Database, clock: Clock) -> None:
+        self._db = db
+        self._clock = clock
+        self._at_work: dict[RequestKey, str] = {}
+        self._swept_at: datetime | None = None
+
+    async def once(
+        self, key: RequestKey, digest: str, ref: str, work: Callable[[str], Awaitable[CallResult]]
+    ) -> CallResult:
+        """Do the work under a ref, or return the stored answer."""
+        if key in self._at_work:
+            raise self._in_flight(key, digest)
+        self._at_work[key] = digest
+        try:
+            await self._sweep()
+            kept = await self._db.write(idempotency.reserve, key, digest, ref, self._clock.now())
+            if kept.digest != digest:
+                raise KeyReused(key.name)
+            return _again(kept) if kept.answered else await self._first(key, kept.body, work)
+        finally:
+            del self._at_work[key]
+
+    async def _first(
+        self, key: RequestKey, ref: str, work: Callable[[str], Awaitable[CallResult]]
+    ) -> CallResult:
+        try:
+            answer = await work(ref)
+        except StoreTrouble:
+            raise  # unknown how far it came: the ref stays reserved for the retry
+        except RemitError:
+            await self._db.write(idempotency.release, key)
+            raise
+        told = {"location": answer.location, "content": answer.content, "media": answer.media}
+        kept = json.dumps(told)
+        await self._db.write(idempotency.answer, key, answer.status, kept)
+        return answer
+
+    async def _sweep(self) -> None:
+        now = self._clock.now()
+        if self._swept_at is None or now - self._swept_at >= _SWEEP_EVERY:
+            self._swept_at = now
+            await self._db.write(idempotency.sweep, now)
+
+    def _in_flight(self, key: RequestKey, digest: str) -> RemitError:
+        if self._at_work[key] != digest:
+            return KeyReused(key.name)
+        sentence = f"The request with Idempotency-Key {key.name!r} is being done; ask again."
+        return RequestRefused(Problem("idempotency-in-flight", sentence))
+
+
+def name_of(given: list[str]) -> str | None:
+    """Return the key the caller sent; None if none."""
+    if not given:
+        return None
+    name = given[0]
+    if len(given) > 1 or not 1 <= len(name) <= _MOST or not (name.isascii() and name.isprintable()):
+        sentence = f"Idempotency-Key must come once, with 1 to {_MOST} printable ASCII characters."
+        raise BadInput(sentence, field="Idempotency-Key")
+    return name
+
+
+def digest_of(target: str, body: bytes) -> str:
+    return hashlib.sha256(target.encode() + b"\x00" + body).hexdigest()
+
+
+def _again(kept: StoredReply) -> CallResult:
+    told = json.loads(kept.body)
+    media = told.get("media")  # answers stored before an upgrade lack it
+    return CallResult(told["content"], kept.status, told["location"], replayed=True, media=media)

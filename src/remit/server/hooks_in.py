@@ -6,10 +6,13 @@ answer may call again; the repeat is the same task.
 
 from typing import Final
 
+from remit.channels.registry import InboundHook
+from remit.channels.whatsapp import callbacks, receiving
 from remit.errors import NotFound
 from remit.operations.upkeep import cue_to_json
-from remit.server.call import Call, CallResult, Route
+from remit.server.call import Call, CallResult, QueryParameter, Route
 from remit.server.problem import Problem, RequestRefused
+from remit.store import inbound
 from remit.store.cues import CueFate
 
 RETRY_AFTER: Final = 600  # seconds
@@ -47,5 +50,75 @@ ROUTES: Final = (
         status=202,
         public=True,
         raw=True,
+    ),
+)
+
+
+_PATH: Final = "/hooks/whatsapp/{name}"
+_ASKED: Final = (
+    QueryParameter("hub.mode", "What is asked: subscribe.", {"type": "string"}),
+    QueryParameter(
+        "hub.verify_token", "The word that you entered beside the address.", {"type": "string"}
+    ),
+    QueryParameter("hub.challenge", "What is said back.", {"type": "string"}),
+)
+
+
+async def challenge(call: Call) -> CallResult:
+    """Confirm this webhook to a provider that knows the verify token."""
+    said = {name: values[0] for name, values in call.query.items()}
+    answer = callbacks.challenge(said, _hook(call).verify_token())
+    if answer is None:
+        sentence = "The verify token is not the one that the settings of this channel name."
+        raise RequestRefused(Problem("unsigned", sentence))
+    return CallResult(answer)
+
+
+async def take_hooks(call: Call) -> CallResult:
+    """Store everything in a call in one transaction, and continue what waited for it."""
+    hook = _hook(call)
+    # While a secret is replaced, both are stored, separated by a space.
+    if not callbacks.is_signed(call.body, call.signature, hook.app_secret().split()):
+        sentence = "The signature is missing or made with another secret; nothing was read."
+        raise RequestRefused(Problem("unsigned", sentence))
+    batch = callbacks.read(call.body)
+    if batch is None:
+        raise RequestRefused(Problem("malformed", "This is not a call of WhatsApp's."))
+    came = receiving.all_of(batch, hook)
+    woken = await call.house.db.write(inbound.take, came, call.house.clock.now())
+    if woken:
+        call.house.engine.nudge()
+    for each in came:
+        # The owner's message is a turn; others' messages may start work, by the owner's rules.
+        if await call.house.talk.came(each) is None and each.sender:
+            await call.house.doors.wrote(each)
+    return CallResult({"noted": len(came)})
+
+
+def _hook(call: Call) -> InboundHook:
+    hook = call.house.outfit.hooks.get(call.path["name"])
+    if hook is None:
+        sentence = "There is no channel of this name that takes calls."
+        raise RequestRefused(Problem("not-found", sentence))
+    return hook
+
+
+HOOKS_ROUTES: Final = (
+    Route(
+        method="GET",
+        path=_PATH,
+        does=challenge,
+        says="Asked by WhatsApp once, when its hook is entered",
+        gives="Challenge",
+        query=_ASKED,
+        public=True,
+    ),
+    Route(
+        method="POST",
+        path=_PATH,
+        does=take_hooks,
+        says="Reports and messages from WhatsApp, by their signature",
+        gives="Noted",
+        public=True,
     ),
 )

@@ -6,10 +6,12 @@ from typing import Final
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
+from remit.intake.plain_reader import message_result_to_json
 from remit.model.caller import Caller, Scope
-from remit.model.event import Event
+from remit.model.run import Event
 from remit.operations.callers import CallerRegistry
 from remit.server import news, problem
+from remit.server.call import VIEW, Call, CallResult, QueryParameter, read
 from remit.server.live_connection import OVERLOADED, PAGE, SIGNED_OUT, TROUBLE, LiveConnection
 from remit.server.news import EventMessages
 from remit.server.problem import Problem
@@ -139,3 +141,21 @@ class LiveConnections:
         for seat in tuple(self._seats):
             if seat.key == key:
                 seat.end(SIGNED_OUT, "You are signed out.")
+
+
+async def became(call: Call) -> CallResult:
+    """Return what a stored message became; with `wait` once it is read."""
+    heard = await call.house.intake.became(call.task_id, wait=call.flag("wait"))
+    return CallResult(message_result_to_json(heard, call.view))
+
+
+ROUTES: Final = (
+    read(
+        "/api/messages/{id}",
+        became,
+        "What a message became, by the id of its task; a model may still be reading it",
+        "Heard",
+        VIEW,
+        QueryParameter("wait", "Answer once it is read.", {"type": "boolean"}),
+    ),
+)

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from remit.intake.recipients import QuestionTopic
 from remit.model.codec import Json, JsonMap
 from remit.model.likeness import SimilarityKind
 from remit.model.notice import NoticeKind, NoticeState
@@ -9,6 +10,7 @@ from remit.model.reply import Policy
 from remit.model.rrule import ClockChange
 from remit.model.series import OnMissed, Overlap, SlotFate
 from remit.model.status import Status
+from remit.model.veto import ConditionKind, VetoKind
 from remit.store import cues
 
 _REFERENCE: Final = "#/components/schemas/"
@@ -181,4 +183,84 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
             )
         ),
     ),
+}
+
+
+_MESSAGE_SHAPES_COUNT: Final[JsonMap] = {"type": "integer", "minimum": 0}
+
+
+def _object_message_shapes(**properties: Json) -> JsonMap:
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": list[Json](properties),
+        "properties": properties,
+    }
+
+
+def _list_message_shapes(name: str) -> JsonMap:
+    return {"type": "array", "items": {"$ref": f"{_REFERENCE}{name}"}}
+
+
+def _words(*values: str) -> JsonMap:
+    return {"enum": list[Json](values)}
+
+
+MESSAGE_SHAPES_SCHEMAS: Final[dict[str, JsonMap]] = {
+    "Heard": _object_message_shapes(
+        tasks={
+            "description": "As `view` has them; with `dryRun` as S0 has them, without an id.",
+            "type": "array",
+            "items": {"anyOf": [{"$ref": f"{_REFERENCE}Task"}, {"type": "object"}]},
+        },
+        clauses={"type": "array", "items": {"type": "object"}},
+        questions=_list_message_shapes("OpenQuestion"),
+        answer=_MAYBE_TEXT,
+        alike={"type": "array", "items": _TEXT},
+        veto=_list_message_shapes("VetoCue"),
+        conditions=_list_message_shapes("Condition"),
+        reading={"type": "boolean"},
+        card={"anyOf": [{"$ref": f"{_REFERENCE}Card"}, {"type": "null"}]},
+    ),
+    "Condition": _object_message_shapes(
+        kind=_words(*ConditionKind),
+        words=_TEXT,
+        end=_MESSAGE_SHAPES_COUNT,
+        at=_MAYBE_TIME,
+        days={"type": "array", "items": _MESSAGE_SHAPES_COUNT},
+        zone=_TEXT,
+        names={"type": "array", "items": _TEXT},
+    ),
+    "VetoCue": _object_message_shapes(
+        kind=_words(*VetoKind), words=_TEXT, start=_MESSAGE_SHAPES_COUNT, end=_MESSAGE_SHAPES_COUNT
+    ),
+    "OpenQuestion": _object_message_shapes(
+        id=_MAYBE_TEXT,
+        taskId=_MAYBE_TEXT,
+        about=_words(*QuestionTopic),
+        question=_TEXT,
+        options={"type": "array", "items": _TEXT},
+        clause=_TEXT,
+        lines=_list_message_shapes("OpenLine"),
+    ),
+    "OpenLine": _object_message_shapes(
+        number=_MESSAGE_SHAPES_COUNT,
+        taskId=_TEXT,
+        about=_words(*QuestionTopic),
+        question=_TEXT,
+        options={"type": "array", "items": _TEXT},
+        clause=_TEXT,
+    ),
+    "Card": _object_message_shapes(
+        language=_TEXT,
+        held=_TEXT,
+        text=_TEXT,
+        tasks={
+            "type": "array",
+            "items": _object_message_shapes(
+                id=_TEXT, title=_TEXT, rows=_list_message_shapes("CardRow")
+            ),
+        },
+    ),
+    "CardRow": _object_message_shapes(kind=_TEXT, label=_TEXT, value=_TEXT),
 }

@@ -12,10 +12,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from remit.errors import NotFound
-from remit.journal import transcript
+from remit.journal import follow
 from remit.model.codec import JsonMap, stamp
-from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
+from remit.model.run import Event, EventKind
 from remit.model.status import Status
 from remit.model.task import Task
 from remit.model.view import JsonView, s3_status, show
@@ -123,7 +123,7 @@ def _moved(event: Event, task: Task) -> dict[str, JsonMap]:
 
 
 def _logged(event: Event, task: Task) -> dict[str, JsonMap]:
-    turn = transcript.record(event)
+    turn = follow.record(event)
     content = turn.get("content")
     if isinstance(content, str) and len(content) > LONGEST:
         turn |= {"content": content[:LONGEST], "cut": True}

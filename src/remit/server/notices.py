@@ -4,9 +4,12 @@ import re
 from typing import Final
 
 from remit.errors import BadInput
+from remit.model.caller import Scope
 from remit.model.codec import Json
+from remit.operations.entry import push_state
 from remit.operations.notice_json import notice
-from remit.server.call import Call, CallResult, QueryParameter, numbers, read
+from remit.server import static
+from remit.server.call import Call, CallResult, QueryParameter, Route, numbers, read, result_of
 from remit.store import notices
 
 _LIMIT: Final = 50
@@ -34,5 +37,38 @@ ROUTES: Final = (
         "Notices",
         numbers("limit", "How many of them.", _LIMIT, 1, 500),
         _CURSOR,
+    ),
+)
+
+
+WORKER: Final = "/sw.js"  # at the root, or it could not speak for every page
+
+
+async def look(call: Call) -> CallResult:
+    return result_of(await push_state(call))
+
+
+async def worker(_: Call) -> CallResult:
+    """Return the service worker."""
+    text = static.files()["js/sw.js"].raw.decode()
+    return CallResult(text, media="text/javascript")
+
+
+PUSH_ROUTES: Final = (
+    read(
+        "/api/push",
+        look,
+        "Whether browsers can be told while no page is open, and whether this one is",
+        "Push",
+        scope=Scope.APPROVE,
+    ),
+    Route(
+        method="GET",
+        path=WORKER,
+        does=worker,
+        says="What shows a notice while no page is open",
+        gives="Page",
+        public=True,
+        page=True,
     ),
 )

@@ -2,9 +2,23 @@
 
 from typing import Final
 
-from remit.server import lessons
+from remit.operations.lesson_json import history
 from remit.server.call import Call, CallResult, read
 from remit.server.priority_shapes import priority_rules_to_json
+
+
+async def list_lessons(call: Call) -> CallResult:
+    return CallResult(history(await call.house.reflection.history()))
+
+
+LESSONS_ROUTES: Final = (
+    read(
+        "/api/lessons",
+        list_lessons,
+        "Every accepted change of the rules and guidelines, the newest first",
+        "RuleChanges",
+    ),
+)
 
 
 async def list_priority_rules(call: Call) -> CallResult:
@@ -20,5 +34,5 @@ ROUTES: Final = (
         "The rules that rank tasks, in their order, and what is wrong with their file",
         "PriorityRules",
     ),
-    *lessons.ROUTES,
+    *LESSONS_ROUTES,
 )

@@ -6,8 +6,8 @@ from typing import Final
 from remit.errors import BadInput, NotFound
 from remit.model import ids
 from remit.model.codec import Json, JsonMap
-from remit.model.group import InboxGroup
 from remit.model.ids import ReviewId
+from remit.model.review import InboxGroup
 from remit.model.view import show
 from remit.operations import reviews as operations
 from remit.operations.review_json import review_receipt, review_to_json

@@ -9,16 +9,54 @@ from msgspec.structs import replace
 from remit.errors import BadInput
 from remit.language.tokens import fold
 from remit.model.codec import Json, JsonMap
+from remit.model.likeness import SimilarTask
 from remit.model.series import Series
-from remit.model.view import show
-from remit.operations import filters
+from remit.model.view import JsonView, show
+from remit.operations import filters, upkeep
 from remit.operations.review_json import review_to_json
-from remit.server import recall
-from remit.server.call import VIEW, Call, CallResult, QueryParameter, numbers, read
+from remit.server.call import (
+    VIEW,
+    Call,
+    CallResult,
+    QueryParameter,
+    Route,
+    numbers,
+    read,
+    result_of,
+)
 from remit.store import inbox, search, series
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
 from remit.store.search import TaskFilter
+
+
+async def look(call: Call) -> CallResult:
+    return CallResult(await call.house.recollection.state())
+
+
+def alike(found: list[SimilarTask], view: JsonView) -> list[Json]:
+    """Return similar tasks as JSON, with what they share."""
+    return [_shape(each, view) for each in found]
+
+
+def _shape(each: SimilarTask, view: JsonView) -> JsonMap:
+    return {
+        "task": show(each.task, view),
+        "by": each.by.value,
+        "score": round(max(0.0, min(1.0, each.score)), 3),
+    }
+
+
+RECALL_ROUTES: Final = (
+    Route(
+        method="GET",
+        path="/api/recall",
+        does=look,
+        says="How the index of tasks stands",
+        gives="Recall",
+    ),
+)
+
 
 _LOOKED: Final = 500  # open questions and series that are searched
 
@@ -29,7 +67,7 @@ async def find(call: Call) -> CallResult:
     like = call.text("like")
     if like is not None and like.strip():
         found = await call.house.recollection.like(like, limit)
-        return CallResult(_told([], alike=recall.alike(found, call.view)))
+        return CallResult(_told([], alike=alike(found, call.view)))
     if line is None or not line.strip():
         sentence = "Give q: words to look for, or filters as status:failed. Or like: words, a task."
         raise BadInput(sentence, field="q")
@@ -49,7 +87,7 @@ async def find(call: Call) -> CallResult:
         more=page.next is not None,
         reviews=[review_to_json(each, undo) for each in others[0]],
         series=[{"id": each.id, "title": each.title} for each in others[1]],
-        alike=recall.alike([each for each in near if each.task.id not in shown], call.view),
+        alike=alike([each for each in near if each.task.id not in shown], call.view),
     )
     return CallResult(told)
 
@@ -92,3 +130,10 @@ ROUTES: Final = (
         VIEW,
     ),
 )
+
+
+async def list_views(call: Call) -> CallResult:
+    return result_of(await upkeep.list_views(call))
+
+
+VIEWS_ROUTES: Final = (read("/api/views", list_views, "Filters with a name", "Views"),)

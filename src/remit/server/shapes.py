@@ -9,18 +9,12 @@ from typing import Final, TypeAlias
 
 from remit.model.caller import Scope
 from remit.model.codec import Json, JsonMap, stamp
-from remit.model.event import Event, EventKind
-from remit.model.group import InboxGroup
 from remit.model.reply import Policy, Usage
-from remit.model.review import ReviewAnswer
-from remit.model.run import Run
+from remit.model.review import InboxGroup, ReviewAnswer
+from remit.model.run import Event, EventKind, Run
 from remit.model.status import Actor, Reason, Status
 from remit.operations import lesson_json, talk_json
-from remit.server import (
-    message_shapes,
-    more_shapes,
-    priority_shapes,
-)
+from remit.server import more_shapes, priority_shapes
 from remit.server.problem import URN
 
 REFERENCE: Final = "#/components/schemas/"
@@ -68,7 +62,7 @@ def schemas() -> dict[str, JsonMap]:
     state = _published("builder-state", "BuilderState")
     more = _parts(state, "BuilderState") | {"BuilderState": state}
     more |= talk_json.SCHEMAS | more_shapes.SCHEMAS | priority_shapes.SCHEMAS
-    more |= message_shapes.SCHEMAS
+    more |= more_shapes.MESSAGE_SHAPES_SCHEMAS
     more |= lesson_json.SCHEMAS
     return {name: _map(in_views(each)) for name, each in {**_tasks(), **_OTHERS, **more}.items()}
 

@@ -4,7 +4,7 @@ import os
 from typing import Final
 
 from remit.brain.budget import midnight
-from remit.intake.zone import owners
+from remit.intake.recipients import owners
 from remit.model.codec import Json, JsonMap, stamp
 from remit.model.reply import Usage
 from remit.model.view import show

@@ -6,13 +6,12 @@ from typing import Final
 from msgspec import Struct
 
 from remit.errors import BadInput
-from remit.journal import transcript, tries
+from remit.journal import follow, tries
 from remit.model.codec import Json, JsonMap
-from remit.model.event import Event
 from remit.model.ids import TaskId
 from remit.model.reply import Usage
 from remit.model.review import Review
-from remit.model.run import Run
+from remit.model.run import Event, Run
 from remit.model.task import Task
 from remit.model.view import show
 from remit.operations import tasks as operations
@@ -27,7 +26,7 @@ from remit.operations.arguments import (
 )
 from remit.operations.review_json import review_to_json
 from remit.operations.table import perform
-from remit.server import listing, refusals, shapes
+from remit.server import listing, shapes
 from remit.server.bodies import model_of
 from remit.server.call import VIEW, Call, CallResult, Route, numbers, read, result_of
 from remit.store import events, inbox, reviews, runs, spending, tasks
@@ -44,7 +43,7 @@ async def attention(call: Call) -> CallResult:
     asked: list[Json] = [review_to_json(each, undo) for each in found]
     stopped = {each.task.id: each.task for each in found}
     shown: list[Json] = [show(task, call.view) for task in stopped.values()]
-    unread = refusals.refusals_to_json(await call.house.db.read(refusals.look))
+    unread = listing.refusals_to_json(await call.house.db.read(listing.look))
     return CallResult({"reviews": asked, "tasks": shown, "events": unread})
 
 
@@ -58,7 +57,7 @@ async def log(call: Call) -> CallResult:
     """Return a task's events, in order."""
     after, limit = call.number("after", 0), call.number("limit", 100, least=1, most=1000)
     found = await call.house.db.read(_log, call.task_id, after, limit + 1)
-    told: list[Json] = [transcript.record(event) for event in found[:limit]]
+    told: list[Json] = [follow.record(event) for event in found[:limit]]
     return CallResult({"log": told, "next": found[limit - 1].n if len(found) > limit else None})
 
 
@@ -91,7 +90,7 @@ async def detail(call: Call) -> tuple[str, JsonMap]:
     used = found.used
     return found.version, {
         **show(task, call.view),
-        "log": [transcript.record(event) for event in found.told],
+        "log": [follow.record(event) for event in found.told],
         "reviews": [review_to_json(WaitingReview(each, task, used), undo) for each in found.asked],
         "runs": [shapes.run(leg) for leg in found.legs],
         "usage": shapes.usage(used),

@@ -11,12 +11,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.errors import BadInput
-from remit.model.quiet import QuietHours
+from remit.model.permit import QuietHours
 from remit.model.reply import Policy
 from remit.model.task import SourceKind
-from remit.settings.calendar import CalendarServer, CalendarSettings, check_hour
-from remit.settings.calendar import read as check_calendars
-from remit.settings.notices import (
+from remit.settings.channels import (
     NoticeSettings,
     check_contact,
     check_link,
@@ -24,8 +22,10 @@ from remit.settings.notices import (
     check_push,
     words,
 )
-from remit.settings.notices import check as check_notices
-from remit.settings.notices import check_hour as check_digest
+from remit.settings.channels import check as check_notices
+from remit.settings.channels import check_hour as check_digest
+from remit.settings.doors import CalendarServer, CalendarSettings, check_hour
+from remit.settings.doors import read as check_calendars
 from remit.settings.parts import (
     BrainSettings,
     BudgetSettings,
@@ -39,11 +39,12 @@ from remit.settings.parts import (
     ReflectSettings,
     ScheduleSettings,
     ServerSettings,
+    SettingsTable,
     ToolSettings,
+    check_embedder,
+    check_store,
 )
-from remit.settings.recall import check as check_recall
-from remit.settings.recall import check_embedder, check_store
-from remit.settings.table import SettingsTable
+from remit.settings.parts import check as check_recall
 
 if TYPE_CHECKING:
     from remit.settings.channels import ChannelSettings

@@ -1,13 +1,19 @@
 """The sections of the settings, each with its defaults."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping
+from importlib.resources import files as packaged
+from pathlib import Path
+from typing import Final, Generic, TypeVar, cast
 
 from msgspec import Struct, field
 
-from remit.model.codec import Json
-from remit.model.quiet import QuietHours
+from remit.errors import BadInput
+from remit.model.codec import IT, Json, JsonMap, from_json
+from remit.model.permit import QuietHours
 from remit.model.reply import Policy
 from remit.model.series import OnMissed, Overlap
+from remit.system.files import write_atomic
 
 
 class EngineSettings(Struct, frozen=True):
@@ -146,3 +152,108 @@ class CommandSettings(Struct, frozen=True):
     cwd: str = ""  # default: the task's own workspace
     env: tuple[str, ...] = ()  # variables it gets besides PATH, HOME and LANG
     repeat: bool = False  # whether it is safe to run again after a crash
+
+
+_LOCAL: Final = re.compile(r"http://(localhost|127\.0\.0\.1|\[::1\])(:[0-9]+)?(/[!-~]*)?")
+_SAFE: Final = re.compile(r"https://[\w.-]+(:[0-9]+)?(/[!-~]*)?")
+WORDS: Final = ("embedded", "qdrant", "off")
+
+
+def check_store(text: str, where: str) -> None:
+    if text not in WORDS and not _is_address(text):
+        sentence = (
+            f"store in {where} is {text!r:.80}; it may be embedded, qdrant, off, or the address of"
+            " a Qdrant server: https://…, or http:// on this machine."
+        )
+        raise BadInput(sentence, field="store")
+
+
+def check_embedder(text: str, where: str) -> None:
+    if not _is_address(text):
+        sentence = (
+            f"embedder in {where} is {text!r:.80}; it must be an address such as"
+            " https://api.openai.com/v1, or http:// on this machine."
+        )
+        raise BadInput(sentence, field="embedder")
+
+
+def check(recall: RecallSettings) -> None:
+    """Refuse an embedder without a model, and a model without an embedder."""
+    if bool(recall.embedder) != bool(recall.model):
+        lacks, has = ("model", "embedder") if recall.embedder else ("embedder", "model")
+        sentence = f"[recall] names {has}, but not {lacks}; say both, or neither."
+        raise BadInput(sentence, field=lacks)
+
+
+def _is_address(text: str) -> bool:
+    return bool(_LOCAL.fullmatch(text) or _SAFE.fullmatch(text))
+
+
+PRIORITY: Final = "rules/priority.yml"  # in the home, and the owner's name for it
+_PACKAGED: Final = "priority.yml"
+
+
+def text(path: Path, called: str, most: int) -> str | None:
+    """Return a file's text, at most slightly more than `most` characters; None if missing."""
+    try:
+        with path.open(encoding="utf-8") as file:
+            return file.read(most + 1)
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        sentence = f"{called} cannot be read ({error}); write it as text in UTF-8."
+        raise BadInput(sentence, field="priority") from None
+
+
+def furnish(home: Path) -> None:
+    """Put the rules that come with Remit where the owner finds them; existing files stay."""
+    path = home / PRIORITY
+    if path.exists():
+        return
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    told = packaged("remit.plan").joinpath(_PACKAGED).read_text(encoding="utf-8")
+    write_atomic(path, told)
+
+
+T = TypeVar("T", bound=Struct)
+NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+NAMING: Final = "a name is of small letters, digits, - and _"
+
+
+class SettingsTable(Struct, Generic[T], frozen=True, kw_only=True):
+    """How such a table is parsed."""
+
+    kind: type[T]
+    called: str  # its name in the file
+    of: str  # what it contains, in a word
+    needs: str  # what each entry needs
+    wrong: Callable[[T], Iterable[tuple[bool, str]]]  # broken conditions, with their sentences
+    name: Callable[[str], bool] = lambda name: NAME.fullmatch(name) is not None
+    naming: str = NAMING
+
+    def read(self, value: object, where: str) -> Mapping[str, T]:
+        """Parse the whole table; an error is a sentence with its place."""
+        if not isinstance(value, Mapping):
+            sentence = f"{self.called} in {where} must be a table of {self.of}."
+            raise BadInput(sentence, field=self.called)
+        return {
+            str(name): self._read_entry(str(name), each, f"[{self.called}.{name}] in {where}")
+            for name, each in value.items()
+        }
+
+    def _read_entry(self, name: str, value: object, where: str) -> T:
+        if not self.name(name):
+            raise BadInput(f"{where}: {self.naming}.", field=name)
+        if not isinstance(value, Mapping):
+            raise BadInput(f"{where} must be a table with {self.needs}.", field=name)
+        try:
+            found = from_json(self.kind, cast("JsonMap", dict(value)), IT)
+        except BadInput as error:
+            said = str(error)
+            known = ", ".join(self.kind.__struct_fields__)
+            hint = f" Known: {known}." if "has no field" in said else ""
+            raise BadInput(f"{where}: {said}{hint}", field=name) from None
+        for holds, sentence in self.wrong(found):
+            if holds:
+                raise BadInput(f"{where}: {sentence}.", field=name)
+        return found

@@ -18,7 +18,7 @@ from typing import Final, cast
 from msgspec import Struct, field
 
 from remit.model.codec import Json
-from remit.settings.table import NAME, SettingsTable
+from remit.settings.parts import NAME, SettingsTable
 
 ACTIVITIES: Final = ("typecheck", "lint", "unit-test", "e2e", "build")
 _WORDS: Final = (

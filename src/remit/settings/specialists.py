@@ -23,7 +23,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.settings.table import SettingsTable
+from remit.settings.parts import SettingsTable
 
 _VARIABLE: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from remit.model.codec import text_of, to_json
 from remit.model.specialist import SpecialistClaim
-from remit.specialist.brief import quoted
+from remit.specialist.changes import quoted
 
 MAX_BYTES: Final = 2_000  # of the whole, as JSON in UTF-8
 MAX_STEPS: Final = 10

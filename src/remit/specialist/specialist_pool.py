@@ -23,7 +23,7 @@ from remit.model.specialist import (
 )
 from remit.model.task import Creator, Task
 from remit.ports import Clock, OnText, Specialist
-from remit.specialist import brief, chain, checkpoint, merge, policy
+from remit.specialist import chain, changes, checkpoint, merge
 from remit.specialist.chain import Exhausted, NewSession, Next, NextAgent, RetryAgent
 from remit.specialist.changes import Snapshot
 from remit.specialist.checkpoint import Checkpoint, CheckpointCause, FileState
@@ -185,7 +185,7 @@ class SpecialistPool:
         async def permit(call: ToolCall) -> Policy:
             if call.digest in course.allowed:
                 return Policy.ALLOW
-            return policy.rule(call, tree.folder)
+            return changes.rule(call, tree.folder)
 
         claim = await self._people[choice.agent].work(job, emit, permit)
         return SpecialistTurn(choice.agent, claim, began, self._clock.now())
@@ -239,19 +239,19 @@ def allowing(
     call = claim.needs
     if call is None:
         return replace(course, said=f"Asked {claim.error!r}, the owner said: {word}\n")
-    exact = policy.exact(call)
+    exact = changes.exact(call)
     if yes:
-        return replace(course, said=brief.allowed(call, exact), allowed=(call.digest,))
-    return replace(course, said=brief.refused(call, exact, word), allowed=())
+        return replace(course, said=changes.allowed(call, exact), allowed=(call.digest,))
+    return replace(course, said=changes.refused(call, exact, word), allowed=())
 
 
 def _write_brief(task: Task, contract: Contract | None, course: WorkHistory) -> str:
     notes: Sequence[str] = task.notes
     asked = "\n\n".join([task.instructions, *(f"The owner adds: {note}" for note in notes)])
     note = checkpoint.resume(course.note) if course.note else ""
-    text = brief.prompt(asked, contract, checkpoint=note, failed=course.failed)
+    text = changes.prompt(asked, contract, checkpoint=note, failed=course.failed)
     return f"{text}\n{course.said}" if course.said else text
 
 
 def _goes_on(course: WorkHistory) -> str:
-    return course.said or brief.fix(course.failed)
+    return course.said or changes.fix(course.failed)

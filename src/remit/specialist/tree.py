@@ -12,9 +12,8 @@ from msgspec import Struct
 from remit.errors import BadInput, Permanent
 from remit.model.ids import TaskId, task_id
 from remit.specialist.saved_work import REPOSITORY
-from remit.system.files import write_atomic
+from remit.system.files import UNTRACKED, write_atomic
 from remit.system.git import GitLocation
-from remit.system.installed import UNTRACKED
 
 SHA: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 # In Remit's repository: which worktrees are ready, and our indexes. Not `remit`: git would look for

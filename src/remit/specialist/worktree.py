@@ -25,8 +25,8 @@ from remit.specialist import tree as disk
 from remit.specialist.changes import Snapshot
 from remit.specialist.saved_work import REPOSITORY
 from remit.specialist.tree import SHA, Worktree
+from remit.system.background import LocksByKey
 from remit.system.git import Git, GitLocation
-from remit.system.locks import LocksByKey
 
 MAX_CHANGED_BYTES: Final = 200_000_000  # of all files that changed
 MAX_CHANGED_FILES: Final = 20_000  # that changed
@@ -235,3 +235,36 @@ def _name(checkout: str) -> str:
     name = re.sub(r"[^\w.-]", "-", Path(checkout).name).lstrip(".-")[:40] or "repository"
     digest = hashlib.sha256(os.fsencode(checkout)).hexdigest()[:12]
     return f"{name}-{digest}"
+
+
+async def shelve(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
+    """Leave a branch in place of a folder; its commit, or None if there was nothing to keep."""
+    kept = await _commit_leftovers(trees, tree, at)
+    failpoint("shelved")
+    if kept is None:
+        await trees.remove(tree)
+    else:
+        await trees.clear(tree)
+    return kept
+
+
+async def _commit_leftovers(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
+    if not disk.is_complete(tree) or not tree.base:
+        # Nobody has worked in it: it was never made whole, or is gone already.
+        return await _tip(trees, tree) if tree.base else None
+    seen = await trees.look(tree)
+    tip = await _tip(trees, tree)
+    if tip is not None and seen.tree == await trees.git.ok(
+        tree.house, "rev-parse", "--verify", f"{tip}^{{tree}}"
+    ):
+        return tip
+    if not seen.changes:
+        return None
+    # What could not be taken over may be kept: nobody checks it out by accident.
+    return await trees.commit(tree, replace(seen, refused=()), "As it was left\n", at)
+
+
+async def _tip(trees: Worktrees, tree: Worktree) -> str | None:
+    """Return the commit on the task's branch, if it is not the base."""
+    said = await trees.git.run(tree.house, "rev-parse", "--verify", "--quiet", tree.ref)
+    return None if said.code or said.text == tree.base else said.text

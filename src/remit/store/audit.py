@@ -10,7 +10,7 @@ from msgspec import Struct
 from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap, to_json
 from remit.model.delivery_moves import STATUS_AFTER_ANSWER, STATUS_AFTER_DECISION
-from remit.model.event import EventKind
+from remit.model.run import EventKind
 from remit.store import events, rows
 from remit.store.database import Cell, Row, Tx
 

@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.model.codec import Json, stamp
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.store import after_restore, cues, events, home, meta, notices, read_only, rows
 from remit.store.connection import SqliteTx, connect, trouble

@@ -5,7 +5,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from remit.model.codec import Json
-from remit.model.event import EventKind, NewEvent
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.store import events, rows
 from remit.store.database import Params, Row, Tx

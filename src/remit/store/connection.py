@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from remit.errors import Conflict, RemitError, StoreBusy, StoreCorrupt, StoreFull, StoreTrouble
-from remit.model.event import Event
+from remit.model.run import Event
 from remit.store.database import Cell, JournalTail, Params, Row, statement
 
 APPLICATION_ID: Final = 0x524D4954  # "RMIT"

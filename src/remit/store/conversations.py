@@ -15,9 +15,9 @@ from msgspec.structs import replace
 from remit.errors import NotFound
 from remit.model.codec import Json, JsonMap, text_of, to_json
 from remit.model.conversation import Action, Conversation, Role, TaskRef, Turn
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import ConversationId, TaskId
 from remit.model.review import Review
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor, Status
 from remit.model.task import Task
 from remit.store import events, meta, rows, tasks

@@ -8,7 +8,7 @@ from typing import Concatenate, Final, ParamSpec, Protocol, TypeAlias, TypeVar
 from msgspec import Struct
 
 from remit.errors import StoreTrouble
-from remit.model.event import Event
+from remit.model.run import Event
 
 P = ParamSpec("P")
 T = TypeVar("T")

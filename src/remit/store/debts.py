@@ -10,11 +10,10 @@ from itertools import groupby
 
 from msgspec import Struct
 
-from remit.model import debt
+from remit.model import deferred as model_deferred
 from remit.model.codec import JsonMap
 from remit.model.contract import Finding, Result
-from remit.model.debt import DECAY, DebtBook, DebtCause
-from remit.model.deferred import DeferredBatch, DueCriterion
+from remit.model.deferred import DECAY, DebtBook, DebtCause, DeferredBatch, DueCriterion
 from remit.model.ids import TaskId
 from remit.model.review import Review
 from remit.model.status import Actor
@@ -64,8 +63,10 @@ def book(tx: Tx, project: str, now: datetime, but: TaskId | None = None) -> Debt
     found, rest = DebtBook(), tx.all("list_debts", asked)
     # Handle rows of one time together: a change may touch hundreds of files.
     for (at, reason), same in groupby(rest, key=lambda row: (row["at"], str(row["reason"]))):
-        found = debt.failed(found, [str(row["path"]) for row in same], rows.parse_time(at), reason)
-    return debt.alive(found, now)
+        found = model_deferred.failed(
+            found, [str(row["path"]) for row in same], rows.parse_time(at), reason
+        )
+    return model_deferred.alive(found, now)
 
 
 def close_group(tx: Tx, ended: CheckedBatch, now: datetime) -> bool:

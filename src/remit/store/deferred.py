@@ -19,8 +19,8 @@ from remit.model.deferred import (
     is_late,
     settled,
 )
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
+from remit.model.run import EventKind, NewEvent
 from remit.model.specialist import PROJECT
 from remit.model.status import Actor
 from remit.model.task import Task

@@ -18,9 +18,8 @@ from remit.model.delivery import (
     SendHistory,
 )
 from remit.model.delivery_moves import answer_word, status_after
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import DeliveryId, TaskId
-from remit.model.run import Lease
+from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import Actor
 from remit.model.task import Task
 from remit.store import events, rows, tasks

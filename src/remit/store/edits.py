@@ -6,14 +6,12 @@ from typing import Final
 from msgspec.structs import asdict, replace
 
 from remit.errors import Conflict
-from remit.model.codec import Json, JsonMap
-from remit.model.edit import Edit
-from remit.model.event import EventKind, NewEvent
+from remit.model.codec import Json, JsonMap, check_moment
 from remit.model.ids import TaskId
-from remit.model.moments import check_moment
 from remit.model.plan import RankingRule
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
-from remit.model.task import Task, TaskType
+from remit.model.task import Edit, Task, TaskType
 from remit.store import events, rows, tasks
 from remit.store.database import Tx
 from remit.store.queue import QUEUE

@@ -7,8 +7,8 @@ from typing import Final
 from msgspec import json
 
 from remit.model.codec import text_of
-from remit.model.event import GENESIS, Event, EventKind, NewEvent, chain
 from remit.model.ids import TaskId
+from remit.model.run import GENESIS, Event, EventKind, NewEvent, chain
 from remit.model.status import Actor
 from remit.store import on_behalf, rows
 from remit.store.database import JournalTail, Tx

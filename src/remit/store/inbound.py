@@ -12,7 +12,7 @@ from msgspec import Struct
 from remit.model.codec import JsonMap, text_of
 from remit.model.delivery import DeliveryReport
 from remit.model.ids import TaskId
-from remit.model.phone import number_forms
+from remit.model.permit import number_forms
 from remit.store import deliveries, notices, rows
 from remit.store.database import Params, Tx
 

@@ -9,11 +9,10 @@ from msgspec import Struct
 
 from remit.errors import Conflict
 from remit.model.codec import Json, stamp
-from remit.model.event import EventKind, NewEvent
-from remit.model.group import FRESH, GROUPS, InboxGroup
 from remit.model.ids import ReviewId, TaskId
 from remit.model.reply import Usage
-from remit.model.review import Review
+from remit.model.review import FRESH, GROUPS, InboxGroup, Review
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor, Reason
 from remit.model.task import Task
 from remit.store import calendars, events, reviews, rows, spending, tasks

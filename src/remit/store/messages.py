@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from remit.errors import KeyReused
 from remit.model.codec import Json, JsonMap, text_of
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
 from remit.model.review import Review
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor, Status
 from remit.model.task import Source, Task
 from remit.store import after_restore, events, reviews, rows, runs, tasks

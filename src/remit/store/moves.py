@@ -10,10 +10,9 @@ from msgspec.structs import replace
 from remit.errors import Conflict, IllegalMove, LeaseLost
 from remit.model.codec import Json
 from remit.model.delivery import DeliveryStatus
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
 from remit.model.review import Decision, Review, ReviewAnswer
-from remit.model.run import Lease
+from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import PAUSABLE, TERMINAL, Actor, Reason, Status
 from remit.model.task import Task
 from remit.store import deferred, deliveries, events, reviews, rows, runs, tasks

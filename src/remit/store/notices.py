@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from remit.model.conversation import Conversation
 from remit.model.delivery import DeliveryReport
-from remit.model.event import Event
 from remit.model.ids import ReviewId, TaskId
 from remit.model.notice import CONVERSATION, Notice, NoticeContent, NoticeKind, NoticeState
+from remit.model.run import Event
 from remit.store import calendars, conversations, events, meta, reviews, rows, tasks
 from remit.store.conversations import NewTurnRecord
 from remit.store.database import Params, Row, Tx

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Concatenate, Final, ParamSpec, TypeVar
 
-from remit.model.event import Event, NewEvent
+from remit.model.run import Event, NewEvent
 from remit.model.status import Actor
 from remit.store.database import JournalTail, Params, Row, Tx
 

@@ -9,9 +9,9 @@ from typing import Final
 
 from remit.model.codec import Json
 from remit.model.delivery import Delivery
-from remit.model.event import EventKind, NewEvent
 from remit.model.permit import Permission
 from remit.model.reply import Policy
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.store import events, meta, rows
 from remit.store.database import Row, Tx

@@ -10,11 +10,10 @@ from msgspec.structs import replace
 
 from remit.model.codec import Json, text_of, to_json
 from remit.model.contact_rule import RULE
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import ReviewId, RunId, TaskId, WorkerId
 from remit.model.plan import RankingRule
 from remit.model.review import Decision, Review
-from remit.model.run import Lease
+from remit.model.run import EventKind, Lease, NewEvent
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Priority, Task
 from remit.store import events, reviews, rows, runs, slots, tasks

@@ -15,8 +15,8 @@ from typing import Final, cast
 from msgspec import Struct
 
 from remit.model.codec import JsonMap
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import SessionId, TaskId
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.model.task import Taint, Task
 from remit.store import events, meta, rows, tasks

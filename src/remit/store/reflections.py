@@ -6,9 +6,9 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from remit.model.event import Event, EventKind, NewEvent
 from remit.model.ids import TaskId
-from remit.model.lesson import FileVersion, LessonFile
+from remit.model.likeness import FileVersion, LessonFile
+from remit.model.run import Event, EventKind, NewEvent
 from remit.model.status import Actor
 from remit.model.task import Source, Task
 from remit.store import events, rows, series, series_orders, tasks

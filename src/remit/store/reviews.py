@@ -10,15 +10,14 @@ from remit.errors import AlreadyDecided, BadInput, NotFound
 from remit.model.codec import Json, from_json, stamp
 from remit.model.delivery import DeliveryStatus
 from remit.model.delivery_moves import STATUS_AFTER_DECISION
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
 from remit.model.reply import Policy
-from remit.model.review import RESTORED, SEND, Decision, Review, ReviewAnswer
+from remit.model.review import AT_ONCE, RESTORED, SEND, Decision, Review, ReviewAnswer, Undo
+from remit.model.run import EventKind, NewEvent
 from remit.model.settled_task import Settle, SettledCard
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import Task
-from remit.model.undo import AT_ONCE, Undo
 from remit.store import deferred, events, permissions, rows, tasks
 from remit.store.database import Params, Tx
 

@@ -7,16 +7,13 @@ from enum import StrEnum
 from functools import partial
 from typing import Final, TypeVar, cast
 
-from remit.model.codec import Json, JsonMap, from_json, text_of, to_json
-from remit.model.condition import Condition
+from remit.model.codec import Json, JsonMap, clamp, from_json, text_of, to_json
 from remit.model.contract import Contract, Verdict
 from remit.model.delivery import Delivery, DeliveryStatus, ProviderReport
-from remit.model.event import Event, EventKind
 from remit.model.ids import DeliveryId, ReviewId, RunId, TaskId, WorkerId
-from remit.model.moments import clamp
 from remit.model.plan import Gap, OwnerRequest, RankingRule, WorkItem
 from remit.model.review import Decision, Review, ReviewAnswer
-from remit.model.run import Run
+from remit.model.run import Event, EventKind, Run
 from remit.model.series import Repeats
 from remit.model.status import Actor, Reason, Status
 from remit.model.task import (
@@ -30,7 +27,7 @@ from remit.model.task import (
     TaskBudget,
     TaskType,
 )
-from remit.model.veto import VetoCue
+from remit.model.veto import Condition, VetoCue
 from remit.store.database import Cell, Row
 
 W = TypeVar("W", bound=StrEnum)

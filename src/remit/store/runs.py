@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from remit.errors import LeaseLost
 from remit.model.codec import Json, JsonMap, text_of
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import RunId, TaskId, WorkerId
-from remit.model.run import Lease, Run
+from remit.model.run import EventKind, Lease, NewEvent, Run
 from remit.model.status import Actor
 from remit.model.task import Task
 from remit.store import events, rows

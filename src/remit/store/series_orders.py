@@ -7,10 +7,9 @@ from typing import Final
 from remit.errors import BadInput, Conflict
 from remit.model import rrule
 from remit.model.codec import stamp
-from remit.model.edit import Edit
 from remit.model.ids import SeriesId, TaskId
 from remit.model.series import Series, Slot, SlotFate
-from remit.model.task import Task
+from remit.model.task import Edit, Task
 from remit.store import edits, moves, rows, series, slots, tasks
 from remit.store.database import Tx
 

@@ -7,8 +7,8 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model.codec import Json, stamp
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import SeriesId, TaskId
+from remit.model.run import EventKind, NewEvent
 from remit.model.series import Overlap, Series, SlotFate
 from remit.model.status import Actor, Status
 from remit.model.task import Task

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from remit.errors import RemitError, StoreTrouble
 from remit.failpoint import failpoint
-from remit.model.event import Event
+from remit.model.run import Event
 from remit.store.connection import BUSY_SECONDS, SqliteTx, connect, trouble
 from remit.store.database import OnCommit, Tx
 

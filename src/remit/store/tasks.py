@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from remit.errors import Conflict, NotFound, OutOfDate
 from remit.model.codec import Json, JsonMap, to_json
 from remit.model.delivery import Delivery
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import TERMINAL, Actor, Status
 from remit.model.task import SourceKind, Task, TaskType
 from remit.model.task_state import TaskState

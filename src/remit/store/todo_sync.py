@@ -5,8 +5,8 @@ from datetime import datetime
 from msgspec import Struct
 
 from remit.model.codec import JsonMap
-from remit.model.event import EventKind, NewEvent
 from remit.model.ids import TaskId
+from remit.model.run import EventKind, NewEvent
 from remit.model.status import Actor
 from remit.store import events, meta, rows
 from remit.store.database import Tx

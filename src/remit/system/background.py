@@ -7,9 +7,12 @@ memory, or keeps its place where a second start finds it.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+import time
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Hashable, Iterable
 from datetime import datetime, timedelta
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Generic, Literal, Protocol, TypeAlias, TypeVar
+from weakref import WeakValueDictionary
 
 from msgspec import Struct, field
 
@@ -203,3 +206,53 @@ def _is_cancelled() -> bool:
     """Whether the current task was cancelled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+K = TypeVar("K", bound=Hashable)
+
+
+class LocksByKey(Generic[K]):
+    """One lock for each key, dropped when nobody holds it or waits for it.
+
+    `async with locks[key]:` keeps the lock alive until the block ends, and waiting keeps it too.
+    """
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[K, asyncio.Lock] = WeakValueDictionary()
+
+    def __getitem__(self, key: K) -> asyncio.Lock:
+        lock = self._locks.get(key)
+        if lock is None:
+            lock = self._locks[key] = asyncio.Lock()
+        return lock
+
+    def __len__(self) -> int:
+        return len(self._locks)
+
+
+MAX_ALIKE: Final = 10  # records per place in the code and window
+WINDOW_SECONDS: Final = 60.0
+_LEFT_OUT: Final = "%s (%d more like this were left out.)"
+
+
+class RepeatFilter(logging.Filter):
+    """Passes a limited number of records per place in the code and minute.
+
+    The next record that passes says how many were left out.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun = time.monotonic()
+        self._seen: Counter[tuple[str, str, int]] = Counter()
+        self._before: Counter[tuple[str, str, int]] = Counter()
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if time.monotonic() - self._begun >= WINDOW_SECONDS:
+            self._begun, self._before, self._seen = time.monotonic(), self._seen, Counter()
+        place = record.name, record.pathname, record.lineno
+        self._seen[place] += 1
+        left_out = self._before.pop(place, 0) - MAX_ALIKE
+        if left_out > 0:
+            record.msg, record.args = _LEFT_OUT, (record.getMessage(), left_out)
+        return self._seen[place] <= MAX_ALIKE

@@ -142,3 +142,16 @@ def walk_below(
                 inner = os.open(entry.name, FOLDER, dir_fd=folder)
                 stack.callback(os.close, inner)
                 yield from walk_below(inner, skip, max_depth - 1, f"{above}{entry.name}/")
+
+
+# In git's syntax for exclusions: at any depth, folders only.
+UNTRACKED: Final = (
+    ".venv/",
+    "node_modules/",
+    "__pycache__/",
+    ".pytest_cache/",
+    ".mypy_cache/",
+    ".ruff_cache/",
+    ".tox/",
+    ".nox/",
+)

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from remit.system import address_rules as places
 from remit.system.address_rules import Address, AddressForm, BlockedAddress
-from remit.system.tls import trusted_authorities
+from remit.system.http_client import trusted_authorities
 
 Resolve: TypeAlias = Callable[[str, int], Awaitable[Sequence[str]]]  # the addresses of a name
 

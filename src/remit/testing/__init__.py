@@ -25,16 +25,16 @@ from remit.brain.scripted import parse as script
 from remit.brain.tools import UsableTool
 from remit.model.codec import text_of
 from remit.model.delivery import Accepted, Answer, Parcel, SendGuarantee
-from remit.model.event import Event
 from remit.model.ids import TaskId
 from remit.model.review import Decision, Review, ReviewAnswer
+from remit.model.run import Event
 from remit.model.task import Task
 from remit.ports import Brain, Channel
 from remit.settings import DeliverSettings, Settings
 from remit.store import home, legacy, queue, tasks
 from remit.testing.memory import MemorySteps, PowerCut
 from remit.testing.obedient import ObedientBrain
-from remit.triggers import command
+from remit.triggers import cue_admission
 from remit.wiring import App, opened
 
 __all__ = [
@@ -210,7 +210,7 @@ class World:
         work: Sequence[str] = (),
     ) -> Task:
         self._added += 1
-        cue = command.cue(
+        cue = cue_admission.cue(
             text,
             ref=f"world-{self._added}-{self.now.timestamp()}",
             work=work,

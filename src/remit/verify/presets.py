@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, cast
 
 from msgspec.structs import replace
 
+from remit.verify.ground import Toolchain
 from remit.verify.project_files import ProjectFiles
 from remit.verify.runners import (
     Argv,
@@ -17,7 +18,6 @@ from remit.verify.runners import (
     python_tests,
     script_tests,
 )
-from remit.verify.toolchain import Toolchain
 
 ACTIVITIES: Final = ("typecheck", "lint", "unit-test", "e2e", "build")
 SEVERAL: Final = frozenset({"typecheck", "lint"})  # a project may use several programs for these

@@ -18,12 +18,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from remit.errors import BadInput
-from remit.verify import presets, project_files, repository, toolchain
-from remit.verify.ground import INSTALLED
+from remit.verify import ground, presets, project_files, repository
+from remit.verify.ground import INSTALLED, Toolchain
 from remit.verify.presets import ACTIVITIES
 from remit.verify.runners import Argv, CheckCommand, MissingTool, reader_of
 from remit.verify.sandbox import ReadOnlyFolder
-from remit.verify.toolchain import Toolchain
 
 Commands: TypeAlias = tuple[Argv, ...]  # commands of one activity
 FILE: Final = "project.json"
@@ -87,7 +86,7 @@ def read(
     found |= presets.detect(here, tools)
     for origin, commands in ((FILE, said.commands), ("the settings", given or {})):
         found |= {name: _ways(every, origin) for name, every in commands.items()}
-    own = toolchain.installed(place, INSTALLED)
+    own = ground.installed(place, INSTALLED)
     used = (each for way in found.values() if isinstance(way, CheckCommand) for each in way.every)
     starts = set(map(_program, used))
     if any("node_modules" in each or Path(each).name == "npm" for each in starts):

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Final
 
 from remit.errors import BadInput
+from remit.system.files import UNTRACKED
 from remit.system.git import safe_environ
-from remit.system.installed import UNTRACKED
 
 MAX_COMPARED_BYTES: Final = 16 * 1024 * 1024  # bytes of a file that are compared
 _GIT_TIMEOUT_SECONDS: Final = 60

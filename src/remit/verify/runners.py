@@ -14,8 +14,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.model.test_files import is_test
+from remit.verify.ground import Toolchain
 from remit.verify.project_files import ProjectFiles
-from remit.verify.toolchain import Toolchain
 
 Argv: TypeAlias = tuple[str, ...]
 FILES: Final = "{files}"

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from remit.errors import BadInput
 from remit.system.files import write_atomic
-from remit.verify import ground, toolchain
+from remit.verify import ground
 from remit.verify.guarded import Contents
 from remit.verify.project import ProjectCommands
 from remit.verify.reports import CaseOutcome, CaseResult, Cases, read_cases, read_count
@@ -99,7 +99,7 @@ class SuiteRunner:
             files = Path(folder) / "files.tar"
             await asyncio.to_thread(self._pack, workspace, files, instead)
             ways = self.ways
-            laid = SandboxFiles(files, ways.place, ways.shown, ways.programs, toolchain.ENVIRON)
+            laid = SandboxFiles(files, ways.place, ways.shown, ways.programs, ground.ENVIRON)
             return await self._sandbox.run(argv, laid)
 
     def _pack(self, workspace: Path, into: Path, instead: Contents) -> None:

@@ -15,8 +15,7 @@ from msgspec.structs import replace
 from remit.brain import prompt
 from remit.brain.budget import Budget, midnight
 from remit.brain.models import ModelBrain
-from remit.brain.no_brain import NoBrain
-from remit.brain.think import Thinker
+from remit.brain.think import NoBrain, Thinker
 from remit.brain.tool import kit
 from remit.brain.tools import Toolbox, UsableTool
 from remit.channels.dashboard import DashboardChannel
@@ -31,22 +30,21 @@ from remit.converse.talk import ConversationLoop
 from remit.delivery.courier import Courier
 from remit.delivery.notice_sender import NoticeSender
 from remit.engine.deferred import Deferred
-from remit.engine.leftovers import Leftovers
 from remit.engine.local import LocalEngine
+from remit.engine.loops import Leftovers
 from remit.gate import GateSecrets
 from remit.intake.admit import Intake
-from remit.intake.duplicates import DuplicateAwareReceiver
 from remit.intake.exam.qualify import QualifiedReader
 from remit.intake.hear import MessageReader
-from remit.intake.receive import Receiver
-from remit.intake.zone import owners
+from remit.intake.receive import DuplicateAwareReceiver, Receiver
+from remit.intake.recipients import owners
 from remit.journal.follow import Journal
 from remit.model.ids import Ids
 from remit.owner import Owner
 from remit.plan.draft import Planner
 from remit.ports import Brain, Channel, Clock
 from remit.recall.session import SessionRecall
-from remit.review.inbox import Inbox
+from remit.review.ask import Inbox
 from remit.run import RunPorts
 from remit.run.rooms import CodeWorkPorts
 from remit.run.send import approval_card
@@ -59,19 +57,21 @@ from remit.store.sqlite import Sqlite
 from remit.system.background import Background, LoopState
 from remit.triggers.repeat import Repeater
 from remit.verify.verdict import Verifier
-from remit.wiring import minds, proof, send_rules, workers
-from remit.wiring.app_context import AppContext, WallClock
-from remit.wiring.calendar_ports import IntakeParts
-from remit.wiring.calendars import CalendarRegistry
+from remit.wiring import minds, notices, proof
+from remit.wiring.app_context import (
+    AppContext,
+    InboundPorts,
+    IntakeParts,
+    WallClock,
+    keys_of,
+    redacting,
+)
 from remit.wiring.deferred import deferred
-from remit.wiring.inbound_ports import InboundPorts
-from remit.wiring.inbound_triggers import InboundTriggers
-from remit.wiring.keys import keys_of, redacting
+from remit.wiring.inbound_triggers import CalendarRegistry, InboundTriggers
 from remit.wiring.minds import brain_of
 from remit.wiring.notices import NoticeParts, NoticePreferences, join
-from remit.wiring.priority import PriorityFile
 from remit.wiring.recall import SimilarTasks
-from remit.wiring.reflection import ReflectionLoop
+from remit.wiring.reflection import PriorityFile, ReflectionLoop
 from remit.wiring.talk import ConversationIntake, OwnerOperations, talk
 
 # The channels that always exist.
@@ -203,7 +203,7 @@ class _Work(Struct, frozen=True):
 
 def _work(frame: _Frame, priority: PriorityFile) -> _Work:
     ground, ids, tools, contacts = frame.ground, frame.ids, frame.tools, frame.ears.contacts
-    trees = workers.trees(ground)
+    trees = minds.trees(ground)
     late = deferred(ground, ids, trees)
     bench = proof.bench(ground, trees, late)
     rooms = _rooms(ground, tools, contacts, frame.fitted, priority, bench)
@@ -219,7 +219,7 @@ def _house(frame: _Frame) -> App:
     ground, ids, keys, ears = frame.ground, frame.ids, frame.keys, frame.ears
     settings, db, clock, contacts = ground.settings, ground.db, ground.clock, ears.contacts
     journal, owner, priority = Journal(db), Owner(db, clock, ids), PriorityFile(settings.home)
-    inbox = Inbox(db, clock, ears.ear.settling, send_rules.undo_window(ground))
+    inbox = Inbox(db, clock, ears.ear.settling, notices.undo_window(ground))
     work = _work(frame, priority)
     told = join(ground, ids, work.courier, keys.kept.hide)
     operations = OwnerOperations(ground, owner, inbox, ears.intake)
@@ -372,7 +372,7 @@ def _rooms(
         ),
         verifier=Verifier(proof.checks(ground), ground.clock.now),
         courier=Courier(
-            ground.channels, now=ground.clock.now, bounds=send_rules.send_limits(ground, contacts)
+            ground.channels, now=ground.clock.now, bounds=notices.send_limits(ground, contacts)
         ),
         known=GateSecrets(secrets=ground.known, echoes=_echoes(ground.channels)),
         tools=tools,

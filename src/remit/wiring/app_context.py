@@ -1,18 +1,30 @@
 """What every part of the app uses: store, clock, brain, channels, budget."""
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+import os
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import reduce
 from zoneinfo import ZoneInfo
 
 from msgspec import Struct
 
 from remit.brain.budget import Budget
-from remit.brain.choose import ModelRole
+from remit.brain.choose import ModelRole, Secret
 from remit.brain.models import ModelBrain
+from remit.channels.registry import ChannelSecrets
+from remit.contacts.book import Contacts
+from remit.intake.admit import Intake
+from remit.model.conversation import Turn
+from remit.model.ids import Ids, ReviewId
+from remit.model.review import Decision
+from remit.model.task import Cue, Task
 from remit.ports import Brain, Channel, Clock
 from remit.settings import Settings
 from remit.store.database import Database
+from remit.store.environment_secrets import SHORTEST, lines_of, secret_values
+from remit.store.inbound import InboundMessage
+from remit.store.secrets import Secrets, machine_ring
 from remit.system.background import Background
 
 
@@ -48,3 +60,49 @@ class AppContext(Struct, frozen=True):
         """Return the model for a role, if there is one."""
         mind = self.brain.as_role(role) if isinstance(self.brain, ModelBrain) else None
         return mind if mind is not None and mind.ready else None
+
+
+def keys_of(settings: Settings) -> ChannelSecrets:
+    """Return the channels' secrets; all current ones are known from the start."""
+    used = settings.channels or settings.hooks
+    ring = machine_ring() if used else None  # loads slowly
+    keys = ChannelSecrets(Secrets(settings.home, ring), os.environ, settings.channels)
+    keys.learn((*secret_values(os.environ), *_named_in(settings, os.environ)))
+    keys.learn_all()
+    return keys
+
+
+def redacting(keys: ChannelSecrets) -> Callable[[str], str]:
+    """Return a function that removes every known secret from a text, including renewed ones."""
+    # Of a multi-line secret each line is known separately.
+    hidden = [Secret(value) for value in keys.seen if len(value) >= SHORTEST and "\n" not in value]
+    hide = keys.kept.hide.known
+    return lambda text: reduce(lambda said, secret: secret.scrub(said), hidden, hide(text))
+
+
+def _named_in(settings: Settings, environ: Mapping[str, str]) -> Iterator[str]:
+    """Yield the values of the variables that the settings name as a key or token."""
+    names = (settings.brain.key_env, *(each.token_env for each in settings.mcp.values()))
+    for name in filter(None, names):
+        yield from lines_of(environ.get(name, "").strip())
+
+
+class IntakeParts(Struct, frozen=True):
+    """What the calendars need: store, clock, intake and contacts."""
+
+    ground: AppContext
+    ids: Ids
+    admit: Callable[[Cue], Awaitable[Task]]
+    contacts: Contacts
+    learn: Callable[[Iterable[str]], None]  # registers new secrets
+
+
+class InboundPorts(Struct, frozen=True):
+    """What inbound triggers need: intake, contacts, conversation, decisions."""
+
+    ground: AppContext
+    keys: ChannelSecrets
+    intake: Intake
+    contacts: Contacts
+    talk: Callable[[InboundMessage], Awaitable[Turn | None]]
+    decide: Callable[[ReviewId, Decision], Awaitable[Task]]

@@ -6,7 +6,7 @@ import secrets as chance
 from functools import partial
 from typing import Final
 
-from remit.calendar import client, marks, own_server
+from remit.calendar import client, own_server
 from remit.calendar.client import CalendarLocation
 from remit.calendar.expand import CalendarReader
 from remit.calendar.own_server import OwnServer, RadicaleProcess
@@ -16,9 +16,9 @@ from remit.contacts.book import Contacts
 from remit.errors import BadInput, NotFound, RemitError
 from remit.intake.calendar_intake import CalendarIntake
 from remit.settings import Settings
-from remit.settings.calendar import OWN, CalendarServer
+from remit.settings.doors import OWN, CalendarServer
 from remit.store.secrets import Secrets, machine_ring
-from remit.wiring.calendar_ports import IntakeParts
+from remit.wiring.app_context import IntakeParts
 
 LOOP: Final = "own calendar"
 PASSWORD: Final = "calendar_own"  # noqa: S105 - the name of a secret
@@ -146,8 +146,8 @@ class CalendarWatches:
     ) -> bool:
         if account == OWN and found.path == own_server.TASKS:
             return False  # Remit's own entries are no requests
-        said = marks.read(self._settings.home).get(account, {})
-        return marks.is_marked(found, named, said)
+        said = own_server.read(self._settings.home).get(account, {})
+        return own_server.is_marked(found, named, said)
 
 
 def noted(joined: IntakeParts) -> CalendarIntake:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from remit.model import debt
+from remit.model import deferred
 from remit.model.codec import from_json
 from remit.model.contract import Criterion
-from remit.model.debt import DebtBook, DebtCause
-from remit.model.deferred import FAILED, FIXES, MOST_PATHS, project_of
+from remit.model.deferred import FAILED, FIXES, MOST_PATHS, DebtBook, DebtCause, project_of
 from remit.model.task import Task
 from remit.plan.contract import OwedChecks
 from remit.settings import Settings
@@ -53,12 +52,12 @@ def rehearsed(settings: Settings, project: str, paths: Sequence[str], now: datet
 def _asked(
     book: DebtBook, paths: Sequence[str], project: ProjectSettings | None, now: datetime
 ) -> OwedChecks:
-    wanted = debt.asked(book, paths, now)
+    wanted = deferred.asked(book, paths, now)
     if not wanted or project is None:
         return OwedChecks()
     has = able(project)
     asked = tuple(each for each in wanted if has(each.activity))
-    return OwedChecks(asked, debt.why(book, paths, now) if asked else ())
+    return OwedChecks(asked, deferred.why(book, paths, now) if asked else ())
 
 
 def able(project: ProjectSettings) -> Callable[[str], bool]:

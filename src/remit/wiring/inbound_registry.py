@@ -9,23 +9,22 @@ from msgspec.structs import replace
 
 from remit.brain.budget import midnight
 from remit.channels import people
-from remit.channels.inbound_cleanup import InboundCleanup
 from remit.channels.mail.imap import MailboxAccount
 from remit.channels.mail.mailbox_watch import MailWatch, MailWatchPorts
 from remit.channels.mail.receiving import MailHead
 from remit.channels.mail.section import EmailSettings
 from remit.channels.mail.setup import imap_account
 from remit.channels.people import OwnerMail, Person
-from remit.channels.webhook import hook_cue, receiving
+from remit.channels.registry import InboundCleanup
+from remit.channels.webhook import receiving
 from remit.channels.webhook.receiving import HookCall
-from remit.converse import short_answer
+from remit.converse import phrases
 from remit.errors import BadInput, Conflict, NotFound
-from remit.intake.heard import OwnerMessage
+from remit.intake.plain_reader import OwnerMessage
 from remit.language.order_words import asks_for_work
 from remit.model.codec import JsonMap
 from remit.model.ids import TaskId
-from remit.model.permit import Reach
-from remit.model.phone import is_same_address
+from remit.model.permit import Reach, is_same_address
 from remit.model.task import Cue, Source, SourceKind
 from remit.settings.doors import ANY, START, FolderSettings, HookSettings, InboundRule
 from remit.store import conversations, cues, notices, reviews
@@ -35,7 +34,7 @@ from remit.store.inbound import InboundMessage
 from remit.triggers import files
 from remit.triggers.cue_admission import Begin, CueAdmission, PollingWatch, StartedCue
 from remit.triggers.files import FolderWatch
-from remit.wiring.inbound_ports import InboundPorts
+from remit.wiring.app_context import InboundPorts
 
 _RETRIES: Final = timedelta(days=1)
 _BY_MAIL: Final = "owner: by mail"
@@ -84,7 +83,7 @@ class InboundRegistry:
 
     def _begins(self) -> Iterator[tuple[str, Begin]]:
         for name, each in self._settings.hooks.items():
-            yield hook_cue.DOOR + name, partial(self._begin_call, name, each)
+            yield receiving.DOOR + name, partial(self._begin_call, name, each)
         for name, folder in self._settings.folders.items():
             yield f"folder:{name}", partial(self._begin_file, folder)
         for name, door in self._settings.doors.items():
@@ -105,12 +104,12 @@ class InboundRegistry:
             raise CallTooLarge(f"This hook takes {settings.largest} bytes; this call has more.")
         event = receiving.read(call, how)
         return await self.keeper.take(
-            hook_cue.arrival(name, settings, event), hook_cue.caps(settings)
+            receiving.arrival(name, settings, event), receiving.caps(settings)
         )
 
     async def _begin_call(self, name: str, settings: HookSettings, kept: StoredCue) -> StartedCue:
         # A caller without an answer may repeat its call for a day.
-        return await self._start(hook_cue.cue(kept, name, settings), kept.heard_at - _RETRIES)
+        return await self._start(receiving.cue(kept, name, settings), kept.heard_at - _RETRIES)
 
     # Files --------------------------------------------------------------------------------------
 
@@ -208,7 +207,7 @@ class InboundRegistry:
             return None
         try:
             review = await db.read(reviews.get, question)
-            decision = short_answer.read_decision(review, text, _BY_MAIL)
+            decision = phrases.read_decision(review, text, _BY_MAIL)
             if decision is None:
                 return None
             if review.decision is None:

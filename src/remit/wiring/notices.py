@@ -6,19 +6,22 @@ from msgspec import Struct
 
 from remit import notify
 from remit.channels.push.sending import PushContext, PushNotifier
+from remit.contacts.book import Contacts
 from remit.converse.notice_follower import NoticeDecisions, OwnerPresence
 from remit.delivery.courier import Courier
 from remit.delivery.notice_delivery import NoticeContext
 from remit.delivery.notice_sender import NoticeSender
-from remit.delivery.notice_text import NoticeWords
+from remit.delivery.notice_text import NoticeWords, SendLimits
 from remit.model.delivery import Delivery, SendGuarantee
-from remit.model.event import Event
 from remit.model.ids import Ids
 from remit.model.notice import NoticeContent, PlannedNotice
 from remit.model.permit import Reach, UnclearRecipient
+from remit.model.review import Undo
+from remit.model.run import Event
 from remit.model.task import Task
-from remit.notify.ways import NoticeMoment, NoticeRules
+from remit.notify import NoticeMoment, NoticeRules
 from remit.settings import NoticeSettings, Settings
+from remit.store import permissions
 from remit.store.redact import Redactor
 from remit.store.secrets import Secrets, machine_ring
 from remit.wiring.app_context import AppContext
@@ -120,3 +123,26 @@ def _around(
         next_digest=rules.next_digest,
         background=ground.background,
     )
+
+
+def send_limits(ground: AppContext, contacts: Contacts) -> SendLimits:
+    """Return the limits for the courier."""
+    db, deliver = ground.db, ground.settings.deliver
+    return SendLimits(
+        people=contacts,
+        standing=lambda channel: db.read(permissions.on, channel),
+        sent=lambda delivery, since: db.read(permissions.sent_since, delivery, since),
+        now=ground.clock.now,
+        zone=ground.zone,
+        quiet=deliver.quiet_hours,
+        daily_cap=deliver.daily_cap,
+        undo=deliver.undo,
+    )
+
+
+def undo_window(ground: AppContext) -> Undo:
+    """Return how long an approval can be undone; local channels need not wait."""
+    stays = (
+        name for name, each in ground.channels.items() if each.keeps is SendGuarantee.TRANSACTION
+    )
+    return Undo(ground.settings.deliver.undo, tuple(stays))

@@ -15,7 +15,7 @@ from remit.language.files import read_toml
 from remit.plan import activities, priority
 from remit.recall import static
 from remit.store.database import statements
-from remit.verify import rubric
+from remit.verify import critic
 
 # Separate programs, and modules that are slow or large and rarely needed: a step that needs one
 # while the folder is missing fails and is retried.
@@ -39,7 +39,7 @@ def preload() -> None:
     statements()
     priority.default()
     activities.default()
-    rubric.packaged()
+    critic.packaged()
     static.open_files()
     _import(remit.__path__, "remit.")
 

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain
-from remit.brain.no_brain import NoBrain
+from remit.brain.think import NoBrain
 from remit.brain.tools import Toolbox
 from remit.engine.deferred import Deferred
 from remit.errors import StepFailed
@@ -37,11 +37,10 @@ from remit.specialist.specialist_pool import ProjectSpecialists, SpecialistPool,
 from remit.specialist.tree import Worktree
 from remit.specialist.worktree import Worktrees
 from remit.verify.critic import Asked as Asking
-from remit.verify.critic import BrainCritic, CheckWithCritic, CriticCheck
-from remit.verify.rubric import packaged
+from remit.verify.critic import BrainCritic, CheckWithCritic, CriticCheck, packaged
 from remit.verify.verdict import Verifier
 from remit.verify.written import CHECKS
-from remit.wiring import workers
+from remit.wiring import minds
 from remit.wiring.app_context import AppContext
 from remit.wiring.debts import DebtRegistry
 
@@ -137,7 +136,7 @@ def bench(ground: AppContext, trees: Worktrees, late: Deferred) -> CodeWorkPorts
     settings = ground.settings
     if not settings.projects:
         return None
-    people = workers.people(ground)
+    people = minds.people(ground)
     shops = {
         name: ProjectSpecialists(
             str(Path(each.path).expanduser()),
@@ -183,8 +182,7 @@ async def verifier(
     owner's branch.
     """
     from remit.verify import command  # noqa: PLC0415 - for the few who have one
-    from remit.verify.limits import SandboxLimits  # noqa: PLC0415
-    from remit.verify.sandbox import Sandbox  # noqa: PLC0415
+    from remit.verify.sandbox import Sandbox, SandboxLimits  # noqa: PLC0415
     from remit.verify.suite_runs import KEPT_RUNS  # noqa: PLC0415
     from remit.verify.suite_terms import SuiteTerms  # noqa: PLC0415
 
@@ -249,7 +247,7 @@ def _asking(ground: AppContext, brain: Brain) -> Asking:
     async def ask(task: Task, text: str) -> str | None:
         session = f"critic:{hashlib.sha256(text.encode()).hexdigest()[:16]}"
         try:
-            reply = await workers.think_for(task, ground, brain, Prompt(text), session)
+            reply = await minds.think_for(task, ground, brain, Prompt(text), session)
         except StepFailed:
             return ""  # counts as an unreadable answer
         return None if reply.ask is not None else reply.text

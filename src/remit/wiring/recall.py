@@ -15,9 +15,8 @@ from remit.model.likeness import SimilarTask
 from remit.model.task import Task
 from remit.ports import Embedder, SnippetStore
 from remit.recall.duplicates import Duplicates
-from remit.recall.finder import TaskFinder
+from remit.recall.finder import Reminders, TaskFinder
 from remit.recall.library import LibraryParts, RecallLibrary
-from remit.recall.reminders import Reminders
 from remit.recall.static import StaticEmbedder
 from remit.recall.vectors import VectorIndex
 from remit.settings import RecallSettings, Settings
@@ -193,7 +192,7 @@ def means(settings: Settings) -> LibraryParts:
 def embedder(chosen: RecallSettings) -> Embedder:
     """Who turns texts into vectors."""
     if chosen.embedder:
-        from remit.recall.remote import RemoteEmbedder  # noqa: PLC0415 - for who has one
+        from remit.recall.server import RemoteEmbedder  # noqa: PLC0415 - for who has one
 
         return RemoteEmbedder(chosen.embedder, chosen.model, _key(chosen.embedder_key))
     return StaticEmbedder()

@@ -1,34 +1,37 @@
 """Wires reflection: its records, its schedule, and reverts."""
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable, Collection
 from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
 from typing import Final, TypeAlias
 
 from remit.brain import outside
 from remit.brain.budget import MeteredBrain
 from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain
-from remit.brain.no_brain import NoBrain
+from remit.brain.think import NoBrain
 from remit.brain.tools import Toolbox
 from remit.contacts.book import ContactEntry, Contacts
 from remit.errors import BadInput
 from remit.journal.follow import GATHER_SECONDS, Journal
-from remit.model.event import EventKind
 from remit.model.ids import Ids
-from remit.model.lesson import REFLECT, FileVersion, LessonFile
+from remit.model.likeness import REFLECT, FileVersion, LessonFile
 from remit.model.reply import Prompt, Reply
+from remit.model.run import EventKind
 from remit.model.series import Repeats
 from remit.model.status import TERMINAL
 from remit.model.task import Creator, Cue, Priority, Source, SourceKind, Task
 from remit.plan import priority
 from remit.plan.draft import ranked
+from remit.plan.priority import MAX_CHARS, PriorityRules
 from remit.ports import Brain
 from remit.reflect.harvest import FOLDER, ReflectionCollector
 from remit.reflect.reflector import Asks, Rank, ReflectionContext, Reflector, sender_domain
 from remit.reflect.statistics import DAYS, MIN_CASES
 from remit.reflect.versions import LessonVersions
-from remit.settings import rules
+from remit.settings import parts
 from remit.store import reflections
 from remit.wiring.app_context import AppContext
 
@@ -154,7 +157,7 @@ def _next(now: datetime, at: time) -> datetime:
 
 
 def _ranker(ground: AppContext, text: str) -> Rank:
-    found = priority.load(text, rules.PRIORITY)
+    found = priority.load(text, parts.PRIORITY)
 
     def rank(task: Task) -> Priority:
         return ranked(task, found, ground.zone).priority
@@ -209,3 +212,54 @@ def _asks(ground: AppContext) -> Asks | None:
         return reply.text if isinstance(reply, Reply) and whole else None
 
     return ask
+
+
+_LOG: Final = logging.getLogger("remit.priority")
+
+
+class PriorityFile:
+    """Rereads the file when it changes; while it is wrong, the last good rules apply.
+
+    Without a good file the built-in rules apply.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self._path = home / parts.PRIORITY
+        self._seen: tuple[int, ...] | None = None
+        self._rules = priority.default()
+        self._complaint: str | None = None
+
+    def __call__(self) -> PriorityRules:
+        stamp = self._stamp()
+        if stamp != self._seen:
+            self._look()
+            self._seen = stamp
+        return self._rules
+
+    @property
+    def complaint(self) -> str | None:
+        """The error in the current file, if it is not in use."""
+        self()
+        return self._complaint
+
+    def _look(self) -> None:
+        try:
+            text = parts.text(self._path, parts.PRIORITY, MAX_CHARS)
+            found = None if text is None else priority.load(text, parts.PRIORITY)
+            self._rules, self._complaint = found or priority.default(), None
+        except BadInput as bad:
+            if str(bad) != self._complaint:
+                _LOG.warning("%s %s", bad, held(self._rules))
+            self._complaint = str(bad)
+
+    def _stamp(self) -> tuple[int, ...]:
+        try:
+            found = self._path.stat()
+        except OSError:
+            return ()
+        return (found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino)
+
+
+def held(good: PriorityRules) -> str:
+    """Return which rules apply while a file is wrong."""
+    return "The rules from before hold." if good.file else "The rules that come with Remit hold."

@@ -9,25 +9,22 @@ from msgspec.structs import replace
 
 from remit.brain import outside
 from remit.brain.choose import ModelRole
-from remit.brain.fill import PaidBrain
-from remit.brain.models import ModelBrain
-from remit.brain.no_brain import NoBrain
-from remit.brain.tool.log import read_task_log
+from remit.brain.models import ModelBrain, PaidBrain
+from remit.brain.think import NoBrain
+from remit.brain.tool.log import read_task_log, search_tasks
 from remit.brain.tool.own import OwnTool
-from remit.brain.tool.search import search_tasks
 from remit.contacts.book import Contacts
 from remit.converse.execute import IntentExecutor
-from remit.converse.intake_ports import AnsweringBrain, UnclearTime, UnderstoodMessage
 from remit.converse.notice_follower import NoticeDecisions, NoticeFollower
+from remit.converse.scene import AnsweringBrain, UnclearTime, UnderstoodMessage
 from remit.converse.talk import ConversationLoop
 from remit.errors import BadInput, Conflict
-from remit.intake import answers, heard
+from remit.intake import answers, plain_reader
 from remit.intake.admit import Intake
 from remit.intake.card import card_lines
-from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import MessageReader
-from remit.intake.heard import OwnerMessage
-from remit.intake.plain_reader import read_plainly
+from remit.intake.plain_reader import OwnerMessage, read_plainly
+from remit.intake.reading_form import Draft, Extraction
 from remit.journal.follow import Journal
 from remit.language import order_words
 from remit.language.order_words import SmallTalk
@@ -35,18 +32,16 @@ from remit.language.time.resolve import Moment
 from remit.language.time.which_day import TimeDoubt
 from remit.model import rrule
 from remit.model.conversation import TalkContext
-from remit.model.edit import Edit
 from remit.model.ids import Ids, ReviewId, SeriesId, SessionId, TaskId
-from remit.model.permit import Reach
-from remit.model.phone import is_same_address
+from remit.model.permit import Reach, is_same_address
 from remit.model.reply import Policy, Prompt, Reply, Tool, ToolCall, ToolResult
 from remit.model.review import Decision, Review, ReviewAnswer
 from remit.model.series import Repeats, Series, SlotFate
 from remit.model.status import Status
-from remit.model.task import Creator, Source, SourceKind, Task, TaskType
+from remit.model.task import Creator, Edit, Source, SourceKind, Task, TaskType
 from remit.owner import Owner
 from remit.ports import Brain
-from remit.review.inbox import Inbox
+from remit.review.ask import Inbox
 from remit.settings import Settings
 from remit.store import edits, series, series_orders, tasks
 from remit.store.database import Tx
@@ -80,7 +75,7 @@ class ConversationIntake(Struct, frozen=True):
             asked=found.reviews,
             sort=found.answer.value if found.answer else None,
             unasked=(*(each.sentence for each in found.unasked), *found.alike),
-            receipt=heard.message_result_to_json(found)
+            receipt=plain_reader.message_result_to_json(found)
             if found.tasks or found.unasked or found.wish
             else {},
             order=found.order,

@@ -8,7 +8,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from remit.channels.push import encryption
+from remit.channels.push import push_client
 from remit.errors import BadInput
 from tests.channels.push.push_relay import Phone, b64, unb64
 
@@ -30,7 +30,7 @@ BODY: Final = (
 
 def test_the_example_of_the_standard_comes_out_to_the_byte() -> None:
     once = ec.derive_private_key(int.from_bytes(unb64(SENDER)), ec.SECP256R1())
-    made = encryption.sealed_with(once, unb64(SALT), TEXT, (POINT, AUTH), 0)
+    made = push_client.sealed_with(once, unb64(SALT), TEXT, (POINT, AUTH), 0)
 
     assert b64(made) == BODY
 
@@ -42,18 +42,18 @@ def test_the_receiver_of_these_tests_opens_the_example_of_the_standard() -> None
     assert phone.opened(unb64(BODY)) == TEXT
 
 
-@given(st.binary(max_size=encryption.LENGTH))
+@given(st.binary(max_size=push_client.LENGTH))
 def test_any_text_arrives_and_none_shows_its_length(text: bytes) -> None:
     phone = Phone()
-    body = encryption.sealed(text, b64(phone.point), b64(phone.auth))
+    body = push_client.sealed(text, b64(phone.point), b64(phone.auth))
 
     assert phone.opened(body) == text
-    assert len(body) == len(encryption.sealed(b"", b64(phone.point), b64(phone.auth)))
+    assert len(body) == len(push_client.sealed(b"", b64(phone.point), b64(phone.auth)))
 
 
 def test_no_other_browser_opens_it_and_no_two_are_alike() -> None:
     phone = Phone()
-    one, two = (encryption.sealed(TEXT, b64(phone.point), b64(phone.auth)) for _ in range(2))
+    one, two = (push_client.sealed(TEXT, b64(phone.point), b64(phone.auth)) for _ in range(2))
 
     assert one != two
     with pytest.raises(InvalidTag):
@@ -73,14 +73,14 @@ def test_no_other_browser_opens_it_and_no_two_are_alike() -> None:
 )
 def test_keys_that_are_none_are_refused(p256dh: str, auth: str, field: str) -> None:
     with pytest.raises(BadInput) as refused:
-        encryption.check(p256dh, auth)
+        push_client.check(p256dh, auth)
 
     assert refused.value.field == field
 
 
 def test_a_new_key_is_its_own_and_names_one_public_half() -> None:
-    one, two = encryption.new_key(), encryption.new_key()
+    one, two = push_client.new_key(), push_client.new_key()
 
     assert one != two
-    assert encryption.public_of(one) == encryption.public_of(one)
-    encryption.check(encryption.public_of(one), AUTH)
+    assert push_client.public_of(one) == push_client.public_of(one)
+    push_client.check(push_client.public_of(one), AUTH)

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from remit.channels.send_rate import SendRate
+from remit.channels.parts import SendRate
 from remit.channels.whatsapp.bridge import BridgeAddress
 from remit.channels.whatsapp.error_codes import CODES, means
 from remit.channels.whatsapp.sending import (

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from remit.model.phone import is_same_address
+from remit.model.permit import is_same_address
 from remit.model.task import SourceKind, Taint
 from remit.store import conversations, cues, inbound
 from tests.channels.whatsapp.whatsapp import PERSON, STAMP, call, messages, tell

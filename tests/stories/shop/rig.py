@@ -13,8 +13,8 @@ from typing import Final, Protocol
 from remit.model.codec import Json, JsonMap
 from remit.model.contract import Contract, Result
 from remit.model.delivery import Delivery
-from remit.model.event import Event, EventKind
 from remit.model.review import Review, ReviewAnswer
+from remit.model.run import Event, EventKind
 from remit.model.status import Status
 from remit.model.task import Creator, Cue, Source, SourceKind, Task
 from remit.ports import Brain

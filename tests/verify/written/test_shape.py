@@ -2,7 +2,7 @@
 
 import pytest
 
-from remit.language.languages import language_names
+from remit.language.detect import language_names
 from remit.model.contract import Result
 from remit.verify.written.language import language_of
 from tests.verify.written.desk import look

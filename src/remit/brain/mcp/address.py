@@ -11,11 +11,11 @@ from typing import Final
 
 import httpx2
 
-from remit.brain.mcp import wire
-from remit.brain.mcp.wire import McpLimits, McpRefusal, McpTrouble
-from remit.brain.secret import Secret
+from remit.brain.choose import Secret
+from remit.brain.mcp import server
+from remit.brain.mcp.server import McpLimits, McpRefusal, McpTrouble
 from remit.model.codec import JsonMap
-from remit.system.tls import trusted_authorities
+from remit.system.http_client import trusted_authorities
 
 _GRACE_SECONDS: Final = 2.0  # seconds for what nobody waits for
 _GONE: Final = 404
@@ -48,7 +48,7 @@ class McpHttpTransport:
         name = self._limits.name
         try:
             async with asyncio.timeout(self._limits.seconds):
-                return wire.answer(await self._post_question(number, method, params), name)
+                return server.answer(await self._post_question(number, method, params), name)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             why = f"The server {name} cannot be reached: {type(error).__name__}."
             raise McpTrouble(why, sent=False) from None
@@ -64,7 +64,7 @@ class McpHttpTransport:
             raise McpTrouble(why, sent=True) from None
 
     async def tell(self, method: str, params: JsonMap) -> None:
-        await self._post(wire.news(method, params))
+        await self._post(server.news(method, params))
 
     async def close(self) -> None:
         self.alive = False
@@ -80,21 +80,21 @@ class McpHttpTransport:
     async def _forget(self, number: int) -> None:
         """Cancel a request nobody waits for; only older servers need the message."""
         gone: JsonMap = {"requestId": number, "reason": "The client does not wait any longer."}
-        if self.version != wire.MODERN:
+        if self.version != server.MODERN:
             with suppress(McpTrouble, TimeoutError):
                 async with asyncio.timeout(_GRACE_SECONDS):
                     await self.tell("notifications/cancelled", gone)
 
     async def _post_question(self, number: int, method: str, params: JsonMap) -> JsonMap:
-        body = wire.packed(wire.question(number, method, params))
+        body = server.packed(server.question(number, method, params))
         headers = self._headers(method, params)
         async with self._web.stream("POST", self._url, content=body, headers=headers) as response:
             self._check(response.status_code)
             self._session = response.headers.get(_SESSION, self._session)
             kind = response.headers.get("content-type", "").partition(";")[0].strip()
             async for part in _parts(response, kind, self._limits.name):
-                for message in wire.unpacked(part):
-                    if wire.is_answer(message, number):
+                for message in server.unpacked(part):
+                    if server.is_answer(message, number):
                         return message
                     await self._answer_server(message, response.status_code)
             if response.status_code >= _REFUSED:
@@ -117,8 +117,8 @@ class McpHttpTransport:
         error = message.get("error")
         if status >= _REFUSED and isinstance(error, dict):
             raise McpRefusal(str(error.get("message") or status)[:2000])
-        self.changed = self.changed or wire.says_changed(message)
-        reply = wire.polite(message)
+        self.changed = self.changed or server.says_changed(message)
+        reply = server.polite(message)
         if reply is not None:
             with suppress(McpTrouble):  # a bad side message does not spoil the answer
                 await self._post(reply)
@@ -128,7 +128,7 @@ class McpHttpTransport:
         try:
             async with asyncio.timeout(self._limits.seconds):
                 async with self._web.stream(
-                    "POST", self._url, content=wire.packed(message), headers=headers
+                    "POST", self._url, content=server.packed(message), headers=headers
                 ):
                     pass  # nothing to read: it was a notification
         except (TimeoutError, httpx2.HTTPError):
@@ -146,7 +146,7 @@ class McpHttpTransport:
             headers[_SESSION] = self._session
         if self.version:
             headers["MCP-Protocol-Version"] = self.version
-        if self.version == wire.MODERN:
+        if self.version == server.MODERN:
             headers["Mcp-Method"] = method
             named = params.get("name")
             headers |= {"Mcp-Name": named} if isinstance(named, str) else {}
@@ -158,9 +158,9 @@ async def _parts(response: httpx2.Response, kind: str, name: str) -> AsyncIterat
     buffer, total = b"", 0
     async for piece in response.aiter_bytes():
         total += len(piece)
-        if total > wire.MAX_MESSAGE_BYTES:
+        if total > server.MAX_MESSAGE_BYTES:
             raise McpTrouble(
-                f"The server {name} sent more than {wire.MAX_MESSAGE_BYTES} bytes.", sent=True
+                f"The server {name} sent more than {server.MAX_MESSAGE_BYTES} bytes.", sent=True
             )
         buffer += piece
         if kind != "text/event-stream":

@@ -13,8 +13,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from remit.brain.mcp import wire
-from remit.brain.mcp.wire import McpLimits, McpTrouble
+from remit.brain.mcp import server
+from remit.brain.mcp.server import McpLimits, McpTrouble
 from remit.model.codec import JsonMap
 from remit.system.process import (
     GRACE_SECONDS,
@@ -52,8 +52,8 @@ class McpProcess:
         answer = self._waiting[number] = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.timeout(self._limits.seconds):
-                await self._write(wire.question(number, method, params))
-                return wire.answer(await answer, self._limits.name)
+                await self._write(server.question(number, method, params))
+                return server.answer(await answer, self._limits.name)
         except TimeoutError:
             await self._forget(number)
             why = f"The server {self._limits.name} did not answer in {self._limits.seconds:g} s."
@@ -65,7 +65,7 @@ class McpProcess:
             self._waiting.pop(number, None)
 
     async def tell(self, method: str, params: JsonMap) -> None:
-        await self._write(wire.news(method, params))
+        await self._write(server.news(method, params))
 
     async def close(self) -> None:
         """Ask it to end, then kill the whole process group."""
@@ -91,7 +91,7 @@ class McpProcess:
         stdin = self._running.stdin
         assert stdin is not None  # noqa: S101 - it is a pipe
         try:
-            stdin.write(wire.packed(message) + b"\n")
+            stdin.write(server.packed(message) + b"\n")
             await stdin.drain()
         except (OSError, RuntimeError):
             raise McpTrouble(f"The server {self._limits.name} has ended.", sent=True) from None
@@ -102,28 +102,28 @@ class McpProcess:
         why = "has ended"
         try:
             while line := await stdout.readline():
-                for message in wire.unpacked(line):
+                for message in server.unpacked(line):
                     await self._take(message)
                 if self._unasked > _MAX_UNASKED_MESSAGES:
                     why = "talks without being asked"
                     break
         except ValueError:
-            why = f"sent more than {wire.MAX_MESSAGE_BYTES} bytes in one line"
+            why = f"sent more than {server.MAX_MESSAGE_BYTES} bytes in one line"
         except McpTrouble:
             pass
         self._break(f"The server {self._limits.name} {why}.")
 
     async def _take(self, message: JsonMap) -> None:
-        self.changed = self.changed or wire.says_changed(message)
+        self.changed = self.changed or server.says_changed(message)
         number = message.get("id")
         waiting = self._waiting.get(number) if isinstance(number, int) else None
-        if waiting is not None and wire.is_answer(message, int(str(number))):
+        if waiting is not None and server.is_answer(message, int(str(number))):
             self._unasked = 0
             if not waiting.done():
                 waiting.set_result(message)
             return
         self._unasked += 1
-        reply = wire.polite(message)
+        reply = server.polite(message)
         if reply is not None:
             await self._write(reply)
 
@@ -150,7 +150,7 @@ async def start(
             cwd=folder,
             env=dict(environ),
             start_new_session=True,
-            limit=wire.MAX_MESSAGE_BYTES,
+            limit=server.MAX_MESSAGE_BYTES,
         )
     except OSError as error:
         why = f"The server {limits.name} cannot be started: {error.strerror or error}."

@@ -8,14 +8,111 @@ import json
 import re
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import Final, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
-from remit.brain import outside
-from remit.brain.mcp import wire
-from remit.brain.mcp.wire import McpRefusal, McpTransport, McpTrouble
-from remit.brain.tool import schema
+from msgspec import Struct
+
+from remit.brain import outside, tools
+from remit.errors import RemitError
 from remit.model.codec import Json, JsonMap
 from remit.model.reply import Tool
+
+MAX_MESSAGE_BYTES: Final = 4_000_000  # of one message
+MODERN: Final = "2026-07-28"  # each request says all about itself
+LEGACY: Final = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")  # after a handshake
+_NO_SUCH_METHOD: Final = -32601
+
+
+class McpTrouble(RemitError):
+    """There is no answer. `sent`: whether the other side may have read the request."""
+
+    def __init__(self, sentence: str, *, sent: bool) -> None:
+        super().__init__(sentence)
+        self.sent = sent
+
+
+class McpRefusal(RemitError):
+    """The other side refused, in its own words."""
+
+
+class McpLimits(Struct, frozen=True):
+    """The limits of one server."""
+
+    name: str
+    seconds: float
+
+
+class McpTransport(Protocol):
+    """A connection to one server."""
+
+    version: str  # the agreed revision; empty before that
+    changed: bool  # whether it announced that its tools changed
+
+    @property
+    def alive(self) -> bool: ...
+
+    async def ask(self, method: str, params: JsonMap) -> JsonMap:
+        """Return the answer, within the limit. Raises `McpRefusal` or `McpTrouble`."""
+
+    async def tell(self, method: str, params: JsonMap) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+def question(number: int, method: str, params: JsonMap) -> JsonMap:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+
+
+def news(method: str, params: JsonMap) -> JsonMap:
+    return {"jsonrpc": "2.0", "method": method, "params": params}
+
+
+def packed(message: JsonMap) -> bytes:
+    """Return one line; JSON has no raw newline."""
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def unpacked(line: bytes) -> list[JsonMap]:
+    """Return the messages of a line; anything else is ignored."""
+    try:
+        found: Json = json.loads(line)
+    except (ValueError, RecursionError):
+        return []
+    every = found if isinstance(found, list) else [found]
+    return [each for each in every if isinstance(each, dict)]
+
+
+def polite(message: JsonMap) -> "JsonMap | None":
+    """Return the answer to a server's own request: a ping is answered, all else refused."""
+    method, number = message.get("method"), message.get("id")
+    if not isinstance(method, str) or not isinstance(number, int | str):
+        return None
+    if method == "ping":
+        return {"jsonrpc": "2.0", "id": number, "result": {}}
+    error: JsonMap = {"code": _NO_SUCH_METHOD, "message": "Not offered by this client."}
+    return {"jsonrpc": "2.0", "id": number, "error": error}
+
+
+def says_changed(message: JsonMap) -> bool:
+    return message.get("method") == "notifications/tools/list_changed"
+
+
+def is_answer(message: JsonMap, number: int) -> bool:
+    """Whether it is the answer to a request; True is no number here."""
+    same = message.get("id") == number and not isinstance(message.get("id"), bool)
+    return same and "method" not in message
+
+
+def answer(message: JsonMap, name: str) -> JsonMap:
+    """Return an answer's result, or raise what it means."""
+    error = message.get("error")
+    if isinstance(error, dict):
+        raise McpRefusal(str(error.get("message") or "no reason given")[:2000])
+    result = message.get("result")
+    if not isinstance(result, dict):
+        raise McpTrouble(f"The server {name} gave an answer without a result.", sent=True)
+    return result
+
 
 Dial: TypeAlias = Callable[[], Awaitable[McpTransport]]
 
@@ -84,7 +181,7 @@ class McpServer:
     async def _agree(self, line: McpTransport) -> None:
         """Find the revision both support: by a handshake, or by asking for capabilities."""
         hello: JsonMap = {
-            "protocolVersion": wire.LEGACY[0],
+            "protocolVersion": LEGACY[0],
             "capabilities": {},
             "clientInfo": _WHO,
         }
@@ -94,21 +191,21 @@ class McpServer:
             await self._discover(line)
             return
         spoken = answer.get("protocolVersion")
-        if not isinstance(spoken, str) or spoken not in wire.LEGACY:
-            why = f"The server {self.name} speaks MCP {spoken!r:.30}; known is {wire.LEGACY[0]}."
+        if not isinstance(spoken, str) or spoken not in LEGACY:
+            why = f"The server {self.name} speaks MCP {spoken!r:.30}; known is {LEGACY[0]}."
             raise McpTrouble(why, sent=False)
         line.version = spoken
         await line.tell("notifications/initialized", {})
 
     async def _discover(self, line: McpTransport) -> None:
-        line.version = wire.MODERN
+        line.version = MODERN
         try:
             answer = await line.ask("server/discover", self._params(line, {}))
         except McpRefusal as no:
             raise McpTrouble(f"The server {self.name} speaks no MCP: {no}", sent=False) from None
         spoken = answer.get("supportedVersions")
-        if not isinstance(spoken, list) or wire.MODERN not in spoken:
-            why = f"The server {self.name} does not speak MCP {wire.MODERN}."
+        if not isinstance(spoken, list) or MODERN not in spoken:
+            why = f"The server {self.name} does not speak MCP {MODERN}."
             raise McpTrouble(why, sent=False)
 
     async def _list(self, line: McpTransport) -> list[Tool]:
@@ -135,10 +232,10 @@ class McpServer:
 
     def _params(self, line: McpTransport, params: JsonMap) -> JsonMap:
         """Return the parameters with client and revision, for stateless servers."""
-        if line.version != wire.MODERN:
+        if line.version != MODERN:
             return params
         meta: JsonMap = {
-            f"{_META}protocolVersion": wire.MODERN,
+            f"{_META}protocolVersion": MODERN,
             f"{_META}clientInfo": _WHO,
             f"{_META}clientCapabilities": {},
         }
@@ -167,7 +264,7 @@ def _is_sound(takes: JsonMap) -> bool:
     """Whether a schema describes arguments, and is neither long nor deep."""
     with suppress(ValueError, RecursionError):
         long = len(json.dumps(takes, ensure_ascii=False)) > _MAX_SCHEMA_CHARACTERS
-        parts, deep = schema.size(takes)
+        parts, deep = tools.size(takes)
         return takes.get("type") == "object" and not (
             long or parts > _MAX_PARTS or deep > _MAX_DEPTH
         )

@@ -6,6 +6,8 @@ did not mark the tool as safe to repeat. What a server says about its own safety
 """
 
 import asyncio
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -13,15 +15,57 @@ from typing import Final
 
 from msgspec import Struct
 
+from remit.brain.choose import Secret
 from remit.brain.mcp import process
-from remit.brain.mcp.pins import ToolPins
-from remit.brain.mcp.server import McpServer, own_name
-from remit.brain.mcp.wire import McpLimits, McpTransport, McpTrouble
-from remit.brain.secret import Secret
+from remit.brain.mcp.server import McpLimits, McpServer, McpTransport, McpTrouble, own_name
+from remit.model.codec import text_of
 from remit.model.reply import Policy, Tool, ToolCall, ToolResult
 from remit.model.task import Taint, Task
 from remit.ports import Clock
 from remit.settings import McpSettings
+from remit.system.files import PRIVATE, write_atomic
+
+
+class ToolPins:
+    """A small file; if it is unreadable, every tool counts as changed."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._known: dict[str, str] | None = None
+        self._broken = False
+
+    def is_changed(self, tool: Tool) -> bool:
+        """Whether its description changed; a new tool has not changed."""
+        known = self._read()
+        return self._broken or known.get(tool.name, digest(tool)) != digest(tool)
+
+    def pin(self, tool: Tool) -> None:
+        """Record that the owner allows it as it describes itself now. Durable before use."""
+        known = self._read()
+        if known.get(tool.name) == digest(tool):
+            return
+        self._known = known | {tool.name: digest(tool)}
+        self._broken = False
+        self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        write_atomic(self._path, json.dumps(self._known, indent=1, sort_keys=True), mode=PRIVATE)
+
+    def _read(self) -> dict[str, str]:
+        if self._known is None:
+            self._known = {}
+            try:
+                found = json.loads(self._path.read_text(encoding="utf-8"))
+                self._known = {str(name): str(was) for name, was in found.items()}
+            except FileNotFoundError:
+                pass
+            except (OSError, ValueError, AttributeError):
+                self._broken = True
+        return self._known
+
+
+def digest(tool: Tool) -> str:
+    """Return the digest of everything a tool says about itself."""
+    return hashlib.sha256(text_of([tool.name, tool.says, tool.schema]).encode()).hexdigest()
+
 
 _ALWAYS: Final = ("PATH", "HOME", "LANG")
 _TOOLS_VALID_FOR: Final = timedelta(minutes=10)  # how long a list of tools holds

@@ -21,11 +21,19 @@ from aiosmtplib import (
 from aiosmtplib.protocol import SMTPProtocol
 
 from remit.channels.mail import letter, letter_head
-from remit.channels.mail.account import Security, SmtpAccount, distrust, is_password, trust
+from remit.channels.mail.account import (
+    IDLE,
+    Security,
+    SmtpAccount,
+    SmtpConnection,
+    SmtpConnectionPool,
+    distrust,
+    is_password,
+    trust,
+)
 from remit.channels.mail.letter import MailContent, MailSender, MailThread, OutgoingMail
 from remit.channels.mail.letter_head import MailAddress
 from remit.channels.mail.mailbox import Mailbox, ReturnedMail
-from remit.channels.mail.smtp_pool import IDLE, SmtpConnection, SmtpConnectionPool
 from remit.errors import BadInput
 from remit.model.delivery import (
     Accepted,

@@ -75,21 +75,21 @@ class PushNotifier:
     async def public_key(self) -> str:
         """Return our public key; the pair is made at first use."""
         self._need()
-        from remit.channels.push import encryption  # noqa: PLC0415 - the extra
+        from remit.channels.push import push_client  # noqa: PLC0415 - the extra
 
-        return encryption.public_of(await self._key())
+        return push_client.public_of(await self._key())
 
     async def subscribe(self, sign_in: str, endpoint: str, p256dh: str, auth: str) -> None:
         """Notify this browser from now on, while it is signed in."""
         self._need()
-        from remit.channels.push import encryption  # noqa: PLC0415 - the extra
+        from remit.channels.push import push_client  # noqa: PLC0415 - the extra
 
         spot = address_rules.read(endpoint, private=self._private)
         if isinstance(spot, address_rules.BlockedAddress):
             raise BadInput(f"endpoint cannot be used. {spot.why}", field="endpoint")
         if spot.literal is not None and address_rules.reserved(spot.literal, private=self._private):
             raise BadInput("endpoint leads to no push service on the net.", field="endpoint")
-        encryption.check(p256dh, auth)
+        push_client.check(p256dh, auth)
         new = PushSubscription(
             id=hashlib.sha256(endpoint.encode()).hexdigest(),
             endpoint=endpoint,
@@ -112,13 +112,13 @@ class PushNotifier:
 
     async def _key(self) -> str:
         """Return our key, made once; without it every browser must subscribe again."""
-        from remit.channels.push import encryption  # noqa: PLC0415 - the extra
+        from remit.channels.push import push_client  # noqa: PLC0415 - the extra
 
         async with self._making:
             kept = await asyncio.to_thread(self._around.kept)
             with suppress(NotFound):
                 return await asyncio.to_thread(kept.get, SECRET)
-            await asyncio.to_thread(kept.put, SECRET, encryption.new_key())
+            await asyncio.to_thread(kept.put, SECRET, push_client.new_key())
             return await asyncio.to_thread(kept.get, SECRET)
 
     # Telling ------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from http import HTTPStatus
 from typing import Final
 
 from remit.channels.kind import ChannelContext
-from remit.channels.send_rate import SendRate
+from remit.channels.parts import SendRate
 from remit.channels.whatsapp.section import BridgeLink
 from remit.channels.whatsapp.sending import MOST, PATIENCE, WhatsAppMessages, digits
 from remit.errors import BadInput

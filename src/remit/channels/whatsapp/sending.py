@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from remit.channels import parts
 from remit.channels.kind import ChannelContext
-from remit.channels.send_rate import SendRate
+from remit.channels.parts import SendRate
 from remit.channels.whatsapp import message_text
 from remit.channels.whatsapp.error_codes import is_known, means
 from remit.channels.whatsapp.section import WhatsAppLine

@@ -8,7 +8,7 @@ from remit.intake.patterns.spoken_order import SpokenOrder
 from remit.language.files import phrases_in_all
 from remit.language.order_words import TextLead, is_laughter, order_words
 from remit.language.tokens import TokenKind
-from remit.model.condition import ConditionKind
+from remit.model.veto import ConditionKind
 
 _LEADING_MARKS: Final = frozenset(",;:.!?¿¡-–—…)*•·")
 _LONGEST_SUFFIX: Final = 24  # tokens

@@ -10,7 +10,7 @@ from msgspec import Struct
 from remit.intake.message_words import MessageWords
 from remit.language.files import words_in_all
 from remit.language.order_words import order_words
-from remit.language.pasted import pasted_lines
+from remit.language.outside_text import pasted_lines
 from remit.language.tokens import TokenKind
 
 SENTENCE_ENDS: Final = frozenset(".!?…;")

@@ -6,8 +6,7 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.language.time.clock_time import read_number
-from remit.language.time.text import TimeText
-from remit.language.time.words import DayPart, WhichWeek
+from remit.language.time.words import DayPart, TimeText, WhichWeek
 
 _FIRST_YEAR: Final = 1900
 _LAST_YEAR: Final = 2999

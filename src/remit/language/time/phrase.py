@@ -6,13 +6,18 @@ from typing import Final, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.language.time.amounts import RelativeTime, read_amounts, whole_days
 from remit.language.time.clock_time import ClockTime, read_clock, read_number
 from remit.language.time.day import CalendarDate, Day, DayOffset, NamedWeekday, read_day
-from remit.language.time.ends import End, UnclearEnd, read_end
+from remit.language.time.ends import (
+    End,
+    RelativeTime,
+    UnclearEnd,
+    read_amounts,
+    read_end,
+    whole_days,
+)
 from remit.language.time.repeats import RepeatFrequency, joined_every, read_every, read_weekdays
-from remit.language.time.text import TimeText
-from remit.language.time.words import DayPart, TimeUnit
+from remit.language.time.words import DayPart, TimeText, TimeUnit
 from remit.language.time.zones import UNCLEAR, read_zone
 from remit.language.tokens import TokenKind
 

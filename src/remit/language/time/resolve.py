@@ -7,11 +7,10 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct
 from msgspec.structs import replace
 
-from remit.language.time.amounts import RelativeTime
 from remit.language.time.clock_time import MIDNIGHT, NOON, ClockTime, with_part
-from remit.language.time.ends import RepeatCount, UnclearEnd
+from remit.language.time.ends import RelativeTime, RepeatCount, UnclearEnd
 from remit.language.time.phrase import TimePhrase
-from remit.language.time.rule import RepeatRule, rule_of
+from remit.language.time.repeats import RepeatRule, rule_of
 from remit.language.time.which_day import TimeDoubt, day_of, days_on, end_of, months_on
 from remit.language.time.words import DayPart, TimeUnit
 

@@ -21,26 +21,15 @@ from remit.model.contract import Finding, Result
 from remit.model.delivery import Delivery, DeliveryStatus
 from remit.model.ids import ReviewId, TaskId
 from remit.model.permit import Permission
-from remit.model.review import SEND, Review
+from remit.model.review import SEND, Review, Undo
 from remit.model.status import Status
 from remit.model.task import Task
-from remit.model.undo import Undo
 from remit.server.call import Call
-from remit.server.web import (
-    letter,
-    patch,
-    review_kinds,
-    review_state,
-    shell,
-    specialist_tries,
-    trail,
-)
+from remit.server.web import letter, patch, review_kinds, shell, trail
 from remit.server.web.letter import ChannelLabel, LetterPreview
 from remit.server.web.patch import PatchView
 from remit.server.web.review_kinds import ReviewButton, ReviewKind
-from remit.server.web.review_state import ReviewState
-from remit.server.web.specialist_tries import TryRow
-from remit.server.web.trail import TaskTrail
+from remit.server.web.trail import ReviewState, TaskTrail, TryRow
 from remit.store import events, inbox, reviews, runs, spending, tasks
 from remit.store.database import Tx
 from remit.store.inbox import WaitingReview
@@ -130,9 +119,7 @@ class ReviewPage(Struct, frozen=True, kw_only=True):
 
 async def of_review(call: Call, review_id: ReviewId) -> ReviewPage:
     waiting, past, known, on_card = await call.house.db.read(_review, review_id)
-    asked = replace(
-        _asked(call, waiting, past), tried=specialist_tries.rows(known.attempts, call.house.zone)
-    )
+    asked = replace(_asked(call, waiting, past), tried=trail.rows(known.attempts, call.house.zone))
     shown = [call.house.permits.addressed(task) for task in on_card]
     return _with_card(asked, make_card(shown, call.house.zone)) if shown else asked
 
@@ -237,7 +224,7 @@ def _asked(call: Call, waiting: WaitingReview, past: TaskTrail) -> ReviewPage:
         draft=draft,
         text=review.draft or draft,
         shown=review.evidence,
-        stand=review_state.of_review(review, task, undo_of(call), shell.local(call)),
+        stand=trail.of_review(review, task, undo_of(call), shell.local(call)),
         trail=_local(past, call),
     )
     if kind is ReviewKind.LESSON:
@@ -325,7 +312,7 @@ def _ended(call: Call, task: Task, past: TaskTrail) -> ReviewPage:
         digest="",
         shown=task.tool_output or task.result_summary or "",
         sent=tuple(_sent(call, each) for each in task.delivery if each.body and not each.part),
-        stand=review_state.of_task(task, ended),
+        stand=trail.of_task(task, ended),
         trail=_local(past, call),
     )
 

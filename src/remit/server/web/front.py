@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from typing import Annotated, Final, cast
 
 from pydantic import Field
+from starlette.responses import Response
 
 from remit.errors import BadInput
-from remit.intake.heard import MessageResult, message_result_to_json
+from remit.intake.plain_reader import MessageResult, message_result_to_json
 from remit.model.codec import Json
 from remit.model.task import Task
 from remit.operations.arguments import NewMessage, NewTask
@@ -14,7 +15,23 @@ from remit.operations.messages import HEAR
 from remit.operations.table import perform
 from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult, QueryParameter, form, page
-from remit.server.web import shell, words
+from remit.server.problem import KINDS, Problem
+from remit.server.web import (
+    bulk,
+    conversations,
+    inbox,
+    notices_acts,
+    refused,
+    saved,
+    schedule,
+    settings,
+    settings_acts,
+    shell,
+    task,
+    task_acts,
+    tasks,
+    words,
+)
 from remit.store import search
 
 _FOUND: Final = 8
@@ -116,3 +133,29 @@ ROUTES: Final = (
         QueryParameter("q", "What is typed.", {"type": "string"}),
     ),
 )
+
+
+PAGES_ROUTES: Final = (
+    *ROUTES,
+    *inbox.ROUTES,
+    *conversations.ROUTES,
+    *tasks.ROUTES,  # before the pages of one task: `/tasks/tabs` is none
+    *saved.ROUTES,
+    *bulk.ROUTES,
+    *schedule.ROUTES,
+    *refused.ROUTES,
+    *task.ROUTES,
+    *task_acts.ROUTES,
+    *task_acts.TASK_EDIT_ROUTES,
+    *settings.ROUTES,
+    *settings_acts.ROUTES,
+    *notices_acts.ROUTES,
+)
+
+
+def trouble(problem: Problem) -> Response:
+    """Return a problem as a page: what is wrong, and the way back."""
+    status, title = KINDS[problem.name]
+    values = {"title": title, "detail": problem.detail, "status": status}
+    html = shell.render("pages/problem.html", values)
+    return Response(html, status, headers=dict(problem.headers), media_type="text/html")

@@ -25,7 +25,7 @@ from remit.operations.arguments import (
 from remit.operations.table import perform
 from remit.server.bodies import EmptyBody, RequestBody
 from remit.server.call import Call, CallResult, QueryParameter, form, page
-from remit.server.web import ask, inbox_listing, letter, review_kinds, review_state, shell
+from remit.server.web import ask, inbox_listing, letter, review_kinds, shell, trail
 from remit.server.web.ask import ReviewPage
 from remit.server.web.review_kinds import ReviewKind
 from remit.store import inbox as store
@@ -222,7 +222,7 @@ async def _just_done(call: Call) -> dict[str, object] | None:
         return None
     found = await _waiting(replace(call, path={"id": ident}))
     now = shell.local(call)
-    stand = review_state.of_review(found.review, found.task, ask.undo_of(call), now)
+    stand = trail.of_review(found.review, found.task, ask.undo_of(call), now)
     opened = await ask.of_review(call, ReviewId(ident))
     return {"id": ident, "stand": stand, "ask": opened} if stand.words else None
 

@@ -8,14 +8,13 @@ from typing import Final
 from msgspec import Struct
 
 from remit.model.contract import ContractType, Result
-from remit.model.group import InboxGroup
 from remit.model.ids import TaskId
 from remit.model.proof import NOT_VERIFIED, is_unverified
-from remit.model.review import Review
+from remit.model.review import InboxGroup, Review
 from remit.model.task import Task
-from remit.server import refusals
+from remit.server import listing
 from remit.server.call import Call
-from remit.server.refusals import CalendarRefusalRow
+from remit.server.listing import CalendarRefusalRow
 from remit.server.web import ask, letter, refused, review_kinds, shell, trail, words
 from remit.server.web.letter import ChannelLabel
 from remit.server.web.review_kinds import SORTS, ReviewKind
@@ -124,7 +123,7 @@ def _read(tx: Tx, now: datetime) -> _Found:
         inbox.questions(tx, now, later=True, limit=MOST),
         inbox.look(tx, now, MOST),
         [(each, _why(tx, each)) for each in inbox.fix(tx, now, MOST)],
-        [each for each in refusals.look(tx) if not each.seen][:MOST],
+        [each for each in listing.look(tx) if not each.seen][:MOST],
         quiet and not search.page(tx, search.TaskFilter(limit=1)).tasks,
     )
 

@@ -1,7 +1,7 @@
 """The priority part of the settings page: the rules in force, and errors in their file."""
 
 from remit.server.call import Call
-from remit.settings.rules import PRIORITY
+from remit.settings.parts import PRIORITY
 
 
 async def priority_section(call: Call) -> dict[str, object]:

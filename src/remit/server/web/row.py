@@ -10,13 +10,12 @@ from typing import Final
 from msgspec import Struct, field
 
 from remit.errors import NotFound
-from remit.model import rhythm
+from remit.model import rrule
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.event import Event, EventKind
 from remit.model.ids import SeriesId, TaskId
 from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.review import Review
-from remit.model.run import Run
+from remit.model.run import Event, EventKind, Run
 from remit.model.series import Repeats, Series
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Task
@@ -153,7 +152,7 @@ def _repeats(about: _About, zone: tzinfo | None) -> str:
 
 def in_words(repeats: Repeats, zone: tzinfo | None) -> str:
     """Return "every weekday at 08:30"; the zone is named if it is not the owner's."""
-    told = rhythm.in_words(repeats)
+    told = rrule.in_words(repeats)
     own = f" ({repeats.zone})"
     if repeats.zone == str(zone):
         told = told.removesuffix(own)

@@ -16,7 +16,7 @@ from remit.model.status import Status
 from remit.model.task import SourceKind, Task
 from remit.operations import series as operations
 from remit.operations.operation import Operation
-from remit.server import refusals
+from remit.server import listing
 from remit.server.bodies import RequestBody
 from remit.server.call import Call, CallResult, Does, QueryParameter, form, page
 from remit.server.problem import Problem, RequestRefused
@@ -84,7 +84,7 @@ async def show(call: Call) -> CallResult:
         "often": calendar.often(sheet, marks) if span is CalendarSpan.WEEK else [],
         "weeks": calendar.weeks(sheet, marks, now) if span is CalendarSpan.MONTH else [],
         "rhythms": rhythms,
-        "refused": await call.house.db.read(refusals.look),
+        "refused": await call.house.db.read(listing.look),
         "zone": call.house.zone,
         "now": now,
         "part_of_hour": round(now.minute / 0.6),

@@ -4,7 +4,7 @@ import asyncio
 import os
 import platform
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from msgspec import Struct
@@ -20,13 +20,32 @@ from remit.model.review import Review
 from remit.model.task import Task
 from remit.server.call import Call
 from remit.server.channels import states_of
-from remit.server.web import doors_section, task_sections
+from remit.server.web import task_sections
 from remit.settings import BudgetSettings, Settings
 from remit.settings.channels import ChannelSettings
-from remit.store import events, home, permissions, read_only, reviews
+from remit.store import cues, events, home, permissions, read_only, reviews
 from remit.store import tasks as stored
 from remit.store.database import Tx
 from remit.system.background import Background
+
+_DAY: Final = timedelta(days=1)
+
+
+async def door_sentences(call: Call) -> list[str]:
+    """Return a sentence for each configured inbound way."""
+    settings = call.house.doors.settings
+    doors = [f"hook:{name}" for name in settings.hooks]
+    doors += [*settings.doors, *(f"folder:{name}" for name in settings.folders)]
+    if not doors:
+        return []
+    tally = await call.house.db.read(cues.tally, call.house.clock.now() - _DAY)
+    return [_sentence(door.replace(":", " "), tally.get(door, {})) for door in doors]
+
+
+def _sentence(door: str, fates: dict[cues.CueFate, int]) -> str:
+    parts = ", ".join(f"{count:,} {fate.value}" for fate, count in fates.items())
+    return f"{door}: {parts} in a day" if parts else f"{door}: nothing came in a day"
+
 
 FILE: Final = "settings.toml"
 
@@ -241,9 +260,7 @@ async def findings(call: Call) -> tuple[HealthFinding, ...]:
             else HealthFinding("Channel", said, way.kind, way.mark, way.todo)
         )
     found += _loops(house.background, house.hide)
-    found += [
-        HealthFinding("Door", sentence) for sentence in await doors_section.door_sentences(call)
-    ]
+    found += [HealthFinding("Door", sentence) for sentence in await door_sentences(call)]
     try:
         count = len(cards_of(await house.permits.listed()))
         found.append(HealthFinding("Contacts", f"{count} in contacts.yaml"))

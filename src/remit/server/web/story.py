@@ -10,10 +10,10 @@ from msgspec import Struct
 from remit.journal import event_words
 from remit.model import deferred
 from remit.model.codec import Json, JsonMap
-from remit.model.event import Event, EventKind
+from remit.model.run import Event, EventKind
 from remit.model.specialist import AttemptOutcome
 from remit.model.status import Actor, Status
-from remit.server.web import specialist_tries
+from remit.server.web import trail
 from remit.store.on_behalf import event_text_on_behalf
 
 _TAGS: Final = str.maketrans("\u2039\u203a", "<>")
@@ -116,7 +116,7 @@ def _step(event: Event, said: str, calls: Calls, used: dict[str, int]) -> LogLin
         said = _cut(text or "Done.")
         return LogLine(event.n, event.at, tool.tool, said, LogKind.TOOLS, kind, tool.failed)
     if "agent" in event.data:
-        kind, _, ended = specialist_tries.WORDS[AttemptOutcome(str(event.data["outcome"]))]
+        kind, _, ended = trail.WORDS[AttemptOutcome(str(event.data["outcome"]))]
         ended, kind = ("Says that it is done", "run") if kind == "ok" else (ended, kind)
         whole = _cut(f"{ended}: {text}" if text else f"{ended}.")
         return LogLine(event.n, event.at, str(event.data["agent"]), whole, LogKind.TOOLS, kind)

@@ -11,13 +11,12 @@ from remit.journal import tries
 from remit.journal.tries import TryHistory
 from remit.model import ids
 from remit.model.conversation import Conversation
-from remit.model.event import Event, EventKind
 from remit.model.ids import TaskId
 from remit.model.limits import limit_sentences
 from remit.model.proof import NOT_VERIFIED, is_unverified
 from remit.model.reply import Usage
 from remit.model.review import Review
-from remit.model.run import Run
+from remit.model.run import Event, EventKind, Run
 from remit.model.series import Series
 from remit.model.specialist import PROJECT
 from remit.model.status import ACTIVE, Status
@@ -25,7 +24,7 @@ from remit.model.task import Source, SourceKind, Task
 from remit.model.task_state import standing_of
 from remit.server.call import Call, CallResult, QueryParameter, numbers, page
 from remit.server.problem import Problem, RequestRefused
-from remit.server.web import attempts, log, markup, shell, specialist_tries, task_sections, timeline
+from remit.server.web import attempts, markup, shell, task_sections, timeline, trail
 from remit.server.web.attempts import AttemptView
 from remit.server.web.story import ToolUse
 from remit.store import (
@@ -95,8 +94,8 @@ class UsageMeter(Struct, frozen=True):
 async def look(call: Call) -> CallResult:
     """Show the whole page."""
     found = await call.house.db.read(_find, call.task_id, _most(call))
-    wanted = log.wanted_of(call)
-    page = await call.house.db.read(log.read, call.task_id, wanted)
+    wanted = attempts.wanted_of(call)
+    page = await call.house.db.read(attempts.read, call.task_id, wanted)
     values = shown(call, found) | {"log": page, "wanted": wanted, "left": _undo_left(call, found)}
     values["like"] = await call.house.recollection.beside(found.task, _ALIKE)
     return await shell.page(call, "pages/task.html", values)
@@ -133,7 +132,7 @@ def shown(call: Call, found: TaskRecord) -> dict[str, object]:
         "work": task_sections.work(task, found.happened, now),
         "cards": task_sections.cards(task, found.asked, place),
         "proof": task_sections.proof(tries.with_records(task, found.tries)),
-        "tried": specialist_tries.rows(found.tries.attempts, house.zone),
+        "tried": trail.rows(found.tries.attempts, house.zone),
         "project": _project(task),
         "attempts": known,
         "most_runs": call.number("runs", RUNS),
@@ -333,8 +332,8 @@ ROUTES: Final = (
         look,
         "One task",
         *_SEEN,
-        log.SHOW,
-        log.FIND,
+        attempts.SHOW,
+        attempts.FIND,
         numbers("before", "Older lines.", 0, 0, 10**15),
     ),
     page("/tasks/{id}/part/{part}", part, "A piece of a task's page", *_SEEN),
@@ -346,5 +345,5 @@ ROUTES: Final = (
         numbers("b", "The later attempt.", 0, 0, 10**9),
         QueryParameter("of", "The task that the earlier one is of.", {"type": "string"}),
     ),
-    *log.ROUTES,
+    *attempts.ROUTES,
 )

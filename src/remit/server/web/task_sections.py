@@ -20,10 +20,10 @@ from remit.model.contract import (
     Result,
 )
 from remit.model.delivery import Delivery, DeliveryStatus
-from remit.model.event import Event, EventKind
 from remit.model.plan import ItemStatus, WorkItem
 from remit.model.proof import NOT_VERIFIED, ProofState, owners_word, proof_of
 from remit.model.review import SEND, Review
+from remit.model.run import Event, EventKind
 from remit.model.status import ACTIVE, Reason, Status
 from remit.model.task import Taint, Task
 from remit.server.web import timeline, words

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from remit.model.event import Event, EventKind
+from remit.model.run import Event, EventKind
 from remit.model.specialist import AttemptOutcome
 from remit.model.status import Status
 from remit.server.web.story import Calls

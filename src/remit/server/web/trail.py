@@ -1,7 +1,7 @@
 """The history of a task up to its current status: steps, times, durations, cost."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 from typing import Final
 
 from msgspec import Struct
@@ -9,10 +9,50 @@ from msgspec import Struct
 from remit.gate import OPEN
 from remit.journal import event_words
 from remit.model.codec import Json
-from remit.model.event import Event, EventKind
-from remit.model.specialist import AttemptOutcome
+from remit.model.delivery import DeliveryStatus
+from remit.model.review import Review, ReviewAnswer, Undo
+from remit.model.run import Event, EventKind
+from remit.model.specialist import AttemptOutcome, SpecialistAttempt
 from remit.model.status import Status
-from remit.server.web import specialist_tries, words
+from remit.model.task import Task
+from remit.server.web import words
+
+
+class TryRow(Struct, frozen=True):
+    n: int
+    agent: str
+    kind: str
+    icon: str
+    word: str
+    why: str
+    failed: tuple[str, ...]
+    at: datetime
+    took: timedelta
+
+
+def rows(found: Sequence[SpecialistAttempt], zone: tzinfo | None) -> tuple[TryRow, ...]:
+    """Return each attempt, first one first."""
+    return tuple(_row(n, each, zone) for n, each in enumerate(found, 1))
+
+
+def _row(n: int, attempt: SpecialistAttempt, zone: tzinfo | None) -> TryRow:
+    kind, icon, word = WORDS[attempt.outcome]
+    at, took = attempt.started_at.astimezone(zone), attempt.ended_at - attempt.started_at
+    failed = tuple(dict.fromkeys(attempt.failed))
+    return TryRow(n, attempt.agent, kind, icon, word, attempt.error or "", failed, at, took)
+
+
+WORDS: Final = {
+    AttemptOutcome.SUCCESS: ("ok", "done", "Did it"),
+    AttemptOutcome.NEEDS_OWNER: ("you", "you", "Asked you"),
+    AttemptOutcome.RATE_LIMIT: ("idle", "clock", "Reached a limit"),
+    AttemptOutcome.BAD_OUTPUT: ("bad", "fail", "Left nothing to check"),
+    AttemptOutcome.VERIFICATION_FAILED: ("bad", "fail", "Did not pass"),
+    AttemptOutcome.CONTEXT_OVERFLOW: ("bad", "fail", "Too long for it"),
+    AttemptOutcome.CRASH: ("bad", "fail", "Crashed"),
+    AttemptOutcome.TIMEOUT: ("bad", "clock", "Took too long"),
+}
+
 
 _MOST: Final = 60  # lines; the task's own page has them all
 _SETTLED: Final = {
@@ -84,7 +124,7 @@ def _step(event: Event, tools: Mapping[str, str]) -> Iterator[TrailLine]:
         used = f"Used {tools[name]}: {said}" if said else f"Used {tools[name]}"
         yield TrailLine("ok", "done", used, event.at)
     elif "agent" in event.data:
-        kind, icon, ended = specialist_tries.WORDS[AttemptOutcome(str(event.data["outcome"]))]
+        kind, icon, ended = WORDS[AttemptOutcome(str(event.data["outcome"]))]
         ended, icon = ("says that it is done", "user") if kind == "ok" else (ended.lower(), icon)
         told = f"{event.data['agent']} {ended}"
         yield TrailLine("run" if kind == "ok" else kind, icon, _because(told, said), event.at)
@@ -119,3 +159,69 @@ def _took(events: Sequence[Event]) -> timedelta:
 
 def _because(said: str, note: Json) -> str:
     return f"{said}: {words.first_line(str(note), 120)}" if note else f"{said}."
+
+
+class ReviewState(Struct, frozen=True):
+    """`left` is how many seconds it can be undone; `back`: it was undone."""
+
+    over: bool
+    words: str = ""
+    kind: str = "idle"
+    icon: str = "done"
+    left: int = 0
+    back: bool = False
+
+
+def of_review(review: Review, task: Task, undo: Undo, now: datetime) -> ReviewState:
+    """Return the state of a question, in a sentence for whoever has it open."""
+    decision = review.decision
+    if decision is None:
+        return _open(review, task, now)
+    at = (decision.decided_at or now).astimezone(now.tzinfo)
+    who = event_words.decision(decision.answer)
+    if decision.by != "owner":
+        who = f"Decided by {decision.by.removeprefix('owner: ')}: {decision.answer}"
+    said = f"{who}, {words.day(at, now).replace('Today', 'today at')}."
+    if task.status is Status.PAUSED and task.resume_to is Status.DELIVERING:
+        return ReviewState(
+            True, f"{said} You called it back: nothing was sent.", "you", "back", back=True
+        )
+    due = undo.due(task, review, decision, at)
+    left = round((due - now).total_seconds()) if task.status is Status.DELIVERING else 0
+    since = "It goes out in a moment." if left > 0 else _since(task, decision.answer)
+    return ReviewState(True, f"{said} {since}", "ok", left=max(0, left))
+
+
+def of_task(task: Task, ended: datetime) -> ReviewState:
+    """Return the state of an ended task: it waits to be seen."""
+    seen = task.seen_at is not None
+    return ReviewState(seen, f"You have seen this. It ended {ended:%H:%M}." if seen else "")
+
+
+def _open(review: Review, task: Task, now: datetime) -> ReviewState:
+    if task.ended:
+        return ReviewState(True, f"The task is {task.status.value}; nothing is asked any more.")
+    later = review.later_until
+    if later is not None and later > now:
+        back = words.day(later.astimezone(now.tzinfo), now)
+        return ReviewState(False, f"You put this off. It comes back: {back}.", "plan", "snooze")
+    if review.draft is not None:
+        return ReviewState(False, "You called it back: nothing was sent.", "you", "back")
+    return ReviewState(False)
+
+
+_SINCE: Final = {
+    Status.FAILED: "The task failed since.",
+    Status.DELIVERING: "It is on its way.",
+    Status.CANCELLED: "The task was cancelled since.",
+}
+
+
+def _since(task: Task, answer: ReviewAnswer) -> str:
+    """Return what came of it since."""
+    if answer is ReviewAnswer.DECLINE:
+        return "The task was stopped; nothing was sent."
+    if task.status is Status.COMPLETED:
+        sent = any(each.status is DeliveryStatus.SENT for each in task.delivery)
+        return "It was sent." if sent else "The task is completed."
+    return _SINCE.get(task.status, "The task goes on.")

@@ -5,14 +5,12 @@ from typing import Final
 
 from remit.ports import Check
 from remit.verify.written.answers import AnswersCheck
-from remit.verify.written.form import FormCheck
-from remit.verify.written.fresh import FreshnessCheck
+from remit.verify.written.form import FormCheck, LengthCheck
+from remit.verify.written.fresh import FreshnessCheck, SourcesCheck
 from remit.verify.written.grounded import GroundedCheck
 from remit.verify.written.language import LanguageCheck
-from remit.verify.written.length import LengthCheck
 from remit.verify.written.phrases import MentionsCheck, PaddingCheck, PlaceholderCheck
 from remit.verify.written.request import RequestCheck
-from remit.verify.written.sources import SourcesCheck
 
 CHECKS: Final[Mapping[str, Check]] = {
     "answers": AnswersCheck(),

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from remit.language.tokens import fold_text
 from remit.verify.written.figures import AmountFigure, Figure, amounts_in, figures
-from remit.verify.written.numbers import NumberValue, spelled
+from remit.verify.written.places import NumberValue, spelled
 from remit.verify.written.vocabulary import pattern
 from remit.verify.written.wording import folded_words, sentences
 

@@ -8,8 +8,8 @@ from typing import Final, TypeAlias
 from msgspec import Struct
 
 from remit.language.tokens import fold_text
-from remit.verify.written import numbers, places, times
-from remit.verify.written.numbers import Number
+from remit.verify.written import places, times
+from remit.verify.written.places import Number
 from remit.verify.written.times import PartialDate
 from remit.verify.written.vocabulary import pattern
 
@@ -145,8 +145,8 @@ def _phones(left: _UnclaimedText) -> Iterator[_Found]:
 
 
 def _amounts(left: _UnclaimedText) -> Iterator[AmountFigure]:
-    for match in numbers.number_shape().finditer(left.rest):
-        number = numbers.read(match)
+    for match in places.number_shape().finditer(left.rest):
+        number = places.read(match)
         if number is not None and not _is_label(number, left, match.start()):
             yield AmountFigure(match.group(0).strip(), match.start(), number, match.end())
 

@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 from remit.language.tokens import fold_text
 from remit.model.contract import UNPROVEN, Criterion, Evidence, Finding, Result
 from remit.model.task import Task
-from remit.verify.written import arithmetic, numbers, times
+from remit.verify.written import arithmetic, places, times
 from remit.verify.written.figures import (
     AmountFigure,
     DateFigure,
@@ -130,7 +130,7 @@ class _Reckoning:
         self._ground = ground
         self._asked = fold_text(" ".join(owner_words(task)))
         self._reckons = arithmetic.is_asked(self._asked)
-        self._counts = frozenset(numbers.spelled(text) | asked)
+        self._counts = frozenset(places.spelled(text) | asked)
         # The owner's quantities, at prices that were read.
         if len(ground.amounts) <= _PRICES:
             self._read_results += [n * each for n in asked for each in ground.amounts]
@@ -235,7 +235,7 @@ class _Reckoning:
 
 
 def _numbers(text: str) -> set[float]:
-    return amounts_in(figures(text)) | numbers.spelled(text)
+    return amounts_in(figures(text)) | places.spelled(text)
 
 
 def _tops(text: str) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from remit.language.tokens import fold, fold_text
-from remit.verify.written import numbers, places, times
+from remit.verify.written import places, times
 from remit.verify.written.figures import (
     AmountFigure,
     CodeFigure,
@@ -21,7 +21,7 @@ from remit.verify.written.figures import (
     TimeFigure,
     figures,
 )
-from remit.verify.written.numbers import NumberValue
+from remit.verify.written.places import NumberValue
 from remit.verify.written.times import MINUTES_PER_HOUR, PartialDate, day_of
 from remit.verify.written.vocabulary import pattern, values
 
@@ -102,7 +102,7 @@ class SourceFigures:
         return float(minutes) in self.amounts or minutes / MINUTES_PER_HOUR in self.amounts
 
     def _add(self, text: str) -> None:
-        self.amounts |= numbers.spelled(text)
+        self.amounts |= places.spelled(text)
         self.times |= times.named_times(text)
         told = figures(text)
         for figure in told:
