@@ -1,4 +1,4 @@
-"""Chooses the models: named in the settings, or found through the environment.
+"""Chooses a model for each role, from the settings or the environment, and hides its API key.
 
 A model is named `vendor:name`, once for everything or for one role:
 

@@ -1,4 +1,4 @@
-"""A brain backed by a language model of any vendor.
+"""Requests to a language model of any vendor: for tasks, forms and summaries, and their cost.
 
 The vendors' libraries take seconds to load. They are loaded with the first request, in a thread, so
 that only a process that asks a model pays for them.

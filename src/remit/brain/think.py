@@ -1,4 +1,7 @@
-"""One turn of work: render the prompt, ask the brain, keep the whole reply."""
+"""One turn of work: render the prompt, ask the brain, keep the whole reply.
+
+Without a configured brain, `NoBrain` makes each task wait and says what to configure.
+"""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""The tools offered to the brain; each call is ruled on by code or by the owner before it runs."""
+"""The tools offered to the brain: checks their arguments, and asks code or the owner for a ruling.
+
+Arguments are checked against the plain part of JSON Schema. Other keywords (patterns, references,
+anyOf) pass; the tool checks for itself.
+"""
 
 import asyncio
 import json

@@ -1,7 +1,7 @@
-"""One MCP server: connects at first use, lists tools, calls them, reconnects if it ended.
+"""One MCP server: its JSON-RPC messages, its connection, its tools and the calls to them.
 
-Everything a server says is untrusted text. A tool whose description is too long, too deep or oddly
-named is not offered.
+It connects at first use and again if the server ended. Everything a server says is untrusted text.
+A tool whose description is too long, too deep or oddly named is not offered.
 """
 
 import json

@@ -1,8 +1,9 @@
 """The tools of an MCP server as they are offered to the brain, under the owner's policy.
 
 A call needs the owner's approval unless the owner allowed the tool by name. It also needs approval
-if the tool's description changed since then, or if the task has read text from others and the owner
-did not mark the tool as safe to repeat. What a server says about its own safety is ignored.
+if the tool's description changed since then (a digest of it is stored in a file), or if the task
+has read text from others and the owner did not mark the tool as safe to repeat. What a server says
+about its own safety is ignored.
 """
 
 import asyncio

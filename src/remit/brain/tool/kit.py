@@ -1,4 +1,8 @@
-"""Builds the list of built-in tools that the settings allow."""
+"""The tools to create a task, ask the owner and tick items, and the list of all built-in tools.
+
+A task that the brain creates goes through normal admission, and its result goes to the owner's
+dashboard. Code limits how deeply tasks may create tasks, and how many one run may create.
+"""
 
 import hashlib
 from collections.abc import Awaitable, Callable

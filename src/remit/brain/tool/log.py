@@ -1,4 +1,4 @@
-"""The tool that reads a task's log, a few lines at a time, newest first."""
+"""The tools that read a task's log, newest lines first, and that search earlier tasks."""
 
 from collections.abc import Awaitable, Callable
 from typing import Final, TypeAlias

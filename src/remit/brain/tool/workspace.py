@@ -1,4 +1,4 @@
-"""A folder for each task that no path can leave.
+"""A folder for each task that no path can leave, and the tools to list, read and write its files.
 
 Each part of a path is opened relative to its parent, and links are not followed, so changes by
 others cannot redirect an access. Only plain text is read and written.
