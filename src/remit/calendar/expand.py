@@ -1,6 +1,7 @@
-"""Expands calendar resources in a thread, one at a time, with a time limit.
+"""Expands calendar resources in a thread with a time limit, and finds who organises each.
 
-A failure concerns one resource only; the others continue.
+A failure concerns one resource only. An organiser counts only if every event names the same address
+exactly once, in a clean form; anything ambiguous counts as a stranger's.
 """
 
 import asyncio

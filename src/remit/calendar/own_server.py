@@ -1,8 +1,8 @@
-"""Remit's own calendar server: Radicale on loopback, as a child process.
+"""Remit's own calendar server, Radicale on loopback, and the file of calendars that start work.
 
-It never runs inside our process: one hostile event can keep it busy for ever, and then it ignores
-requests to stop. So it is watched and killed if necessary. It cannot outlive Remit: a shell beside
-it holds a pipe from us and kills it when the pipe closes.
+Radicale runs as a child process that is watched and killed if necessary: one hostile event can keep
+it busy for ever. A shell beside it holds a pipe from us and kills it when the pipe closes. The file
+of `remit calendar mark` overrides the settings and is read at every look.
 """
 
 import asyncio

@@ -1,4 +1,4 @@
-"""What the calendar trigger needs besides the starts: a resource's UID, and whether Remit wrote it.
+"""Reads the UID and the author of a calendar resource, and makes the cue of each of its starts.
 
 The lines are read leniently; the expansion refuses what is broken.
 """

@@ -1,4 +1,7 @@
-"""Parses the XML of CalDAV servers as hostile input: no entities, limited size."""
+"""Parses the XML of CalDAV servers as hostile input, writes requests, and compares host names.
+
+Two hosts are of one domain only if that is certain, because there is no public suffix list here.
+"""
 
 import re
 from typing import Final, TypeAlias
