@@ -1,4 +1,4 @@
-"""Splits a long text into parts that each fit into one message.
+"""Splits a long text into parts that each fit into one message; limits how fast a channel sends.
 
 It cuts between paragraphs, lines, sentences or words, in this order. It never cuts inside a visible
 character, an address or a pair of marks, unless that alone is longer than a message; then the marks

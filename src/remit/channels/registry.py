@@ -1,4 +1,4 @@
-"""The registry of channels by name, and the lookup of their secrets.
+"""The registry of channels by name, the lookup of their secrets, and the cleanup of old messages.
 
 `setup` builds it and loads what each kind needs; code that only asks which channels exist does not
 load that.

@@ -1,4 +1,7 @@
-"""A mail server account: its address, its credentials, and its connection security."""
+"""A mail server account: address, credentials, connection security, and its open SMTP connections.
+
+Only a connection whose last letter was accepted is kept for the next one, for a short time.
+"""
 
 import asyncio
 import ipaddress

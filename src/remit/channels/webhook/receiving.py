@@ -1,9 +1,8 @@
-"""Verifies a webhook call by its secret, and derives its identity from what was signed.
+"""Verifies a webhook call by its secret, derives its identity, and turns it into a cue. Pure.
 
 A caller proves the secret in one of three ways: a Standard Webhooks signature over id, time and
 body (Svix uses `svix-…` headers); GitHub's signature over the body; or the secret as a bearer
-token. The identity uses signed parts only, because a replay may change the rest. The body is a
-CloudEvent or anything else. Pure.
+token. The identity uses signed parts only, because a replay may change the rest.
 """
 
 import base64
