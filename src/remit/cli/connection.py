@@ -1,8 +1,8 @@
-"""A command's connection to the running Remit: reconnects, and waits while Remit is alive.
+"""A command's connection to the running Remit: reconnects, and repeats requests without an answer.
 
-The server closes idle connections and may be restarted. A request without an answer is sent again
-on a new connection with the same Idempotency-Key, so the server does it once. While no answer
-comes, /healthz tells whether waiting makes sense.
+A repeated request has the same Idempotency-Key, so the server does it once; the key is kept for an
+hour for the next call of the same command. While no answer comes, /healthz tells whether waiting
+makes sense.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Commands for decisions: approve, back, answer, decline, arrived, resend, drop."""
+"""Commands for decisions (approve, back, answer, decline, …) and the editor for a text to send."""
 
 import os
 import shlex

@@ -1,4 +1,4 @@
-"""The state of notice channels and calendars, without sending anything."""
+"""The state of channels, notices and calendars, as far as it can be known without sending."""
 
 import os
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""All terminal output: data on stdout, messages on stderr, cleaned of control characters.
+"""Terminal output: data on stdout, messages and progress on stderr; and the flags of commands.
 
 Every piece is cleaned before colours are added, so no title, reply or question from outside can
 move the cursor or overwrite a line.

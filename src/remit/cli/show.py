@@ -1,4 +1,4 @@
-"""`remit show`: a task's card, then its times, deliveries, runs and questions."""
+"""`remit show`: a task as a card, then its times, deliveries, runs and questions."""
 
 import os
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Words for the terminal: statuses, times, people."""
+"""Words for the terminal (statuses, times, people), and the task that a typed id means."""
 
 import re
 import sys
