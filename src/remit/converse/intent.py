@@ -1,4 +1,4 @@
-"""The intents a turn may have, and how a new time changes a task."""
+"""The intents a turn may have, which task it is about, and how a new time changes a task."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Matches sentences against the set phrases of every language.
+"""Matches sentences against the set phrases of every language, and reads short decisions.
 
 The phrases are data: the `[talk]` table of the language files. Only a whole sentence can match. A
 star stands for one or more words; so does a tilde, whose words are ignored.

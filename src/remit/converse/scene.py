@@ -1,4 +1,7 @@
-"""Loads what a turn is read against: earlier turns, tasks and open questions."""
+"""Loads what a turn is read against (earlier turns, tasks, open questions), and declares the ports.
+
+The ports are what conversations need from other packages: intake, task operations, a brain.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
