@@ -1,10 +1,11 @@
-"""The courier claims, sends and records: at most one accepted send per delivery and decision.
+"""Decides whether a message may be sent, claims it, sends it, and records the result.
 
-The claim is committed before the first byte leaves. If the process dies between claim and record,
-nobody knows whether the message arrived; then the owner is asked and it is not sent again. One kind
-of channel gets an unknown message again without asking: one that recognises it by its key and
-accepts it once (`SendGuarantee.KEY`: webhooks, some bridges). Its `find` repeats the send. A yes
-settles the delivery; a no concerns only this attempt, and the delivery stays unknown.
+There is at most one accepted send per delivery and decision. The claim is committed before the
+first byte leaves. If the process dies between claim and record, nobody knows whether the message
+arrived; then the owner is asked and it is not sent again. One kind of channel gets an unknown
+message again without asking: one that recognises it by its key and accepts it once
+(`SendGuarantee.KEY`: webhooks, some bridges). Its `find` repeats the send. A yes settles the
+delivery; a no concerns only this attempt, and the delivery stays unknown.
 """
 
 import asyncio
@@ -59,7 +60,12 @@ def judge(
     veto: Sequence[VetoCue] = (),
     asks_first: bool = False,
 ) -> SendPermission:
-    """Allow, ask or deny one message to one person on one channel."""
+    """Allow, ask or deny one message to one person on one channel. Pure.
+
+    The owner may be written to without asking. For others the stricter of the contact book and the
+    standing permissions counts; without either the owner is asked. A task that has read text from
+    others always asks, and so does a message that the request's own words hold back.
+    """
     if reach.owner:
         return SendPermission(Policy.ASK if asks_first else Policy.ALLOW)
     policy = policy_of(reach, channel, standing)

@@ -1,4 +1,4 @@
-"""The text of a notice: a title, one line and a link.
+"""The text of a notice (a title, one line and a link), and the courier's limits of sending.
 
 A title may come from a stranger's mail or calendar. So it cannot format the message, link anywhere,
 or start a line: the only link is to the dashboard.
