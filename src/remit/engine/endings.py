@@ -1,4 +1,4 @@
-"""Turns a run's outcome or error into what is stored."""
+"""Turns a run's outcome or error into what is stored, with the time of the next try."""
 
 from datetime import datetime, timedelta
 from random import Random

@@ -1,4 +1,4 @@
-"""Background loops of the engine: task logs written from the journal."""
+"""Background loops of the engine: writes task logs from the journal, removes finished worktrees."""
 
 from collections.abc import Collection
 from contextlib import suppress
