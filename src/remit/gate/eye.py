@@ -1,4 +1,4 @@
-"""Folds a text to how it looks: one form of each letter, nothing invisible.
+"""Folds a text to how it looks, and says why a text is held.
 
 Folding is for comparison only; the text that is sent is never folded. Each character is folded
 alone, so the time is linear (normalising a whole text sorts long runs of accents). Line ends stay,
