@@ -1,4 +1,4 @@
-"""The journal as a stream: everything since a place, then new events."""
+"""The journal as a stream: everything since a place, then new events; and each as a log line."""
 
 import asyncio
 from collections import deque

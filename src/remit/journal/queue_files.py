@@ -1,7 +1,8 @@
 """Writes each open question as `hitl_queue/{review-id}.json`; the database is authoritative.
 
 The files are only for reading: a decision goes through the API, and then the file is removed. They
-follow the journal; at each start the folder is compared with the store and repaired.
+follow the journal; at each start the folder is compared with the store and repaired. A file
+operation runs in a thread to its end, even if the caller is cancelled.
 """
 
 import asyncio
