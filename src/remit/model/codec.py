@@ -1,4 +1,4 @@
-"""Values to JSON and back, by their types. Unknown fields are refused."""
+"""Values to JSON and back, by their types, with unknown fields refused; the range of moments."""
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Mapping

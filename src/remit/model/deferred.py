@@ -1,7 +1,8 @@
-"""Deferred criteria: checks that wait for the end of a group.
+"""Deferred criteria, which wait for the end of a group, and test debt of files.
 
 A group is what ends together: the stories of a requirements document, the running tasks of a
 series, or a day. Criteria of the same group, branch and project are one batch and are checked once.
+A file whose tests failed has debt and needs extra checks; only time reduces a debt.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Similar tasks: what the index holds and what it finds."""
+"""Similar tasks, and lessons from finished tasks: proposals until the owner accepts them."""
 
 import hashlib
 from datetime import datetime

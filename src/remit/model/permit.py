@@ -1,4 +1,4 @@
-"""Where a message goes, and what the owner has said about writing there."""
+"""Where a message goes, what the owner allowed there, quiet times, and forms of phone numbers."""
 
 import re
 from collections.abc import Iterator, Sequence

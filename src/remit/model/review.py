@@ -1,4 +1,4 @@
-"""A review: a question to the owner, and the decision."""
+"""A review: a question to the owner, why it is asked, its inbox group, the decision, the undo."""
 
 import json
 from collections.abc import Mapping

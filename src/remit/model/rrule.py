@@ -1,4 +1,4 @@
-"""RRULE of iCalendar, and the instants it falls on.
+"""RRULE of iCalendar: the instants it falls on, and its words for a person.
 
 Supported is what the owner's sentences can say: FREQ from minutes to years, INTERVAL, BYMONTH,
 BYMONTHDAY, BYDAY, BYHOUR, BYMINUTE, COUNT and UNTIL. Anything else is refused by name. Minutes and

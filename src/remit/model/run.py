@@ -1,4 +1,4 @@
-"""A run is one leg of a task: who holds it, which steps it did, how it ended."""
+"""A run, which is one leg of a task: its holder, its steps, its outcome and its events."""
 
 import hashlib
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""A task, its source, and how it moves."""
+"""A task, its source, how it moves, and what the owner may change before it begins."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Words of the owner that hold a message back from others until the owner confirms it."""
+"""Words of the owner that hold a message back or limit it; code enforces them."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, time, timedelta
