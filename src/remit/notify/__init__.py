@@ -1,4 +1,9 @@
-"""Which events notify the owner, and in what words."""
+"""Which events notify the owner, in what words, where and when.
+
+An owner who has just written in a conversation is told there only. In quiet hours only urgent
+notices go out; the others wait for their end and come as one message. Conversations are not
+affected by quiet hours.
+"""
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
