@@ -1,4 +1,4 @@
-"""Parses a unified diff: which files it touches, which lines it adds or removes."""
+"""Parses a unified diff, and says what proof the rules ask for its files and changed lines."""
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""Splits a request into the things it asks for."""
+"""Splits a request into the things it asks for, and finds how many it asks to list.
+
+After "list", "name" or "a table of" a number counts entries. After "find" it may describe one of
+them: "find 4 seats". A measured quantity is not listed: "three days".
+"""
 
 import re
 from collections.abc import Iterator, Sequence

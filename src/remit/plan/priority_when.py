@@ -1,4 +1,7 @@
-"""Conditions of priority rules: true, false, or undecided until a score is known."""
+"""Conditions of priority rules, and the facts of a task that they test.
+
+A condition is true, false, or undecided until a score is known.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo

@@ -1,4 +1,4 @@
-"""Drafts criteria for a written text from the owner's words alone.
+"""Drafts criteria for a written text from the owner's words alone, in English, German or Spanish.
 
 A criterion that fails honest work costs the owner more than a missing one, so each is made only
 where the words are clear. Three are always made: no placeholders, no repetition, and a form the
