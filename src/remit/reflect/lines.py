@@ -1,7 +1,8 @@
-"""One finished task as a line of `reflections/DATE.jsonl`.
+"""One finished task as a line of `reflections/DATE.jsonl`, and the kinds of wording in a message.
 
-The lines are for counting. The words of a proposal come from the tasks in the store, and only from
-what the owner wrote.
+The lines are for counting; of a message that the owner was shown they hold only kinds of wording,
+never its words. The words of a proposal come from the tasks in the store, and only from what the
+owner wrote.
 """
 
 import json

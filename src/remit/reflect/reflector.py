@@ -1,4 +1,7 @@
-"""The look back: tasks that ended recently, what they teach, and what the owner decides."""
+"""Reflection: reads tasks that ended recently, proposes lessons, applies what the owner accepts.
+
+A rule change is first tested on past tasks.
+"""
 
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import timedelta

@@ -1,7 +1,8 @@
-"""Asks a model for lessons from finished tasks; its answer is parsed strictly and not trusted.
+"""Asks a model for lessons from finished tasks, parses its answer strictly, screens every lesson.
 
-It sees only tasks in which nobody but the owner wrote anything; of the others it gets the number.
-Its answer becomes at most a proposal, after the same screening as every lesson.
+The model sees only tasks in which nobody but the owner wrote anything; of the others it gets the
+number. No lesson may be about recipients, permissions or tools; the screen may only become
+stricter. What passes is still only a proposal.
 """
 
 import json
