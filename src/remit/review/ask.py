@@ -1,4 +1,4 @@
-"""The questions a run may ask, each with a key that makes it asked once."""
+"""The questions a run may ask, each with a key that makes it asked once, and the owner's inbox."""
 
 import hashlib
 import json
