@@ -3,6 +3,9 @@
 A run is a leg: it ends as Done, Wait, Retry or Fail. Waiting for a person is not a sleeping run:
 the leg ends, the decision starts the next one, and recorded steps are skipped at once. So the order
 below also holds after a crash, a restart or three days of waiting.
+
+The steps before and beside the work are here too: agree on the contract, check conditions (anything
+but a yes sends nothing), write an accepted contact rule, ask about lessons.
 """
 
 import re

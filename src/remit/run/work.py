@@ -1,4 +1,4 @@
-"""Asks the brain, runs the tools it calls, and repeats until there is an answer."""
+"""Asks the brain, runs the tools it calls until it answers, and passes the answer to the gate."""
 
 from collections.abc import Callable, Collection, Sequence
 from itertools import count
