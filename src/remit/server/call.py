@@ -1,4 +1,9 @@
-"""A request and its result, and a row of the route table."""
+"""A request and its result, a row of the route table, and the Idempotency-Key.
+
+The same request twice under one key is done once: a successful answer is kept for a day and
+returned again, a refused request frees its key. A process that dies in between leaves a reservation
+with a ref, by which a repeat finds the stored result.
+"""
 
 import hashlib
 import json

@@ -1,4 +1,7 @@
-"""Channels: how each stands, and what it promises."""
+"""Routes of channels (their state and guarantees) and the calendar feed of planned tasks.
+
+Anybody with the feed's address may read it.
+"""
 
 import asyncio
 import hmac

@@ -1,4 +1,4 @@
-"""Conversations: listed, and one of them with its turns."""
+"""Conversation routes: the recent ones, and one with its turns."""
 
 from typing import Final
 

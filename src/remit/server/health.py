@@ -1,4 +1,4 @@
-"""Health: whether Remit answers, and whether every part works."""
+"""Routes for health (whether Remit answers and every part works) and for the journal's events."""
 
 from typing import Final
 

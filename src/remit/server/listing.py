@@ -1,4 +1,4 @@
-"""Which tasks a list asks for: parameters, the filter line, and the page cursor."""
+"""Which tasks a list asks for (parameters, filter line, cursor), and refused calendar events."""
 
 from collections.abc import Mapping
 from datetime import datetime

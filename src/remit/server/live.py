@@ -1,4 +1,7 @@
-"""Live updates: one journal follower feeds every socket and waits for none for long."""
+"""Live updates over sockets, and the route that says what a message became.
+
+One journal follower feeds every socket and waits for none for long.
+"""
 
 import asyncio
 from typing import Final

@@ -1,4 +1,4 @@
-"""OpenAPI schemas: series, numbers, channels, rules, views, bulk actions."""
+"""OpenAPI schemas: series, numbers, channels, rules, views, bulk actions, a message's result."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Notices: what the owner was told lately, and over which way."""
+"""Routes for notices (what the owner was told, and how), web push and its service worker."""
 
 import re
 from typing import Final

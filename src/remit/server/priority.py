@@ -1,4 +1,4 @@
-"""Priority rule routes: the rules in force, errors in the file, and lessons."""
+"""Routes for priority rules (those in force, errors in the file) and for lessons."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""One search over everything: tasks, what waits for the owner, and series."""
+"""Routes for the search over tasks, reviews and series, for recall, and for saved views."""
 
 import re
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Series: work that comes back, listed, and one of them."""
+"""Series routes: all repeating work, and one series with its next times."""
 
 from typing import Final
 

@@ -1,4 +1,9 @@
-"""Runs the HTTP server on 127.0.0.1 until cancelled."""
+"""Runs the HTTP server on 127.0.0.1 until cancelled, and limits its connections.
+
+Without limits on number and time, any program on this machine could open idle connections and use
+up the file descriptors that the store, the engine and the channels need. A WebSocket peer that no
+longer reads is dropped.
+"""
 
 import asyncio
 import errno

@@ -1,7 +1,8 @@
-"""Static files for the browser, read once at the start and identified by their content.
+"""Static files for the browser, identified by their content, and gzip for answers.
 
-Under an address with the content's hash (`?v=…`) a browser caches a file for good; without it, it
-asks each time whether the file changed.
+Under an address with the content's hash (`?v=…`) a browser caches a file for good. A page mixes the
+owner's data with text from others, so its compressed length could leak a secret (BREACH): requests
+from another site, and answers with a secret that is shown once, are not compressed.
 """
 
 import gzip

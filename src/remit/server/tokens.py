@@ -1,4 +1,10 @@
-"""Tokens of programs and sign-ins of browsers, listed."""
+"""Lists tokens and browser sessions; signs in with a one-time link or the owner's token, and out.
+
+The session cookie is hidden from scripts and from other sites. It is set and read only under the
+host name of the pages (`files.pages_host`). At 127.0.0.1, where any program of this machine may
+ask, a correct token is answered with a link to that name. Wrong codes and tokens are not counted:
+both are too long to guess, and a limit would let any website lock the owner out.
+"""
 
 from typing import Annotated, Final
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""The runs of a task as attempts: start, result, and how two of them differ."""
+"""The runs of a task as attempts (start, result, comparison of two), and its log in pages."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence

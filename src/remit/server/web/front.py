@@ -1,4 +1,4 @@
-"""The start page, the new-task form, the agent box and the command palette."""
+"""The start page, the new-task form, the agent box, the command palette; the table of all pages."""
 
 from collections.abc import Mapping
 from typing import Annotated, Final, cast

@@ -1,4 +1,4 @@
-"""The parts of the settings page: brain, channels, rules, tools and health."""
+"""The parts of the settings page: brain, channels, inbound ways, rules, tools and health."""
 
 import asyncio
 import os

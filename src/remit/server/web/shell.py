@@ -1,4 +1,4 @@
-"""The frame around every page: navigation, what waits, who works, today's cost."""
+"""Template rendering, and the frame around every page: navigation, what waits, who works, cost."""
 
 from collections.abc import Mapping
 from datetime import datetime

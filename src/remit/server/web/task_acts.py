@@ -1,4 +1,4 @@
-"""Form handlers of the task page; each redirects back to the page."""
+"""Form handlers of the task page, and the form that edits a task before it begins."""
 
 from datetime import datetime
 from typing import Annotated, Final

@@ -1,4 +1,4 @@
-"""The history of a task up to its current status: steps, times, durations, cost."""
+"""The history of a task (steps, times, cost), specialists' attempts, the state of a question."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta, tzinfo
