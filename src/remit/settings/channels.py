@@ -1,4 +1,4 @@
-"""Channel settings: `[channels.NAME]`, with a kind and what that kind needs.
+"""Channel settings, `[channels.NAME]`, and notice settings, `[notices]`.
 
     [channels.ninas_whatsapp]
     kind = "whatsapp"

@@ -1,4 +1,4 @@
-"""Inbound settings: hooks that programs call, channels that people write to, folders.
+"""Inbound settings: hooks that programs call, channels that people write to, folders, calendars.
 
     [hooks.shop]                      # POST /hooks/in/shop, signed with the secret of that name
     secret = "hook_shop"
@@ -12,6 +12,9 @@
     path = "/data/scans"
 
 The owner's text here says what to do with what comes in; the incoming text decides nothing.
+
+Remit's own calendar is `[calendar]`; an account on another server is `[calendars.NAME]`, with the
+calendars that start work and the name of the secret that is its password.
 """
 
 import re

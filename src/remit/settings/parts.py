@@ -1,4 +1,4 @@
-"""The sections of the settings, each with its defaults."""
+"""The sections of the settings with their defaults and checks, and the owner's priority rules."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
