@@ -1,4 +1,4 @@
-"""The client side of the Agent Client Protocol: what an agent may ask of us."""
+"""The client side of the Agent Client Protocol: what an agent may ask of us, and what not."""
 
 import asyncio
 from collections.abc import Callable

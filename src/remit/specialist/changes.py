@@ -1,4 +1,4 @@
-"""What a specialist changed, from git's lists, and what must not be accepted. Pure."""
+"""A specialist's prompt, what it may do without asking, and what changes are refused. Pure."""
 
 import posixpath
 from collections.abc import Mapping, Sequence

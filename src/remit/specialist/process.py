@@ -1,4 +1,9 @@
-"""Child processes of specialists: own process group, few variables, full cleanup."""
+"""Child processes of specialists, and the specialist that is any command.
+
+A process has its own group, few variables, and is cleaned up fully. Its arguments come from the
+settings only, and no shell parses them. `{prompt_file}` stands for a file with the prompt; without
+it the prompt comes on stdin. `{workspace}` is the folder.
+"""
 
 import asyncio
 import tempfile

@@ -1,4 +1,4 @@
-"""A git worktree for each task, under Remit's home, from one base commit.
+"""A git worktree for each task, under Remit's home; when the task ends, its work becomes a branch.
 
 It belongs to a copy of the owner's repository without remotes, hooks or drivers, so a push, a reset
 or a changed setting stays there. Only the files in the folder count: they are compared with the
