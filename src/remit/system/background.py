@@ -1,4 +1,4 @@
-"""Starts, restarts and stops every loop that runs in the background.
+"""Starts, restarts and stops every background loop. Also: locks by key, a filter for repeated logs.
 
 A loop that raises is logged, reported to the owner once, and started again after a pause that
 doubles while it keeps failing. So a loop resumes from what is stored, never from what it had in

@@ -1,4 +1,4 @@
-"""Files that are replaced whole, changed by one program at a time, and opened without a link."""
+"""Files: replaced atomically, changed by one program at a time, opened without following links."""
 
 import fcntl
 import os

@@ -1,4 +1,4 @@
-"""One POST to a channel's provider, and whether any byte of it left.
+"""One POST to a channel's provider, with TLS, and whether any byte of it left.
 
 It tries once: no retries, no redirects, no second connection. Every failure is a value, because the
 next step depends on one fact: before the first byte nothing was sent, after it the result is
