@@ -1,8 +1,8 @@
-"""Converts a cron line to an RRULE: five fields, or a name such as @daily.
+"""Parses times given in exact forms: a cron line as an RRULE, a delay, an interval, a moment.
 
-Minutes and hours are wall times. A line that runs every hour counts elapsed time instead, so a
-repeated hour runs twice, as in cron. An RRULE cannot express "day of month or day of week"; such a
-line is refused.
+A cron line has five fields or a name such as @daily. Minutes and hours are wall times. A line that
+runs every hour counts elapsed time instead, so a repeated hour runs twice, as in cron. An RRULE
+cannot express "day of month or day of week"; such a line is refused.
 """
 
 import re

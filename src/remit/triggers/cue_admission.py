@@ -1,4 +1,4 @@
-"""Admits cues: stores each, starts it, and records the result.
+"""Makes cues from commands, and admits cues: stores each, starts it, and records the result.
 
 An interrupted cue is started again at the next start, with the same result: a task is known by its
 source, a turn by its key.
