@@ -3,6 +3,10 @@
 The command comes from the settings, from project.json at the base commit, or from what the
 repository uses there; never from a model or a contract. A contract names an activity and a pattern;
 the pattern is always part of one argument. A program's output is shown but not trusted.
+
+Tests run as they were before the work, then as the work left them, and are compared with those of
+the base commit. A failing test runs once more before it counts; a check known as flaky must pass
+several times in a row.
 """
 
 import asyncio
@@ -31,7 +35,13 @@ from remit.verify.suite_terms import CheckOutcome, ComparedWork, SuiteTerms, com
 
 
 class Suite:
-    """Judges tests. The whole suite runs once for all criteria about the same files."""
+    """Judges tests. The whole suite runs once for all criteria about the same files.
+
+    1. The test files that the change concerns, if there are few: a quick failure.
+    2. The whole suite with the original tests and without new ones, compared with the base commit,
+       whose run is cached: earlier failures do not count, and every test that ran before must run.
+    3. The whole suite as the work left it.
+    """
 
     def __init__(self, runner: SuiteRunner, terms: SuiteTerms, kept: CachedRuns) -> None:
         self._runner = runner

@@ -1,4 +1,4 @@
-"""A critic reviews the work by a rubric; code decides whether to believe it.
+"""A critic reviews the work, line by line, by a rubric; code decides whether to believe it.
 
 The work is quoted as data between unguessable fences. A judgement must cover every rule and quote
 existing lines as evidence. Anything else is no judgement, and unjudged work has not passed. A

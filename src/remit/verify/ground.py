@@ -1,7 +1,9 @@
-"""Copies the workspace for the sandbox, with the files that judge it restored.
+"""Copies the workspace for the sandbox, and finds the project's programs and what they need to run.
 
-In a git repository these are the tracked and trackable files; ignored files stay out, and with them
-keys and caches. Installed folders (`.venv`, `node_modules`) are mounted read-only instead.
+The files that judge the work are restored. In a git repository only tracked and trackable files are
+copied; ignored files stay out, and with them keys and caches. Installed folders (`.venv`,
+`node_modules`) and what a program needs outside the system are mounted read-only; never a home or a
+folder above one.
 """
 
 import io

@@ -1,4 +1,4 @@
-"""A sandbox for untrusted code: bubblewrap, or no run at all.
+"""A sandbox for untrusted code: bubblewrap with limits that the kernel enforces, or no run at all.
 
     sandbox = Sandbox()
     match await sandbox.run(("pytest", "-q"), ground):

@@ -1,4 +1,4 @@
-"""Judges one workspace: which tests run on which files, and who broke what fails."""
+"""Judges the tests of one workspace: what runs, who broke what fails, and how it is reported."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""Decides by code whether the work meets its contract."""
+"""Decides by code whether the work meets its contract, and renders the verdict for a person."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime

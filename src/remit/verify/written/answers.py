@@ -1,9 +1,9 @@
 """Checks that everything that was asked is answered.
 
-An item is answered if the text has what such a question asks for (a price, a time, a name),
-mentions what only this item mentions, or has an entry with its number. A text that could be an
-unforeseen answer passes with a note; a text fails if every sentence belongs to other items and none
-to this one.
+An item is answered if the text has what such a question asks for (a price, a time, a name; the
+words are in `words_*.toml`, under `asks` and `tells`), mentions what only this item mentions, or
+has an entry with its number. A text that could be an unforeseen answer passes with a note; a text
+fails if every sentence belongs to other items and none to this one.
 """
 
 import re

@@ -1,4 +1,7 @@
-"""Compares the figures of a request with those of the text: 12 May must not become 13 May."""
+"""Compares the figures of a text with its request and sources: changed ones and swapped ones.
+
+12 May must not become 13 May, and a figure must not stand beside the label of another.
+"""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -1,4 +1,4 @@
-"""Checks the form of a text: a requested table, HTML that the reader would see as code."""
+"""Checks the form and the length of a text: a requested table, no HTML as code, 200 words."""
 
 import csv
 import json

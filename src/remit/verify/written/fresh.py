@@ -1,4 +1,4 @@
-"""Checks that the sources of a text are not too old."""
+"""Checks the sources of a text: that they were read, are enough, and are not too old."""
 
 import re
 from collections.abc import Iterable, Sequence

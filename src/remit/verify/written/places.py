@@ -1,4 +1,7 @@
-"""Finds addresses in a text: pages, sites, files, mail addresses, phone numbers."""
+"""Finds addresses and numbers in a text: pages, mail addresses, phone numbers, amounts.
+
+`1.500` may be fifteen hundred or one and a half. So a number keeps all values that it may mean.
+"""
 
 import re
 from collections.abc import Iterator, Mapping
