@@ -1,4 +1,8 @@
-"""What every part of the app uses: store, clock, brain, channels, budget."""
+"""What every part of the app uses (store, clock, brain, channels, budget), and all known secrets.
+
+The secrets are collected so that none is shown or sent. The ports of calendars and inbound triggers
+are here too.
+"""
 
 import asyncio
 import os

@@ -1,4 +1,4 @@
-"""The inbound triggers; their code is loaded only if one is configured."""
+"""Inbound triggers and the calendar registry; their code is loaded only when it is used."""
 
 import asyncio
 from typing import TYPE_CHECKING

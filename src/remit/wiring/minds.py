@@ -1,4 +1,4 @@
-"""Wires the models: the brain of the settings, and a model for each smaller role."""
+"""Wires the models (the brain and each smaller role), tools, and specialists for code work."""
 
 import os
 import secrets

@@ -1,4 +1,4 @@
-"""Wires notices: which event, where, in what words, and through which channel."""
+"""Wires notices (which event, where, in what words), the limits of sending, and the undo window."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,4 +1,7 @@
-"""Wires reflection: its records, its schedule, and reverts."""
+"""Wires reflection (records, schedule, reverts) and the owner's priority rules.
+
+The rules are in a file that may change at any time; while it is wrong, the last good ones apply.
+"""
 
 import asyncio
 import logging
