@@ -1,1 +1,1 @@
-"""From cue to task."""
+"""From a cue or a message of the owner to stored tasks."""

@@ -27,7 +27,7 @@ PATIENCE: Final = timedelta(minutes=1)  # a time that passed while the request w
 
 
 class MessageReceiver(Protocol):
-    """Reads what the owner says, and keeps what it asks for."""
+    """Reads the owner's messages, and stores what they ask for."""
 
     async def hear(self, message: OwnerMessage) -> MessageResult: ...
 
@@ -39,7 +39,7 @@ class MessageReceiver(Protocol):
 
 
 class Intake:
-    """The one way in: for cues that say what they are, and for messages that must be read."""
+    """Admits everything: cues that are complete, and messages that must be read."""
 
     def __init__(
         self,
@@ -100,23 +100,23 @@ class Intake:
         return await self._db.write(_edit, task_id, change, version, now)
 
     async def hear(self, message: OwnerMessage) -> MessageResult:
-        """Read a message that is kept already, and store all that it asks for.
+        """Read a message that is already stored, and store all that it asks for.
 
-        The same message twice is the same tasks.
+        The same message twice gives the same tasks.
         """
         return await self._listening().hear(message)
 
     async def receive(self, message: OwnerMessage, *, wait: bool = False) -> MessageResult:
-        """Store a message durably, and say what it asks for, or that it is being read.
+        """Store a message durably; return what it asks for, or that it is being read.
 
-        Only who waits for that is kept waiting by a model that reads.
+        With `wait` it returns after the model has read the message.
         """
         ear = self._listening()
         heard = await ear.receive(message)
         return await self.became(heard.reading, wait=True) if wait and heard.reading else heard
 
     async def became(self, task_id: TaskId, *, wait: bool = False) -> MessageResult:
-        """What a message became that was stored, by its task; as soon as it is read, if wanted."""
+        """Return what a stored message became, by its task; with `wait` once it is read."""
         if wait:
             await self._listening().wait_read(task_id)
         task = await self._db.read(tasks.get, task_id)
@@ -124,7 +124,7 @@ class Intake:
         return await self._listening().hear(OwnerMessage(text=words, source=task.source))
 
     async def read(self, message: OwnerMessage) -> Extraction:
-        """Say what a message would become; nothing is stored."""
+        """Return what a message would become; nothing is stored."""
         return await self._listening().read(message)
 
     def _sent(self, deliveries: tuple[Delivery, ...]) -> tuple[Delivery, ...]:
@@ -132,7 +132,7 @@ class Intake:
         return tuple(replace(each, id=self._ids.delivery()) for each in named)
 
     def _meant_for(self, deliveries: tuple[Delivery, ...]) -> tuple[Delivery, ...]:
-        """On channels that are there, to whom the names mean now: that may change."""
+        """Check the channels, and write each recipient's full name: a short one may change."""
         for delivery in deliveries:
             if delivery.channel not in self._channels:
                 known = ", ".join(sorted(self._channels))
@@ -187,14 +187,14 @@ def make(cue: Cue, ids: Ids, now: datetime) -> Task:
 
 
 def _rule(cue: Cue) -> RankingRule:
-    """Who said how urgent it is."""
+    """Return the rule that records who set the priority."""
     if cue.created_by is Creator.AGENT:
         return RankingRule("agent", "the agent that asked for it said so")
     return RankingRule("owner", "the owner said so")
 
 
 def check(cue: Cue, now: datetime) -> None:
-    """Refuse what no task can be made of."""
+    """Refuse a cue that no task can be made of."""
     _text("title", cue.title, MOST_TITLE)
     if not cue.title.strip():
         raise BadInput("title is empty; say in a few words what is to be done.", field="title")
@@ -222,7 +222,7 @@ def check(cue: Cue, now: datetime) -> None:
 
 
 def check_text(text: str) -> None:
-    """Refuse a message that nothing can be read from."""
+    """Refuse a message that cannot be read."""
     _text("text", text, MOST_TEXT)
     if not text.strip():
         raise BadInput("text is empty; say in a few words what is to be done.", field="text")

@@ -1,4 +1,7 @@
-"""A question about a request with its answer, and how the answer changes the task."""
+"""A question about a request with its answer, and how the answer changes the task.
+
+Before the card is confirmed, an answer may also change its time, person, channel or text.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
@@ -47,7 +50,7 @@ class AnsweredQuestion(Struct, frozen=True):
         return request_of(self.task).clauses[self.gap.clause - 1]
 
     def again(self, why: str = "", options: tuple[str, ...] = ()) -> SettledTask:
-        """The answer is not taken; say what was not understood."""
+        """Refuse the answer, and say what was not understood."""
         about = QuestionTopic(self.gap.about)
         sentence = why or f"{self.answer!r:.100} cannot be read as an answer. {_LIKE[about]}"
         gap = replace(self.gap, options=options or self.gap.options)
@@ -55,12 +58,12 @@ class AnsweredQuestion(Struct, frozen=True):
         return SettledTask(replace(self.task, gaps=gaps), f"{sentence} {LEAVE_OUT}")
 
     def asks(self, task: Task, gap: Gap, sentence: str) -> SettledTask:
-        """The task, in which this gap is open now."""
+        """Return the task with this gap open."""
         others = tuple(each for each in task.gaps if each.key != gap.key)
         return SettledTask(replace(task, gaps=(*others, replace(gap, question=sentence))))
 
     def closed(self, became: ClauseOutcome, task: Task | None = None) -> Task:
-        """The task without this gap; its clause became something, as the owner said."""
+        """Return the task without this gap; its clause became what the owner said."""
         task = task or self.task
         gaps = tuple(each for each in task.gaps if each.key != self.gap.key)
         others = any(each.clause == self.gap.clause for each in gaps)
@@ -73,14 +76,14 @@ class AnsweredQuestion(Struct, frozen=True):
 
 
 def _told(task: Task, n: int, became: ClauseOutcome | None, why: str) -> OwnerRequest:
-    """The request with what became of one clause, counted from 1."""
+    """Return the request with the outcome of one clause, counted from 1."""
     request = request_of(task)
     clause = replace(request.clauses[n - 1], became=became, why=why)
     return replace(request, clauses=(*request.clauses[: n - 1], clause, *request.clauses[n:]))
 
 
 def without_gaps(task: Task, gone: Sequence[Gap], why: str) -> Task:
-    """The task without some gaps, whose clauses come to nothing."""
+    """Return the task without some gaps; their clauses are declined."""
     for gap in gone:
         if request_of(task).clauses[gap.clause - 1].became is None:
             task = replace(task, request=_told(task, gap.clause, ClauseOutcome.DECLINED, why))
@@ -94,7 +97,7 @@ def request_of(task: Task) -> OwnerRequest:
 
 
 def send(task: Task, whole: Iterable[Delivery], asked: AnsweredQuestion) -> SettledTask:
-    """Plan the sends that lack nothing; one that cannot go that way is asked about."""
+    """Plan the complete sends; ask about one that cannot go by its channel."""
     sent, lost = list(task.delivery), []
     question: Question | None = None
     for half in whole:
@@ -125,7 +128,7 @@ def _way(half: Delivery, book: ContactBook) -> str | Question:
 
 
 def cannot_reach(half: Delivery, book: ContactBook) -> bool:
-    """Whether somebody cannot be written to by the channel that is named."""
+    """Whether the named channel does not reach the recipient."""
     return _way(half, book) != half.channel
 
 
@@ -145,7 +148,7 @@ def without_halves(task: Task, gone: Sequence[Delivery]) -> Task:
 
 
 def at_home(task: Task, book: ContactBook) -> Task:
-    """Let the owner read what comes of the work, where nobody else gets it."""
+    """Send the result of work to the owner, if nobody else gets it."""
     waits = any(gap.waits for gap in task.gaps)
     if task.delivery or waits or not task.work:
         return task
@@ -153,7 +156,7 @@ def at_home(task: Task, book: ContactBook) -> Task:
 
 
 def with_change(asked: AnsweredQuestion) -> Task | None:
-    """The task with what an answer changes, still to be confirmed; None if it changes nothing."""
+    """Return the task as an answer changes it, still to be confirmed; None: no change."""
     found = answers.when(asked.answer, "", now=asked.now, zone=asked.zone)
     if found and len(found) == 1 and not isinstance(found[0], TimeDoubt):
         return timed(asked.task, found[0])
@@ -168,7 +171,7 @@ def with_change(asked: AnsweredQuestion) -> Task | None:
 
 
 def _readdressed(asked: AnsweredQuestion, send: Delivery, named: NamedRecipients) -> Task | None:
-    """The one send to another person, or by another channel."""
+    """Return the task with its one send to another person or channel."""
     people, ways = named.people, named.channels
     if len(people) > 1 or len(ways) > 1 or asked.book.owner in people:
         return None
@@ -188,7 +191,7 @@ def _with_sends(task: Task, gone: Sequence[Delivery], made: Callable[[Delivery],
 
 
 def timed(task: Task, when: When) -> Task:
-    """The task at another time, or with another rule of repetition."""
+    """Return the task with another time or repetition."""
     match when:
         case Moment(at=at):
             return replace(task, type=TaskType.SCHEDULED, scheduled_for=at, repeats=None)

@@ -71,7 +71,7 @@ class NamedRecipients(Struct, frozen=True):
 
 
 def chosen_option(answer: str, options: Sequence[str]) -> str | None:
-    """The one option that an answer names by some of its words: "den Baker", "then WhatsApp"."""
+    """Return the one option that an answer names by some words: "den Baker", "then WhatsApp"."""
     if answer in options:
         return None
     said = {key for key in keys_of(tokenize(answer)) if len(key) >= _TELLING}
@@ -88,7 +88,7 @@ def is_no(answer: str) -> bool:
 
 
 def begins_with_no(answer: str) -> bool:
-    """Whether an answer refuses first, and then says something: "no, not that one!"."""
+    """Whether an answer begins with a no and goes on: "no, not that one!"."""
     keys = keys_of(tokenize(answer))
     found = _NO.at(keys, 0)
     return found is not None and (found[1] == len(keys) or keys[found[1]] in (",", ".", "!", ";"))
@@ -99,12 +99,12 @@ def is_yes(answer: str) -> bool:
 
 
 def is_then(answer: str) -> bool:
-    """Whether what was asked about holds as it was said."""
+    """Whether the answer says that it holds as it was said."""
     return _is(answer, "then")
 
 
 def is_of_it(answer: str) -> bool:
-    """Whether what was asked about only describes the thing."""
+    """Whether the answer says that the words only describe the thing."""
     return _is(answer, "of it")
 
 
@@ -127,9 +127,9 @@ def when(
     elsewhere: Sequence[str] = (),
     earlier: Sequence[str] = (),
 ) -> tuple[When, ...] | None:
-    """Reckon an answer, with what was said before where it only adds to that; None: no time.
+    """Resolve the time of an answer, joined with what was said before; None if it has no time.
 
-    `earlier` are answers to the same question that left it open, in their order.
+    `earlier` are previous answers to the same question that left it open, in order.
     """
     base = _with_halves(_first(said), elsewhere)
     for each in earlier:
@@ -149,13 +149,13 @@ def when(
 
 
 def lacks_only_the_hour(said: str) -> bool:
-    """Whether some words name a day and no time of it."""
+    """Whether some words name a day but no time of day."""
     phrase = _first(said)
     return phrase is not None and not phrase.clocks and not phrase.vague
 
 
 def _with_halves(base: TimePhrase | None, texts: Sequence[str]) -> TimePhrase | None:
-    """A time that was asked about, with its other half: the "Friday" of "at 5 … on Friday"."""
+    """Return the time in question with its other half: the "Friday" of "at 5 … on Friday"."""
     for text in texts if base else ():
         half = None if _end_in((text,)) else _first(text)
         base = (combine(base, half) or base) if base and half else base
@@ -163,7 +163,7 @@ def _with_halves(base: TimePhrase | None, texts: Sequence[str]) -> TimePhrase | 
 
 
 def _end_in(texts: Sequence[str]) -> End | None:
-    """How long a habit lasts, by words that say nothing else; two such ends are no answer."""
+    """Return how long a repetition lasts, if the words say only that; two ends are no answer."""
     lines = (replace(line, recurs=True) for text in texts for line in _texts(text))
     read = (read_time(line, 0) for line in lines if line.tokens)
     ends = {each.until for each in read if each and each.until and not each.every}
@@ -171,7 +171,7 @@ def _end_in(texts: Sequence[str]) -> End | None:
 
 
 def _first(said: str) -> TimePhrase | None:
-    """The time in the words that were asked about."""
+    """Return the time in the words that were asked about."""
     for line in _texts(said):
         spoken: TimePhrase | None = None
         at = 0
@@ -186,7 +186,7 @@ def _first(said: str) -> TimePhrase | None:
 
 
 def _whole(answer: str, today: date, *, recurs: bool) -> TimePhrase | None:
-    """A time that is all the answer says; of what `recurs` it may be how long it lasts."""
+    """Return a time that is the whole answer; if it `recurs`, it may be how long it lasts."""
     for lead in _LEADS:
         for line in _texts(lead + _without_for(answer)):
             if spoken := _all_time(replace(line, recurs=recurs), today):
@@ -195,7 +195,7 @@ def _whole(answer: str, today: date, *, recurs: bool) -> TimePhrase | None:
 
 
 def _without_for(answer: str) -> str:
-    """A time without the "for" that leads it in: "para hoy a las 19"."""
+    """Return a time without the "for" before it: "para hoy a las 19"."""
     first, _, rest = answer.partition(" ")
     return rest if fold(first) in words_in_all("time", "leads") else answer
 
@@ -219,7 +219,7 @@ def _all_time(line: TimeText, today: date) -> TimePhrase | None:
 
 
 def _joined(one: TimePhrase, other: TimePhrase, today: date) -> TimePhrase | None:
-    """Two halves of a time; of "Friday 6 March" the date counts, if it is a Friday."""
+    """Join two halves of a time; of "Friday 6 March" the date counts, if it is a Friday."""
     if isinstance(one.day, NamedWeekday) and isinstance(other.day, CalendarDate):
         day = day_of(other.day, today)
         if isinstance(day, TimeDoubt) or day.weekday() != one.day.day:
@@ -229,7 +229,7 @@ def _joined(one: TimePhrase, other: TimePhrase, today: date) -> TimePhrase | Non
 
 
 def _over(base: TimePhrase, spoken: TimePhrase) -> TimePhrase:
-    """What was said before, with what the answer says laid over it."""
+    """Return the earlier time, with the parts that the answer names replaced."""
     often = spoken.every is not None and spoken.is_exact
     if spoken.now or spoken.ahead or (spoken.day and spoken.clocks) or often:
         return replace(spoken, zone=base.zone if spoken.zone is None else spoken.zone)
@@ -247,7 +247,7 @@ def _over(base: TimePhrase, spoken: TimePhrase) -> TimePhrase:
 
 
 def _within(clocks: tuple[ClockTime, ...], spoken: TimePhrase) -> tuple[ClockTime, ...]:
-    """The times of day that are kept: three o'clock is none of "Friday morning"."""
+    """Return the times of day if they fit; three o'clock does not fit "Friday morning"."""
     named = spoken.day.part if isinstance(spoken.day, DayOffset) else None
     part = spoken.part or named
     if part is None or all(each.dial or each.hour in _HOURS[part] for each in clocks):
@@ -256,7 +256,7 @@ def _within(clocks: tuple[ClockTime, ...], spoken: TimePhrase) -> tuple[ClockTim
 
 
 def _zone_alone(answer: str, base: TimePhrase | None) -> TimePhrase | None:
-    """The zone of a time that had a doubtful one."""
+    """Return the earlier time, whose zone was unclear, with the zone that the answer names."""
     if base is None or not base.zone_unclear:
         return None
     named = zone_of(answer)
@@ -273,7 +273,7 @@ def _zone_alone(answer: str, base: TimePhrase | None) -> TimePhrase | None:
 
 
 def named(answer: str, book: ContactBook) -> NamedRecipients | None:
-    """Whom and which channels an answer names; None if there is a word that nobody understands."""
+    """Return the people and channels in an answer; None if it has an unknown word."""
     words = message_words(answer, book)
     if not 0 < len(words.raw) <= _MOST_TOKENS:
         return None
@@ -323,12 +323,12 @@ def _with(made: NamedRecipients, found: Contact | ChannelName | Question) -> Nam
 
 
 def quotes(answer: str) -> bool:
-    """Whether a text in quotation marks is part of it."""
+    """Whether an answer contains a quotation."""
     return any(token.kind is TokenKind.QUOTE for token in tokenize(answer))
 
 
 def letter(answer: str) -> str | None:
-    """The text of an answer that is one quotation and nothing else."""
+    """Return the text of an answer that is one quotation and nothing else."""
     tokens = tokenize(answer)
     if len(tokens) == 1 and tokens[0].kind is TokenKind.QUOTE and tokens[0].clear:
         return tokens[0].text
@@ -336,7 +336,7 @@ def letter(answer: str) -> str | None:
 
 
 def _texts(text: str) -> Iterator[TimeText]:
-    """The answer in every language of ours, the likeliest first: few words do not tell which."""
+    """Return the answer in every language, the likeliest first: a few words do not tell which."""
     tokens = tokenize(text)
     if not 0 < len(tokens) <= _MOST_TOKENS:
         return

@@ -43,7 +43,7 @@ _LOOK_BACK: Final = 20  # tasks of a series
 
 
 class CalendarIntake(Struct, frozen=True):
-    """Takes in what calendars start. `plain` takes what need not, or must not, be read."""
+    """Admits what calendars start. `plain` admits what need not, or must not, be read."""
 
     db: Database
     clock: Clock
@@ -54,7 +54,7 @@ class CalendarIntake(Struct, frozen=True):
     commands: Collection[str] = ()
 
     async def admit(self, cue: Cue) -> Task:
-        """Store what an event asks for, with a question for what it leaves open.
+        """Store what an event asks for, with a question for what is open.
 
         Only the owner's words are read: nobody else can name recipients.
         """
@@ -73,7 +73,7 @@ class CalendarIntake(Struct, frozen=True):
         return (await self.db.write(messages.entrust, made, [card] if card else []))[0]
 
     def reading(self) -> "EventReading":
-        """How words are read, with the book as it is now; one nobody can read knows nobody."""
+        """Return the reader with the current contacts; an unreadable book knows nobody."""
         try:
             book = self.contacts.book()
         except BadInput:
@@ -81,7 +81,7 @@ class CalendarIntake(Struct, frozen=True):
         return EventReading(book, self.zone, frozenset(self.commands))
 
     async def _told_before(self, cue: Cue, words: str) -> Task | None:
-        """An earlier task of the series about which the owner has said what these words mean."""
+        """Return an earlier task of the series with the same words and nothing left open."""
         if cue.series_id is None:
             return None
         for each in await self.db.read(slots.latest_tasks, cue.series_id, _LOOK_BACK):
@@ -92,7 +92,7 @@ class CalendarIntake(Struct, frozen=True):
 
 
 class EventReading(Struct, frozen=True):
-    """Reads the words of an event; None if they send nothing, and are taken as they stand."""
+    """Reads the words of an event; None if they send nothing and become the task as they are."""
 
     book: ContactBook
     zone: ZoneInfo
@@ -111,12 +111,12 @@ class EventReading(Struct, frozen=True):
         return replace(ledger, veto=veto, conditions=limits)
 
     def speaks(self, title: str, text: str, start: datetime) -> bool:
-        """Whether an event says more than what is to be done."""
+        """Whether the words of an event send something."""
         return self(title, text, start) is not None
 
 
 def words_of(title: str, text: str) -> str:
-    """All that an event says; of a long one the title alone."""
+    """Return all words of an event; only the title of a long one."""
     more = text.strip()
     whole = title if more in ("", title) else f"{title}\n{more}"
     return whole if len(whole) <= _MOST else title
@@ -132,7 +132,7 @@ def _sends(found: Extraction) -> bool:
 
 
 def _untimed(found: Extraction, start: datetime) -> Extraction:
-    """The event says when; another time is declined, and none is asked for."""
+    """Decline every other time: the event says when."""
     same = any(draft.scheduled_for == start for draft in found.tasks)
     left = tuple(each for each in found.questions if each.about is not QuestionTopic.TIME)
     when = {each.clause for each in found.questions} - {each.clause for each in left}
@@ -151,7 +151,7 @@ def _untimed(found: Extraction, start: datetime) -> Extraction:
 
 
 def _told(found: Extraction) -> Extraction:
-    """Pass what stands in a description besides the order to the brain, if one does the work."""
+    """Pass the rest of the description to the brain, if the brain does the work."""
     if not any(draft.needs_brain for draft in found.tasks):
         return found
     loose = {each.clause for each in found.questions if each.about is QuestionTopic.TASK}
@@ -164,7 +164,7 @@ def _told(found: Extraction) -> Extraction:
 
 
 def _as_one(found: Extraction) -> Extraction:
-    """One task of what was read: joined if all of it goes to the same people, else the first."""
+    """Return one task: all joined if the recipients are the same, else the first."""
     first, *others = found.tasks
     ways = {_ways(found, draft) for draft in found.tasks}
     if len(ways) == 1:
@@ -190,7 +190,7 @@ def _ways(found: Extraction, draft: Draft) -> frozenset[tuple[str, str | None, s
 
 
 def _joined(drafts: Sequence[Draft]) -> Draft:
-    """The same recipients: all of the work, and each of the sends once."""
+    """Join tasks with the same recipients: all of the work, and each send once."""
     first = drafts[0]
     return replace(
         first,
@@ -245,7 +245,7 @@ def _task(
 
 
 def _as_told(cue: Cue, told: Task) -> Cue:
-    """The same as the owner had it last time."""
+    """Return the task as the owner answered last time."""
     whole = [each for each in told.delivery if not each.part]
     return replace(
         cue,

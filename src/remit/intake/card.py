@@ -35,7 +35,7 @@ _MOST_SAID: Final = 500  # characters of a message
 
 
 class CardRow(Struct, frozen=True):
-    """One line of a card. `kind` names it for a page that draws it; `label` is for the reader."""
+    """One line of a card. `kind` is for a page that draws it; `label` is for the reader."""
 
     kind: str
     label: str
@@ -43,7 +43,7 @@ class CardRow(Struct, frozen=True):
 
 
 class OpenLine(Struct, frozen=True):
-    """Something that the owner has yet to say; `number` stays with it until it is said."""
+    """Something that the owner has yet to answer; `number` stays the same until then."""
 
     number: int
     about: str
@@ -68,7 +68,7 @@ class RequestCard(Struct, frozen=True):
 
     @property
     def is_one_yes(self) -> bool:
-        """Whether nothing is open but a yes."""
+        """Whether only a yes is missing."""
         return bool(self.open) and all(each.about == QuestionTopic.CONFIRM for each in self.open)
 
 
@@ -80,10 +80,10 @@ def make_card(
     reviews: Sequence[Review] = (),
     running: bool = True,
 ) -> RequestCard:
-    """The card of a message that became these tasks, about which `reviews` are open.
+    """Return the card of a message that became these tasks, with `reviews` open.
 
-    `asks_first` are the ids of sends that the owner approves first; `running` says whether
-    somebody works on tasks now.
+    `asks_first` are the ids of sends that need the owner's approval; `running` says whether tasks
+    are being worked on now.
     """
     message = next((task.request.text for task in tasks if task.request), "")
     language = message_language(message)
@@ -104,7 +104,7 @@ def make_card(
 
 
 def card_question(card: RequestCard, problem: str = "") -> str:
-    """What the card asks, in one text; `problem` says why the last answer was not taken."""
+    """Return the question of the card; `problem` says why the last answer was refused."""
     say = sentences(card.language)
     lines = [each.question for each in card.open]
     if len(lines) > 1 and card.is_one_yes:
@@ -116,7 +116,7 @@ def card_question(card: RequestCard, problem: str = "") -> str:
 
 
 def card_lines(card: RequestCard, *, said: bool = False, asks: bool = True) -> list[str]:
-    """The card as plain text; with `said` the message comes first, with `asks` what is open."""
+    """Return the card as plain text; with `said` the message first, with `asks` the open lines."""
     say = sentences(card.language)
     text = card.message if len(card.message) <= _MOST_SAID else f"{card.message[:_MOST_SAID]}…"
     lines = [f"{say['said']}: {text}"] if said else []
@@ -139,7 +139,7 @@ def _talk() -> Phrases[bool]:
 
 
 def is_small_talk(text: str) -> bool:
-    """Whether words thank, greet or laugh, and say nothing else."""
+    """Whether words only thank, greet or laugh."""
     keys = [key for key in keys_of(tokenize(text)) if any(c.isalnum() for c in key)]
     at = 0
     while at < len(keys) and (found := _talk().at(keys, at)):
@@ -148,7 +148,7 @@ def is_small_talk(text: str) -> bool:
 
 
 def rule_question(rule: ContactRule, text: str) -> str:
-    """Whether a standing wish shall be a rule, in the language of the message."""
+    """Return the question whether a standing wish shall be a rule, in the message's language."""
     language = message_language(text)
     say, days = sentences(language), section(language, "card")["days"]
     hours = [say["rule_hours"].format(each.since, each.till) for each in rule.quiet.hours]
@@ -200,14 +200,14 @@ def _send_rows(
 
 
 def _left_out(task: Task) -> Iterator[str]:
-    """What the owner said and Remit does not do, each with why."""
+    """Return what the owner said and Remit does not do, each with the reason."""
     for clause in task.request.clauses if task.request else ():
         if clause.became is ClauseOutcome.DECLINED:
             yield f"{clause.text} ({clause.why})" if clause.why else clause.text
 
 
 def _sends(task: Task) -> Iterator[Delivery]:
-    """What is planned to be sent, and what lacks something yet."""
+    """Return the planned sends, and the incomplete ones."""
     yield from (each for each in task.delivery if not each.part)
     halves: dict[str, Delivery] = {}
     pairs = [(gap, half) for gap in task.gaps for half in gap.waits if half.id]
@@ -241,7 +241,7 @@ def _when(task: Task, say: dict[str, str], zone: ZoneInfo, start: str, *, waits:
 
 
 def _how_often(task: Task, language: str) -> str:
-    """In English the rule in words; in another language the owner's own words."""
+    """Return the rule in words in English; in another language, the owner's own words."""
     assert task.repeats is not None  # noqa: S101 - asked only then
     clauses = task.request.clauses if task.request else ()
     own = [each.text.strip() for each in clauses if each.became is ClauseOutcome.TIME]
@@ -254,7 +254,7 @@ def _how_often(task: Task, language: str) -> str:
 
 
 def numbered(tasks: Iterable[Task]) -> list[Task]:
-    """The tasks, each gap with its number on the card."""
+    """Return the tasks, each gap with its number on the card."""
     made: list[Task] = []
     count = 0
     for task in tasks:
@@ -265,7 +265,7 @@ def numbered(tasks: Iterable[Task]) -> list[Task]:
 
 
 def open_lines(tasks: Sequence[Task]) -> tuple[OpenLine, ...]:
-    """What is open about the tasks of a card."""
+    """Return what is open about the tasks of a card."""
     text = next((task.request.text for task in tasks if task.request), "")
     return tuple(_open(tasks, message_language(text)))
 
@@ -278,7 +278,7 @@ def _open(tasks: Iterable[Task], language: str) -> Iterator[OpenLine]:
 
 
 def gap_question(task: Task, gap: Gap, language: str) -> str:
-    """The sentence that asks for what is open, in the language of the message."""
+    """Return the question for a gap, in the language of the message."""
     if gap.about == QuestionTopic.CONFIRM:
         return _confirm_question(task, language)
     if language == DEFAULT_LANGUAGE and gap.question:
@@ -291,7 +291,7 @@ def gap_question(task: Task, gap: Gap, language: str) -> str:
 
 
 def _confirm_question(task: Task, language: str) -> str:
-    """Whether it is meant to go out, with the words that hold it back and what it depends on."""
+    """Ask whether to send it, with the words that hold it back and its conditions."""
     say = sentences(language)
     limits = {kind: [c.words for c in task.conditions if c.kind is kind] for kind in ConditionKind}
     held = held_sentence(task.veto, language) if task.veto else ""

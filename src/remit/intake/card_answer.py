@@ -45,7 +45,7 @@ _ORDER: Final = (
 
 
 class CardAnswerContext(Struct, frozen=True):
-    """What a card is made and answered with."""
+    """What is needed to make and answer a card."""
 
     zone: ZoneInfo
     ids: Ids
@@ -58,9 +58,9 @@ class CardAnswerContext(Struct, frozen=True):
 def open_card(
     tasks: Sequence[Task], table: CardAnswerContext, *, number: int = 0, problem: str = ""
 ) -> tuple[list[Task], Review | None]:
-    """The tasks with their lines numbered, and the one question about all of them, if any is open.
+    """Return the tasks with numbered lines, and the one question about them, if any is open.
 
-    A single text that lacks nothing but a yes is shown as the send itself would show it.
+    A single text that needs only a yes is shown exactly as the send would show it.
     """
     waiting = numbered(task for task in tasks if task.gaps)
     by_id = {task.id: task for task in waiting}
@@ -100,7 +100,7 @@ def _review(
 
 
 def _addressed(task: Task, approvals: Sequence[Review]) -> Task:
-    """The task as the card shows it: with the address that each text goes to."""
+    """Return the task as the card shows it: with the address of each text."""
     own = iter([each for each in approvals if each.task_id == task.id])
     sends = [
         replace(each, address=_address(next(own, None))) if each.recipient else each
@@ -115,7 +115,7 @@ def _address(approval: Review | None) -> str | None:
 
 
 def _send_question(task: Task, approvals: Sequence[Review]) -> str:
-    """Why it is asked and whom it goes to, in the language of the message."""
+    """Return why it is asked and whom it reaches, in the language of the message."""
     language = message_language(task.request.text if task.request else "")
     say = sentences(language)
     send = next(each for each in _addressed(task, approvals).delivery if each.recipient)
@@ -128,7 +128,7 @@ def _send_question(task: Task, approvals: Sequence[Review]) -> str:
 
 
 def approvals_of(task: Task, approve: Approve) -> list[Review]:
-    """The approvals that a yes to a task gives: one for each text; none if one is not known yet."""
+    """Return the approvals that a yes gives: one per text; none if a text is not known yet."""
     if not any(gap.about == QuestionTopic.CONFIRM for gap in task.gaps):
         return []
     found = [approve(task, each) for each in task.delivery if each.recipient is not None]
@@ -141,7 +141,7 @@ def _only_confirm(task: Task) -> bool:
 
 
 def _digest(approvals: Sequence[Review]) -> str | None:
-    """What a yes to the card is bound to: every text, to whom and where."""
+    """Return the digest that a yes is bound to: every text with its recipient and address."""
     whole = "\n".join(str(each.digest) for each in approvals)
     return hashlib.sha256(whole.encode()).hexdigest() if approvals else None
 
@@ -157,14 +157,14 @@ def settle_card(
     book: ContactBook,
     table: CardAnswerContext,
 ) -> SettledCard:
-    """Work an answer into the tasks that wait for it, and ask for what is open after that."""
+    """Apply an answer to the tasks that wait for it, and ask for what is still open."""
     made = _Answering(tuple(tasks), review, now, book, table)
     made.take(answer.strip())
     return made.settled()
 
 
 class _Answering:
-    """The tasks of a card while an answer is worked in."""
+    """The tasks of a card while an answer is applied."""
 
     def __init__(
         self,
@@ -184,7 +184,7 @@ class _Answering:
     # Which line is meant --------------------------------------------------------------------------
 
     def take(self, answer: str) -> None:
-        """Work the whole answer in, or keep why it cannot be."""
+        """Apply the whole answer, or keep the reason why it cannot be."""
         say = sentences(self._language)
         if is_small_talk(answer):
             self._problem = say["not_read"].format(answer[:100])
@@ -200,7 +200,7 @@ class _Answering:
             self._fill(lines, words)
 
     def _lines(self) -> list[tuple[Task, Gap]]:
-        """What is open, in the order in which an answer is tried."""
+        """Return the open lines, in the order in which an answer is tried."""
         key, _, _ = self._review.key.rpartition(":")
         open_ = [(each.task, gap) for each in self._made.values() for gap in each.task.gaps]
         if not self._review.card_tasks:  # a question of an earlier version asks about one gap
@@ -208,7 +208,7 @@ class _Answering:
         return sorted(open_, key=lambda each: _ORDER.index(QuestionTopic(each[1].about)))
 
     def _fill(self, lines: Sequence[tuple[Task, Gap]], words: str) -> None:
-        """Put words into the first line that takes them; a yes or a no is for every line."""
+        """Give words to the first line that accepts them; a yes or a no goes to every line."""
         problems: list[str] = []
         for_all = answers.is_yes(words) or answers.is_no(words)
         taken = False
@@ -230,7 +230,7 @@ class _Answering:
             self._problem = self._told(problems, words)
 
     def _told(self, problems: Sequence[str], words: str) -> str:
-        """Why no line takes the words: the reader's own sentence, if there is one line."""
+        """Return why no line accepts the words; with one line, its own sentence."""
         if self._language == "en" and len(problems) == 1:
             return problems[0]
         say = sentences(self._language)
@@ -238,7 +238,7 @@ class _Answering:
         return f"{say['not_read'].format(words[:100])} {hint}"
 
     def _has_changed(self) -> bool:
-        """Whether what a yes would approve is no longer what the card showed."""
+        """Whether a yes would approve something else than the card showed."""
         if self._review.digest is None:
             return False
         approvals = [
@@ -253,7 +253,7 @@ class _Answering:
     # What comes of it -----------------------------------------------------------------------------
 
     def settled(self) -> SettledCard:
-        """The tasks as they are now, the approvals that were given, and the next card."""
+        """Return the tasks as they are now, the given approvals, and the next card."""
         for each in tuple(self._made.values()):
             self._name_deliveries(each)
         approved = [review for each in self._made.values() for review in self._approvals(each)]
@@ -277,7 +277,7 @@ class _Answering:
         self._made[each.task.id] = replace(each, task=replace(each.task, delivery=named))
 
     def _approvals(self, each: SettledTask) -> Iterator[Review]:
-        """What a yes approved, as the card showed it."""
+        """Return what a yes approved, as the card showed it."""
         before = self._before[each.task.id]
         asked = any(gap.about == QuestionTopic.CONFIRM for gap in before.gaps)
         open_ = any(gap.about == QuestionTopic.CONFIRM for gap in each.task.gaps)
@@ -287,7 +287,7 @@ class _Answering:
             yield replace(review, id=self._table.ids.review())
 
     def _show_before_it_goes(self, each: SettledTask) -> None:
-        """A task that is held back and lacks nothing more is confirmed as the card shows it."""
+        """Ask to confirm a held task that is complete, as the card shows it."""
         task, before = each.task, self._before[each.task.id]
         confirmed = any(gap.about == QuestionTopic.CONFIRM for gap in before.gaps)
         if task.gaps or each.over or confirmed or not task.veto or task == before:
@@ -298,7 +298,7 @@ class _Answering:
             self._made[task.id] = replace(each, task=shown)
 
     def _asks(self, task: Task) -> bool:
-        """Whether the next card asks about a task: not about what another question still asks."""
+        """Whether the next card asks about a task; not if another question still does."""
         if self._review.card_tasks:
             return bool(task.gaps)
         known = {gap.key for gap in self._before[task.id].gaps}
@@ -307,7 +307,7 @@ class _Answering:
 
 
 def _pieces(answer: str) -> list[tuple[int | None, str]]:
-    """The answer by lines of the card, if each line of it begins with a number; else whole."""
+    """Return the answer by card lines, if each of its lines begins with a number; else whole."""
     lines = [each for each in answer.splitlines() if each.strip()]
     found = [_NUMBERED.fullmatch(each) for each in lines]
     if not lines or not all(found):

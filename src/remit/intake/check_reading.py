@@ -42,7 +42,7 @@ _WHEN: Final = Question(QuestionTopic.TIME, "When is it to be?")
 
 
 class CheckedTime(Struct, frozen=True):
-    """When a task runs. `veto` is a doubt that matters only if somebody else is reached."""
+    """When a task runs. `veto` is a doubt that matters only if others are reached."""
 
     when: Moment | Recurrence | None = None
     veto: VetoCue | None = None
@@ -53,7 +53,7 @@ class CheckedTime(Struct, frozen=True):
 def check_time(
     task: ReadTask, message: MessageWords, *, now: datetime, zone: ZoneInfo
 ) -> CheckedTime:
-    """Take the time that both read; where they differ, code's, and say so."""
+    """Return the time that model and code read; if they differ, code's, with a note."""
     read = _of_model(task, zone)
     words = " ".join(task.time_words)
     places = [next(message.places(each), None) for each in task.time_words]
@@ -79,13 +79,13 @@ def check_time(
 
 
 def _is_option(when: Moment | Recurrence, doubt: TimeDoubt, zone: ZoneInfo) -> bool:
-    """Whether a time is one of those that code thinks possible: "09:00" for "in the morning"."""
+    """Whether code thinks a time possible: "09:00" for "in the morning"."""
     at = when.at if isinstance(when, Moment) else when.first
     return any(f"{at.astimezone(zone):%H:%M}" in option for option in doubt.options)
 
 
 def _of_model(task: ReadTask, zone: ZoneInfo) -> Moment | Recurrence | None:
-    """What the model read, if it can be kept at all."""
+    """Return the time that the model read, if it is valid."""
     try:
         at = task.at
         if at is None:
@@ -121,7 +121,7 @@ def _is_same(one: Moment | Recurrence, other: Moment | Recurrence) -> bool:
 
 
 def _rule(rule: str) -> dict[str, frozenset[str]]:
-    """An RRULE as what it says, in no order; daily on some days is weekly on these."""
+    """Return an RRULE for comparison, in no order; daily on some days is weekly on these."""
     pairs = (part.partition("=") for part in rule.upper().split(";"))
     parts = {name: value for name, _, value in pairs if _IDLE.get(name) != value}
     if parts.get("FREQ") == "DAILY" and "BYDAY" in parts and "INTERVAL" not in parts:
@@ -135,7 +135,7 @@ def _echo(words: str, when: Moment | Recurrence, zone: ZoneInfo) -> str:
 
 
 class CheckedTask(Struct):
-    """One task of the model's, with what code thinks of it."""
+    """One task that the model read, with what code found."""
 
     draft: Draft
     marks: list[MarkedSpan] = field(default_factory=list)
@@ -153,7 +153,7 @@ def checked_reading(
     zone: ZoneInfo,
     book: ContactBook,
 ) -> Extraction:
-    """The reading as it may be acted on. `plain` is what the closed patterns read."""
+    """Return the reading as it may be acted on. `plain` is what the closed patterns read."""
     message = message_words(text, book)
     check = _Check(message, plain, now, zone, more=len(reading.tasks) > 1)
     tasks = [check.task(each, n) for n, each in enumerate(reading.tasks)]
@@ -176,14 +176,14 @@ def checked_reading(
 
 
 def _despite_model(plain: Extraction) -> Extraction:
-    """An order that code reads is not lost because a model sees none; to others it is asked."""
+    """Keep an order that code reads and the model does not; ask if it reaches others."""
     names = dict.fromkeys(d.recipient for draft in plain.tasks for d in draft.deliveries)
     unsure = tuple(VetoCue(VetoKind.RECIPIENT, name, 0, 0) for name in names if name)
     return replace(plain, veto=(*plain.veto, *unsure))
 
 
 def _with_owners_channel(draft: Draft, plain: Extraction) -> Draft:
-    """Work that the model sends nowhere goes where the owner's own words want to read it."""
+    """Send work without a recipient to the channel that the owner's words name."""
     said = [each for other in plain.tasks for each in other.deliveries]
     if draft.deliveries or not draft.work or any(each.recipient for each in said):
         return draft
@@ -191,7 +191,7 @@ def _with_owners_channel(draft: Draft, plain: Extraction) -> Draft:
 
 
 def _unread(text: str, questions: Sequence[Question]) -> CheckedTask:
-    """What asks for something that cannot be done before a question is answered."""
+    """Return a task that waits for the answer to a question."""
     title = headed(" ".join(text.split()))[:120]
     return CheckedTask(Draft(title=title, instructions=text), questions=list(questions))
 
@@ -260,7 +260,7 @@ class _Check(Struct, frozen=True):
     # Whom, and by which channel -----------------------------------------------------------------
 
     def _person(self, send: ReadSend) -> Contact | Question:
-        """Whom the words of the message name; the model's own name for them is not enough."""
+        """Return the person that the message's words name; the model's word is not enough."""
         if send.to is None:
             return self.message.book.owner
         words = send.to_words or send.to
@@ -269,13 +269,13 @@ class _Check(Struct, frozen=True):
         return resolve(words, self.message.book)
 
     def _channel(self, send: ReadSend) -> ChannelName | Question | None:
-        """The channel that the message names; one that it does not name is not the model's."""
+        """Return the channel that the message names; the model cannot choose another."""
         if send.channel is None or fold(send.channel) not in self._named_channels():
             return None
         return channel_for(send.channel, send.channel, self.message.book)
 
     def _named_channels(self) -> frozenset[str]:
-        """The channels that the words name, by name and by kind."""
+        """Return the channels that the message names, by name and by kind."""
         message, found = self.message, set[str]()
         for at in range(len(message.keys)):
             if named := message.channel_at(at):
@@ -312,11 +312,11 @@ class _Check(Struct, frozen=True):
         return None
 
     def _has_words(self, text: str) -> bool:
-        """Whether a text consists of words of the message, if in another order."""
+        """Whether a text has only words of the message, in any order."""
         return set(keys_of(tokenize(text))) <= set(self.message.keys)
 
     def _doubts(self, send: ReadSend, recipient: str, content: str | None) -> Iterator[VetoCue]:
-        """What makes it uncertain that this person is to get this text."""
+        """Yield what makes it uncertain that this person is to get this text."""
         words = send.to_words or send.to or ""
         waits = (d for each in self.plain.questions for d in each.waits)
         every = (*(d for draft in self.plain.tasks for d in draft.deliveries), *waits)

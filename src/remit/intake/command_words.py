@@ -39,9 +39,9 @@ _AROUND: Final = "\"'`.,:;!\u00a1\u2026\u2018\u2019\u201a\u201c\u201d\u201e\u00a
 
 
 class CommandReader:
-    """Reads a message as another reader does, unless it asks for a command of the settings.
+    """Reads messages with another reader, except one that only runs a configured command.
 
-    Then the rules read it alone, and the task is the command's: no model has a say in it.
+    The closed patterns read that one, and the task is the command's: no model is involved.
     """
 
     def __init__(self, reader: RequestReader, names: Collection[str]) -> None:
@@ -69,7 +69,7 @@ class CommandReader:
 
 
 def assigned(found: Extraction, names: Collection[str]) -> Extraction:
-    """What was read, with each task that only asks for a command given to it."""
+    """Return the reading; a task that only asks for a command is assigned to it."""
     return replace(found, tasks=tuple(_assigned(draft, names) for draft in found.tasks))
 
 
@@ -79,7 +79,7 @@ def _assigned(draft: Draft, names: Collection[str]) -> Draft:
 
 
 def named_command(text: str, names: Collection[str]) -> str | None:
-    """Return the command that some words ask to run, if that is all they ask; its exact name."""
+    """Return the exact name of the command that some words ask to run, if they ask only that."""
     words = [bare for word in text.split() if (bare := _bare(word))]
     while words and words[-1].casefold() in _POLITE:
         words.pop()
@@ -92,7 +92,7 @@ def named_command(text: str, names: Collection[str]) -> str | None:
 
 
 def _orders(before: list[str], after: list[str]) -> bool:
-    """Whether the words around a name are a verb of running and its trappings."""
+    """Whether the words around a name are only a verb of running and small words."""
     said = [word.casefold() for word in before]
     while said and said[-1] in _ARTICLES | _NOUNS | _POLITE:
         said.pop()

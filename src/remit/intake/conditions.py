@@ -36,7 +36,7 @@ def _leads(kind: ConditionKind) -> Phrases[bool]:
 def find_conditions(
     text: str, book: ContactBook, now: datetime, zone: ZoneInfo, texts: Sequence[Span] = ()
 ) -> tuple[Condition, ...]:
-    """The limits of a message, in their order; of two that overlap the more exact one.
+    """Return the limits of a message, in order; of two that overlap, the more exact one.
 
     What only one of its `texts` says is no limit: "call me if you are late".
     """
@@ -59,7 +59,7 @@ def find_conditions(
 
 
 def without_limit_words(found: Extraction) -> Extraction:
-    """The reading, in which the words of a limit are a limit: not work, and not left over."""
+    """Return the reading with the words of limits marked as such, not as work or left over."""
     spans = [(each.end - len(each.words), each.end) for each in found.conditions]
     now = {
         clause: replace(clause, became=ClauseOutcome.CONSTRAINT)
@@ -101,7 +101,7 @@ def _is_typed(message: MessageWords, at: int) -> bool:
 def _at(
     message: MessageWords, at: int, now: datetime, zone: ZoneInfo
 ) -> Iterator[tuple[Condition, int]]:
-    """The limit that begins at a token, and where it ends; exact ones come first."""
+    """Return the limit that begins at a token, and its end; exact forms come first."""
     for kind in ConditionKind:
         lead = _leads(kind).at(message.keys, at)
         if lead is None:
@@ -180,7 +180,7 @@ def _not_to(message: MessageWords, at: int, after: int) -> tuple[Condition, int]
 
 
 def _clause_end(message: MessageWords, at: int) -> int:
-    """Where a condition in words ends: at a comma, or where something is ordered."""
+    """Return where a condition in words ends: at a comma, or where an order begins."""
     end = at
     while end < len(message.tokens):
         token = message.tokens[end]

@@ -35,9 +35,9 @@ from remit.model.task import TaskType
 
 
 def without_address(text: str, book: ContactBook) -> str:
-    """The message with the assistant's name in front blanked; nothing else moves.
+    """Return the message with the assistant's leading name blanked; positions stay.
 
-    Without a greeting or a comma the name of a contact is the contact's: "Nina: come home".
+    Without a greeting or a comma, a contact's name is the contact's: "Nina: come home".
     """
     name = book.assistant
     found = re.match(rf"(\s*(?:(\w+)\s+)?)({re.escape(name)})(\s*,|(?=\s))", text, re.IGNORECASE)
@@ -66,7 +66,7 @@ _FIRST_TALK: Final = (
 
 
 def extract(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
-    """Read a message of the owner. `now` is a moment with its offset, `zone` the owner's own."""
+    """Read a message of the owner. `now` has an offset, `zone` is the owner's."""
     words = message_words(without_address(text, book), book)
     groups = group_units(read_units(words), words)
     asked: list[tuple[int, Question]] = []  # each with the token that it is about
@@ -98,7 +98,7 @@ def _clause_at(marked: Sequence[tuple[Clause, int]], words: MessageWords, at: in
 
 
 def _answer(groups: Sequence[UnitGroup], drafts: Sequence[Draft]) -> SmallTalk | None:
-    """What wants an answer: a question always, other talk only where it is all there is."""
+    """Return the talk that wants an answer: a question always, other talk only if it is all."""
     sorts = [group.main.talk or SmallTalk.CONTROL for group in groups if not group.is_task]
     if SmallTalk.QUESTION in sorts:
         return SmallTalk.QUESTION
@@ -197,7 +197,7 @@ def _work(group: UnitGroup, words: MessageWords) -> Iterator[str]:
 def _sends(
     group: UnitGroup, words: MessageWords, asked: list[tuple[int, Question]]
 ) -> FoundDeliveries:
-    """What goes out, to whom; what lacks something is asked about."""
+    """Return what is sent to whom; ask about what is missing."""
     deliveries: list[Delivery] = []
     waits: list[Delivery] = []
     for unit in [] if group.stays else group.units:
@@ -220,7 +220,7 @@ _NOTHING: Final = ""
 
 
 def _content(group: UnitGroup, unit: MessageUnit, words: MessageWords) -> str | None:
-    """The owner's own text that a unit sends; none if it must be made."""
+    """Return the owner's own text that a unit sends; None if it must be written."""
     if unit.kind is UnitKind.REMIND and unit.text is None and not group.waits_for_limit:
         before = [each for each in group.units if each is not unit]
         said = [each.text or words.slice(*each.body) for each in before]
@@ -235,7 +235,7 @@ def _ask_content(
     words: MessageWords,
     asked: list[tuple[int, Question]],
 ) -> None:
-    """Ask what is to be sent, where nothing says it."""
+    """Ask what to send, if nothing says it."""
     lacking = (*found.deliveries, *dict.fromkeys(found.waits))
     known = any(each.content for each in lacking)
     made = any(each.kind in (UnitKind.WORK, UnitKind.COMPOSE) for each in group.units)
@@ -261,7 +261,7 @@ def _whens(
     asked: list[tuple[int, Question]],
     clock: "_Clock",
 ) -> tuple[When | None, ...]:
-    """When a task is to happen: its times put together and resolved, or asked about."""
+    """Return the times of a task, joined and resolved, or a question."""
     times = group.times
     if not times:
         if group.reminds:
@@ -290,7 +290,7 @@ def _whens(
 
 
 def _names_end(group: UnitGroup, words: MessageWords) -> bool:
-    """Whether some words of a task may say how long it goes on; those of a text do not."""
+    """Whether words of a task may say how long it lasts; words of a text do not."""
     return any(
         words.names_end(
             unit.body[1] if unit.marked and unit.kind is UnitKind.SEND else unit.start, unit.end
@@ -300,7 +300,7 @@ def _names_end(group: UnitGroup, words: MessageWords) -> bool:
 
 
 class _Clock(Struct, frozen=True):
-    """The base of times; a missing hour is taken as `usual` if only the owner waits."""
+    """The base of times; a missing hour is `usual` if only the owner waits."""
 
     now: datetime
     zone: ZoneInfo
@@ -326,7 +326,7 @@ def _usual_hour(phrase: TimePhrase) -> ClockTime:
 
 
 def _noted(when: When, said: str, zone: ZoneInfo) -> When:
-    """A time that was not said, with a note that says what it was taken for."""
+    """Return a time that was not said, with a note on what was assumed."""
     if not isinstance(when, Moment | Recurrence):
         return when
     at = when.at if isinstance(when, Moment) else when.first
@@ -340,7 +340,7 @@ _DUE: Final = "When is the reminder due?"
 
 
 def _label_loose(group: UnitGroup, labels: ClauseLabels, asked: list[tuple[int, Question]]) -> None:
-    """Talk is declined, what is about a task or was pasted is asked about."""
+    """Label units without a task: talk is declined, controls and pasted text are asked."""
     unit = group.main
     why = "You said not to." if unit.talk is SmallTalk.FORBIDDEN else "It asks for no task."
     why = "It is ticked already." if unit.line.ticked else why

@@ -43,7 +43,7 @@ from remit.store.database import Database
 
 
 class RequestReader(Protocol):
-    """Reads a message: tasks, questions, and what became of every clause."""
+    """Reads a message: tasks, questions, and the outcome of every clause."""
 
     async def read(
         self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook
@@ -52,7 +52,7 @@ class RequestReader(Protocol):
 
 @runtime_checkable
 class TurnReader(Protocol):
-    """Reads a turn of a conversation, which may be about what is there."""
+    """Reads a turn of a conversation, which may be about existing tasks or questions."""
 
     async def read_turn(
         self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext
@@ -80,11 +80,11 @@ class MessageReader:
         self._approve: Approve = lambda _task, _delivery: None
 
     def approve_by(self, approve: Approve) -> None:
-        """Say how a text to somebody is shown for approval; until then none is."""
+        """Set how a text to others is shown for approval; until then none is."""
         self._approve = approve
 
     async def hear(self, message: OwnerMessage) -> MessageResult:
-        """Store what the message asks for, durably, and say what became of every clause."""
+        """Store what the message asks for, durably; return the outcome of every clause."""
         message = replace(message, text=message.text.strip())
         before = await self._db.read(messages.of_message, message.source)
         if before:
@@ -108,13 +108,13 @@ class MessageReader:
         )
 
     def _wished(self, message: OwnerMessage) -> ContactRule | None:
-        """The rule that a message asks for, if it is a standing wish and nothing else."""
+        """Return the rule, if the message is a standing wish and nothing else."""
         if message.scheduled_for or message.repeats or message.taint is not Taint.OWNER:
             return None
         return find_standing_wish(message.text, self._contacts.book())
 
     async def _propose(self, message: OwnerMessage, rule: ContactRule) -> MessageResult:
-        """Ask whether a standing wish shall be a rule; it is none before that."""
+        """Ask whether a standing wish shall be a rule."""
         sentence = rule_question(rule, message.text)
         cue = Cue(
             source=message.source,
@@ -134,9 +134,9 @@ class MessageReader:
     def tasks_of(
         self, found: Extraction, message: OwnerMessage, now: datetime, place: Task | None = None
     ) -> tuple[Sequence[Task], tuple[Review, ...]]:
-        """The tasks that a reading makes of a message, and the one card about them.
+        """Return the tasks of a reading, and the one card about them.
 
-        The first takes the place of a task that is stored already, if there is one.
+        The first replaces the stored task that waits to be read, if there is one.
         """
         drafted = [
             _task(each, message, n, self._ids, now) for n, each in enumerate(ledgers(found), 1)
@@ -147,11 +147,11 @@ class MessageReader:
         return made, (card,) if card else ()
 
     async def read(self, message: OwnerMessage, now: datetime | None = None) -> Extraction:
-        """What the message would become, read as of `now`; nothing is stored."""
+        """Return what the message would become at `now`; nothing is stored."""
         return await self._read_by(self._reader, message, now)
 
     async def read_plainly(self, message: OwnerMessage, now: datetime | None = None) -> Extraction:
-        """What the message would become without a model."""
+        """Return what the message would become without a model."""
         return await self._read_by(PlainReader(), message, now)
 
     async def _read_by(
@@ -166,7 +166,7 @@ class MessageReader:
         return self._finished(found, message, book, now)
 
     async def _read_turn(self, message: OwnerMessage) -> Extraction | TurnOrder:
-        """What a turn of a conversation asks for: tasks, or something of what is there."""
+        """Return what a turn asks for: new tasks, or something about existing ones."""
         if message.talk is None or not isinstance(self._reader, TurnReader):
             return await self.read(message)
         admit.check_text(message.text)
@@ -183,7 +183,7 @@ class MessageReader:
     def _finished(
         self, found: Extraction, message: OwnerMessage, book: ContactBook, now: datetime
     ) -> Extraction:
-        """A reading with what was said beside the words, held back and limited by them."""
+        """Return a reading with the given time and place, vetoes and limits applied."""
         found = planned(found, message.scheduled_for, book.home, message.repeats)
         found = held_back(found, message.text, book)
         limits = find_conditions(message.text, book, now, self._zone, found.texts)
@@ -194,7 +194,7 @@ class MessageReader:
         return CardAnswerContext(self._zone, self._ids, self._approve)
 
     def settling(self) -> Settle:
-        """How an answer is worked in, with the book as it is now."""
+        """Return the function that applies an answer, with the current contacts."""
         book: ContactBook | BadInput
         try:
             book = self._contacts.book()
@@ -216,7 +216,7 @@ class MessageReader:
         return MessageResult(tuple(before), tuple(asked), card=await self._card(before, asked))
 
     async def _card(self, made: Sequence[Task], asked: Sequence[Review]) -> RequestCard:
-        """The receipt; it says "you are asked first" only where that is so."""
+        """Return the receipt; it says "you are asked first" only where that is true."""
         standing = await self._db.read(permissions.list_permissions)
         sends = ((task, each) for task in made for each in task.delivery)
         asks = {each.id for task, each in sends if asks_first(task, each, self._contacts, standing)}
@@ -241,7 +241,7 @@ class _Settling(Struct, frozen=True):
 def planned(
     found: Extraction, at: datetime | None, home: str, repeats: Repeats | None = None
 ) -> Extraction:
-    """The reading with a time given beside the words, and a place where results are read."""
+    """Return the reading with the time given besides the words, and a place for results."""
     at = repeats.first if repeats else at
     if at is not None:
         found = _timed(found, at, repeats)
@@ -250,19 +250,19 @@ def planned(
 
 
 def limited(found: Extraction, conditions: tuple[Condition, ...]) -> Extraction:
-    """The reading with its limits: nothing runs before a time that it names."""
+    """Return the reading with its limits: nothing runs before a named time."""
     if conditions:
         found = without_limit_words(replace(found, conditions=conditions))
     return replace(found, tasks=tuple(_not_before(each, found) for each in found.tasks))
 
 
 def conditions_of(found: Extraction, draft: Draft) -> tuple[Condition, ...]:
-    """The limits of one task: those among its own words, or said next to them."""
+    """Return the limits of one task: those among its own words, or next to them."""
     return tuple(each for each in found.conditions if _owner_of(found, each) == draft.clauses)
 
 
 def _owner_of(found: Extraction, condition: Condition) -> tuple[Clause, ...]:
-    """The clauses of the task that a limit is about: the last that begins before its end."""
+    """Return the clauses of the task that a limit is about: the last that begins before its end."""
     begun = [
         draft
         for draft in found.tasks
@@ -280,7 +280,7 @@ def _not_before(draft: Draft, found: Extraction) -> Draft:
 
 
 def _timed(found: Extraction, at: datetime, repeats: Repeats | None) -> Extraction:
-    """One time holds for all that was asked for; words that say another one contradict it."""
+    """Apply the given time to all tasks; words with another time contradict it."""
     for clause in found.clauses:
         if clause.became == "time" or _asked_when(found, clause):
             sentence = (
@@ -314,7 +314,7 @@ def _at_home(draft: Draft, found: Extraction, home: str) -> Draft:
 
 
 class TaskLedger(Struct, frozen=True):
-    """A task to be, with every clause it answers for and what is open about them."""
+    """A task to create, with every clause it covers and what is open about them."""
 
     draft: Draft
     clauses: tuple[Clause, ...]
@@ -324,7 +324,7 @@ class TaskLedger(Struct, frozen=True):
 
 
 def ledgers(found: Extraction) -> list[TaskLedger]:
-    """Give every clause of a message to a task: its own, or the one it was said next to."""
+    """Assign every clause of a message to a task: its own, or the nearest."""
     return [_ledger(found, draft, n) for n, draft in enumerate(found.tasks)]
 
 
@@ -346,7 +346,7 @@ def _ledger(found: Extraction, draft: Draft, n: int) -> TaskLedger:
 
 
 def _nearest(found: Extraction, clause: Clause) -> int | None:
-    """The task said last before a clause that belongs to none; None if it belongs to one."""
+    """Return the last task before a clause that belongs to none; None if it belongs to one."""
     if any(clause in draft.clauses for draft in found.tasks):
         return None
     before = [
@@ -363,7 +363,7 @@ def _gap(question: Question, clause: int) -> Gap:
 
 
 def _joined(before: Gap, gap: Gap) -> Gap:
-    """Ask two things of one sort about one clause as one."""
+    """Join two questions of one sort about one clause."""
     options = tuple(dict.fromkeys((*before.options, *gap.options)))
     waits = tuple(dict.fromkeys((*before.waits, *gap.waits)))
     letter, asked = before.letter or gap.letter, f"{before.question} {gap.question}"

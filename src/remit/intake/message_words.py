@@ -1,4 +1,4 @@
-"""Where words stand in a message, and which text the owner typed to be sent."""
+"""The words of a message with their positions, and the texts in it that are to be sent."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ _FEW: Final = 3
 
 
 def is_small_key(key: str) -> bool:
-    """Whether a word says nothing by itself: "the", "please", "can you"."""
+    """Whether a word means nothing by itself: "the", "please", "can you"."""
     return key in _small_words()
 
 
@@ -41,25 +41,25 @@ def _linking() -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def message_words(text: str, book: ContactBook) -> "MessageWords":
-    """The words of a message; each of those who ask about the same message gets the same."""
+    """Return the words of a message; repeated calls share the result."""
     return MessageWords(text, book)
 
 
 class MessageWords(WordLookup):
-    """A message with its words, and the texts that stand in it."""
+    """A message with its words, and the texts in it."""
 
     def is_one_sentence(self, start: int, end: int) -> bool:
-        """Whether something goes on from one place to another: "remind me to … and tell Bob …"."""
+        """Whether one sentence covers both places: "remind me to … and tell Bob …"."""
         between = self.text[start:end]
         return start <= end and not any(mark in between for mark in ".!?;…\n")
 
     def is_work_text(self, at: int) -> bool:
-        """Whether a token stands behind a colon that no order to send leads in: "summarise: …"."""
+        """Whether a token follows a colon without an order to send: "summarise: …"."""
         return at > self._first_colon and not self.typed
 
     @cached_property
     def _first_colon(self) -> int:
-        """The first colon behind which something stands that it leads in."""
+        """Return the first colon that introduces something."""
         last = len(self.keys)
         loose = (
             n
@@ -70,18 +70,18 @@ class MessageWords(WordLookup):
 
     @cached_property
     def quotes(self) -> tuple[Span, ...]:
-        """Quotations whose end is certain, without their marks."""
+        """Return quotations with a certain end, without their marks."""
         clear = (token for token in self.raw if token.kind is TokenKind.QUOTE and token.clear)
         return tuple((token.start + 1, token.end - 1) for token in clear)
 
     @cached_property
     def typed(self) -> tuple[Span, ...]:
-        """What stands behind "text Anna:" up to the end of its line."""
+        """Return the text after "text Anna:", up to the end of its line."""
         return tuple(self._typed())
 
     @cached_property
     def typed_openings(self) -> tuple[Span, ...]:
-        """Of each such text what is surely in it: up to the first comma, or a word like "but"."""
+        """Return the sure part of each such text: up to a comma, or a word like "but"."""
         return tuple((start, self._opening_end(start, end)) for start, end in self.typed)
 
     def _opening_end(self, start: int, end: int) -> int:
@@ -108,7 +108,7 @@ class MessageWords(WordLookup):
 
     @cached_property
     def beside_people(self) -> frozenset[int]:
-        """The numbers of tokens that may stand next to a person: "to", "please", "by mail"."""
+        """Return the tokens that may stand next to a person: "to", "please", "by mail"."""
         words = words_in_all(*_BEFORE) | words_in_all(*_SKIPPED) | words_in_all("words", "by")
         small = {n for n, key in enumerate(self.keys) if key in words}
         ways = ((n, self.channel_at(n)) for n in range(len(self.keys)))
@@ -123,7 +123,7 @@ class MessageWords(WordLookup):
         return self.channel_at(at) is not None
 
     def is_order_word(self, at: int) -> bool:
-        """Whether a word only says that something is to be sent or done, or by which channel."""
+        """Whether a word belongs to an order: a person, a channel, a verb or its particle."""
         if at in self.people or self._is_channel(at):
             return True
         return any(at in span for span in self._verb_spans)
@@ -136,7 +136,7 @@ class MessageWords(WordLookup):
         return tuple(range(at, hit[1]) for at, hit in found if hit is not None)
 
     def is_small_word(self, at: int) -> bool:
-        """Whether a token says nothing by itself: a mark, "the", "please", "can you"."""
+        """Whether a token means nothing by itself: a mark, "the", "please", "can you"."""
         token, key = self.tokens[at], self.keys[at]
         if token.kind is TokenKind.LINE or (
             token.kind is TokenKind.MARK and not is_sign(token.text)
@@ -145,12 +145,12 @@ class MessageWords(WordLookup):
         return is_small_key(key)
 
     def is_marked_text(self, span: Span) -> bool:
-        """Whether a text stands in quotation marks, or behind a colon."""
+        """Whether a text is in quotation marks or after a colon."""
         before = self.text[: span[0]].rstrip()
         return self._within(span, self.quotes) or before.endswith(":")
 
     def is_ordered_text(self, span: Span) -> bool:
-        """Whether an order to send leads in a text, so that what it says is said in the text."""
+        """Whether an order to send introduces a text, so that its words belong to it."""
         first = self.first_at(span[0])
         mixed = any(start < span[1] and span[0] < end for start, end in self.quotes)
         articles = order_words().articles
@@ -174,16 +174,16 @@ class MessageWords(WordLookup):
         return start
 
     def is_led_in(self, span: Span) -> bool:
-        """Whether a text is marked, or stands behind a word like "that"."""
+        """Whether a text is marked, or follows a word like "that"."""
         first = self.first_at(span[0])
         return self.is_marked_text(span) or (
             first > 0 and self.keys[first - 1] in words_in_all("addressing", "that")
         )
 
     def asks_for_more(self, left: Sequence[Span], texts: Sequence[Span], sends: int) -> bool:
-        """Whether words that no task took may be another order: many, a text, or a verb too many.
+        """Whether words that no task took may be another order: many, a text, or an extra verb.
 
-        `texts` are stretches that are to be sent, `sends` is how many messages were understood.
+        `texts` are spans to be sent, `sends` is how many messages were understood.
         """
         inside = [
             token
@@ -216,7 +216,7 @@ class MessageWords(WordLookup):
 
     @cached_property
     def _own_text(self) -> str:
-        """The message with everything blanked that others wrote."""
+        """Return the message with the words of others blanked."""
         pasted = pasted_lines(self.raw)
         if not pasted:
             return self.text
@@ -224,7 +224,7 @@ class MessageWords(WordLookup):
         return "\n".join(" " * len(line) if n in pasted else line for n, line in enumerate(lines))
 
     def places(self, words: str) -> Iterator[Span]:
-        """Where some words stand in what the owner wrote, up to blanks and capitals."""
+        """Yield where some words stand in what the owner wrote; blanks and case do not count."""
         parts = [re.escape(part) for part in words.split()]
         if not parts:
             return
@@ -233,7 +233,7 @@ class MessageWords(WordLookup):
             yield found.span()
 
     def addresses(self, words: str) -> bool:
-        """Whether the words stand where somebody is written to, outside of any text to be sent."""
+        """Whether the words stand where somebody is written to, outside any text to be sent."""
         return any(
             self._is_addressed(span) and not self._within(span, (*self.quotes, *self.typed))
             for span in self.places(words)
@@ -257,7 +257,7 @@ class MessageWords(WordLookup):
     def _is_meant_later(self, at: int) -> bool:
         """Whether a later "her" means a person: "Anna is looking for me. Text her …".
 
-        Nobody else is named before it, unless in the same breath: "Carlos and Lucía".
+        Nobody else may be named before it, except together: "Carlos and Lucía".
         """
         them = phrases_in_all("words", "them")
         texts = (*self.quotes, *self.typed)
@@ -283,12 +283,12 @@ class MessageWords(WordLookup):
         )
 
     def _ends_with_them(self, at: int) -> bool:
-        """Whether a Spanish verb ends with whom it means: "avísales", "mándaselo"."""
+        """Whether a Spanish verb ends in its recipient: "avísales", "mándaselo"."""
         endings = tuple(words_in_all("addressing", "endings"))
         return self.language == "es" and self.keys[at].endswith(endings)
 
     def _leads_to(self, at: int) -> bool:
-        """Whether a verb that sends, or a word like "to", stands before a person."""
+        """Whether a verb that sends, or a word like "to", precedes a person."""
         before = at - 1
         while before >= 0 and (
             self.keys[before] in words_in_all(*_SKIPPED) or before in self.people
@@ -303,7 +303,7 @@ class MessageWords(WordLookup):
         return any(self.sends_at(n) for n in self._rest_of_sentence(at))
 
     def _rest_of_sentence(self, at: int) -> Iterator[int]:
-        """The tokens behind one, up to the end of its sentence: a German verb may stand there."""
+        """Return the tokens after one in its sentence: a German verb may be there."""
         for n in range(at + 1, min(len(self.tokens), at + _FAR)):
             if self.keys[n] in _ENDS or self.tokens[n].kind is TokenKind.LINE:
                 return
@@ -313,10 +313,10 @@ class MessageWords(WordLookup):
         return any(start <= span[0] and span[1] <= end for start, end in others)
 
     def is_plain_text(self, text: str, person: str, *, more: bool = False) -> bool:
-        """Whether a text is surely what the owner wants to be sent, and no more than that.
+        """Whether a text is surely what the owner wants to send, and no more.
 
-        It is a quotation, or what stands behind a colon; or it goes from the person to the end of
-        the message, or to another order if `more` is asked for, and asks for nothing on the way.
+        It is a quotation, or follows a colon; or it goes from the person to the end of the message,
+        or to another order if `more` is asked for, without asking for anything itself.
         """
         for span in self.places(text):
             for start, end in (*self.quotes, *self.typed):
@@ -329,7 +329,7 @@ class MessageWords(WordLookup):
         return False
 
     def _is_behind_colon(self, span: Span, person: str) -> bool:
-        """Whether a text is all that stands behind a colon, in the line of its person.
+        """Whether a text is all that follows a colon, in the line of its person.
 
         An order to send it may follow: "Will: I've borrowed one. Mail him that".
         """
@@ -343,7 +343,7 @@ class MessageWords(WordLookup):
         return head.endswith(":") and (not rest or sends) and named
 
     def _follows(self, span: Span, person: str, *, more: bool) -> bool:
-        """Whether a text goes from near the person to the end of its sentence or its line."""
+        """Whether a text goes from near the person to the end of its sentence or line."""
         rest = next((n for n, t in enumerate(self.tokens) if t.start >= span[1]), None)
         ends = rest is None or self.keys[rest] in _ENDS or self.tokens[rest].kind is TokenKind.LINE
         if rest is not None and more:
@@ -356,7 +356,7 @@ class MessageWords(WordLookup):
         return self.tokens[at].kind is TokenKind.NUMBER and self.verb_at(at + 1) is not None
 
     def _is_lead_in(self, start: int, end: int) -> bool:
-        """Whether nothing but small words and a channel stands between a person and a text."""
+        """Whether only small words and a channel are between a person and a text."""
         between = [n for n, t in enumerate(self.tokens) if start <= t.start < end]
         other = any(n in self.people or self.keys[n] in _ENDS for n in between)
         return len(between) <= _FAR and not other
@@ -372,7 +372,7 @@ class MessageWords(WordLookup):
         )
 
     def _is_asked_of_reader(self, at: int) -> bool:
-        """Whether a verb asks something of who reads the text: "call me", and not "remind me"."""
+        """Whether a verb asks the reader of the text: "call me", but not "remind me"."""
         speakers = words_in_all("addressing", "speakers")
         behind = self.keys[at + 1 : at + 1 + _NEAR]
         return not self._sends_or_reminds(at) and any(key in speakers for key in behind)

@@ -1,7 +1,8 @@
-"""A model reads the message and code checks the facts.
+"""A model reads the message, or a command about a task or question; code checks the facts.
 
 If the model fails in any way, the closed patterns read instead: no message is lost or waits long
-because a vendor is slow, refuses, or answers nonsense.
+because a vendor is slow, refuses, or answers nonsense. A command may name only what was listed, and
+its words must stand in the message.
 """
 
 import asyncio
@@ -31,7 +32,7 @@ _NEEDS_CUE: Final = (OrderKind.CANCEL, OrderKind.PAUSE, OrderKind.SKIP)
 def checked_order(
     text: str, reading: TurnReading, book: ContactBook, talk: TalkContext
 ) -> TurnOrder | None:
-    """The order as it may be followed; None if it names what was not listed, or asks for tasks."""
+    """Return the order if it may be followed; None if it names others, or asks for tasks."""
     order = reading.order
     if order is None or reading.tasks:
         return None
@@ -101,27 +102,27 @@ order: only if the message asks for no new task but is about one of the listed t
 
 
 class FormFiller(Protocol):
-    """Has a model fill in a form; None if there is no model, or it would not."""
+    """Lets a model fill in a form; None if there is no model, or it refuses."""
 
     async def __call__(self, prompt: str, form: type[T], /) -> T | None: ...
 
 
 class ModelReader:
-    """Reads by a model; where that fails, by the closed patterns."""
+    """Reads with a model; if that fails, with the closed patterns."""
 
     def __init__(self, fill: FormFiller, timeout: float = READ_TIMEOUT_SECONDS) -> None:
         self._fill = fill
         self._timeout = timeout
 
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
-        """Read a message of the owner. What the model cannot do never becomes an error."""
+        """Read a message of the owner; a failure of the model is no error."""
         read = await self.read_by_model(text, now, zone, book)
         return read or read_plainly(text, now=now, zone=zone, book=book)
 
     async def read_by_model(
         self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook
     ) -> Extraction | None:
-        """What the model reads; None if it does not answer in time, or not as the form wants."""
+        """Return what the model reads; None if it is too slow or its form is invalid."""
         if len(text) > MAX_MESSAGE_CHARS:
             return None  # it would not fit the form, and half a form is worse than none
         reading = await self._ask(prompt(text, now=now, zone=zone, book=book), Reading)
@@ -133,7 +134,7 @@ class ModelReader:
     async def read_turn(
         self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext
     ) -> Extraction | TurnOrder:
-        """Read a turn of a conversation: what it asks for, or an order about what is there."""
+        """Read a turn of a conversation: what it asks for, or an order about existing tasks."""
         plain = read_plainly(text, now=now, zone=zone, book=book)
         if len(text) > MAX_MESSAGE_CHARS:
             return plain
@@ -159,7 +160,7 @@ class ModelReader:
 def prompt(
     text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext | None = None
 ) -> str:
-    """Return the prompt: what never changes, then the channels, the people, the clock."""
+    """Return the prompt: the fixed part, then the channels, the people, the clock."""
     local = now.astimezone(zone)
     return "\n".join(
         (
@@ -177,7 +178,7 @@ def prompt(
 
 
 def _context(talk: TalkContext) -> Iterator[str]:
-    """What a turn may be about, each thing as a JSON text of its own, cut to a bounded length."""
+    """Return what a turn may be about, each item as a JSON text of limited length."""
     yield f"The owner said before: {_listed(each[:MAX_TURN_CHARS] for each in talk.turns)}"
     for name, listed in (("Tasks", talk.tasks), ("Open questions", talk.questions)):
         shown = (f"{each.id}: {_quoted(' '.join(each.words.split())[:200])}" for each in listed)
@@ -185,7 +186,7 @@ def _context(talk: TalkContext) -> Iterator[str]:
 
 
 def contacts_named(text: str, book: ContactBook) -> tuple[str, ...]:
-    """The people whom the message may name, and nobody else."""
+    """Return only the people whom the message may name."""
     keys = keys_of(tokenize(text))
     found = (book.people.at(keys, at) for at in range(len(keys)))
     people = dict.fromkeys(person for each in found if each for person in each[0])
@@ -198,5 +199,5 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text as a JSON string: whatever it holds, it cannot end itself."""
+    """Return a text as a JSON string, which it cannot end itself."""
     return json.dumps(text, ensure_ascii=False)

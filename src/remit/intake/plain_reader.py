@@ -1,7 +1,7 @@
-"""Reads a message without a model: what a closed pattern covers runs, the rest is asked.
+"""Reads a message without a model, and defines a message and its result, with their JSON.
 
-Work that reaches only the owner also runs. Work that may be meant for others, because a verb sends
-or some words hold it back, is asked about instead.
+What a closed pattern covers runs, and so does work that reaches only the owner. Work that may be
+meant for others, because a verb sends or some words hold it back, is asked about instead.
 """
 
 from collections.abc import Iterator, Sequence
@@ -46,7 +46,7 @@ _PAUSES: Final = (",", ". ", "; ", "! ", "? ", "\n", "...", "…")
 
 
 def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
-    """Read a message by the closed patterns alone."""
+    """Read a message with the closed patterns only."""
     found = extract(text, now=now, zone=zone, book=book)
     message = message_words(text, book)
     if all(people == (book.owner,) for people, _ in message.named.values()):
@@ -62,14 +62,14 @@ def read_plainly(text: str, *, now: datetime, zone: ZoneInfo, book: ContactBook)
 
 
 def _marked(found: Extraction, message: MessageWords) -> Iterator[Span]:
-    """Where texts to somebody else stand behind a colon."""
+    """Yield where texts to others stand after a colon."""
     for text in dict.fromkeys(_texts(found)):
         spans = (span for span in message.places(text) if message.is_marked_text(span))
         yield from filter(message.is_ordered_text, spans)
 
 
 def doubts_of(found: Extraction, text: str, book: ContactBook) -> tuple[VetoCue, ...]:
-    """What makes it uncertain that a text is to go to somebody, as the patterns read it."""
+    """Return what makes it uncertain that a text is to go to somebody."""
     message = message_words(text, book)
     return (
         *_mixed(found, message),
@@ -80,14 +80,14 @@ def doubts_of(found: Extraction, text: str, book: ContactBook) -> tuple[VetoCue,
 
 
 class PlainReader:
-    """The closed patterns alone: no model is asked."""
+    """Reads with the closed patterns only; no model is asked."""
 
     async def read(self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook) -> Extraction:
         return read_plainly(text, now=now, zone=zone, book=book)
 
 
 def _question(found: Extraction, draft: Draft, message: MessageWords) -> Question | None:
-    """Ask whether work is meant for somebody else, where words speak for it."""
+    """Ask whether work is meant for somebody else, if the words suggest it."""
     settled = draft.stays or reaches_others(draft.deliveries) or not draft.work
     if settled or found.questions_about(draft):
         return None
@@ -108,7 +108,7 @@ def _question(found: Extraction, draft: Draft, message: MessageWords) -> Questio
 
 
 def _mixed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
-    """Words before a text to somebody that may be about it: work, or what one is reminded of."""
+    """Yield work or reminders before a text to others that may be part of it."""
     sends = [d.clauses[0] for d in found.tasks if reaches_others(d.deliveries) and d.clauses]
     for draft in found.tasks:
         if reaches_others(draft.deliveries) or not draft.clauses:
@@ -122,9 +122,9 @@ def _mixed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
 
 
 def _composed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
-    """Words behind an order to send, of which something is to be written: no pattern covers them.
+    """Yield words after an order to send that describe what to write and that no pattern covers.
 
-    "Ask Bob whether …" and "write to Bob in English …" say what is to be written.
+    "Ask Bob whether …" and "write to Bob in English …" say what to write, and are no doubt.
     """
     for draft in found.tasks:
         if not draft.work or not reaches_others(draft.deliveries):
@@ -136,7 +136,7 @@ def _composed(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
 
 
 def _says_what(message: MessageWords, sends: Clause, what: Clause) -> bool:
-    """Whether an order to send names what is written: a language, a question, or "it"."""
+    """Whether an order to send says what is written: a language, a question, or "it"."""
     first, start = message.first_at(what.start), message.first_at(sends.start)
     order = read_order(message, start, first)
     asks = order.verb is not None and order.verb.asks
@@ -144,7 +144,7 @@ def _says_what(message: MessageWords, sends: Clause, what: Clause) -> bool:
 
 
 def _uncovered(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
-    """Words beside a text to somebody that no pattern covers: they may change what is meant."""
+    """Yield words beside a text to others that no pattern covers: they may change its meaning."""
     texts = [span for each in _texts(found) for span in message.places(each)]
     if not texts:
         return
@@ -160,7 +160,7 @@ def _uncovered(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
 
 
 def _unclear(found: Extraction, message: MessageWords) -> Iterator[VetoCue]:
-    """A text without quotation marks or a colon that may be over at a comma."""
+    """Yield texts whose end is uncertain: no clear marks, and a comma or an order inside."""
     if any(reaches_others(draft.deliveries) for draft in found.tasks):
         doubtful = (each for each in message.raw if each.kind is TokenKind.QUOTE and not each.clear)
         yield from (VetoCue(VetoKind.TEXT, q.text[:60], q.start, q.end) for q in doubtful)
@@ -179,13 +179,13 @@ def _within(place: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def _texts(found: Extraction) -> list[str]:
-    """The owner's own texts to somebody else."""
+    """Return the owner's own texts to others."""
     sends = (each for draft in found.tasks for each in draft.deliveries)
     return [each.content for each in sends if each.recipient and each.content]
 
 
 class OwnerMessage(Struct, frozen=True, kw_only=True):
-    """The owner's message, and what was given with it besides the words."""
+    """The owner's message, and what was given besides the words."""
 
     text: str
     source: Source
@@ -200,7 +200,7 @@ class OwnerMessage(Struct, frozen=True, kw_only=True):
 
 
 class MessageResult(Struct, frozen=True):
-    """What a message became. Without tasks, `clauses` and `unasked` are of the message itself."""
+    """What a message became. Without tasks, `clauses` and `unasked` are the message's own."""
 
     tasks: tuple[Task, ...]
     reviews: tuple[Review, ...] = ()
@@ -214,12 +214,12 @@ class MessageResult(Struct, frozen=True):
 
     @property
     def reading(self) -> TaskId | None:
-        """The task in whose place its words wait to be read; None once they are."""
+        """Return the task that waits for the message to be read; None once it is read."""
         return next((task.id for task in self.tasks if task.pending_reading is not None), None)
 
 
 def reading_record(found: Extraction) -> Json:
-    """What is recorded of a message that a model read."""
+    """Return what is recorded of a message that a model read."""
     return {
         "tasks": len(found.tasks),
         "answer": to_json(found.answer),
@@ -229,7 +229,7 @@ def reading_record(found: Extraction) -> Json:
 
 
 def heard_nothing(record: Json) -> MessageResult | None:
-    """A message that was read and asked for nothing, as it was recorded; None for any other."""
+    """Return a recorded message that asked for nothing; None for any other."""
     if not isinstance(record, dict) or record.get("tasks") != 0:
         return None
     answer = record["answer"]
@@ -242,7 +242,7 @@ def heard_nothing(record: Json) -> MessageResult | None:
 
 
 def message_result_to_json(heard: MessageResult, view: JsonView = JsonView.S3) -> JsonMap:
-    """All of it, as published: the tasks, every clause, what is asked, and the sort of talk."""
+    """Return all of it, as published: tasks, clauses, questions, and the kind of talk."""
     return {
         "tasks": [show(task, view) for task in heard.tasks],
         "clauses": list(_clauses(heard)),
@@ -257,7 +257,7 @@ def message_result_to_json(heard: MessageResult, view: JsonView = JsonView.S3) -
 
 
 def rehearsed(found: Extraction) -> JsonMap:
-    """What a message would become, in the shape of S0, with more than one task."""
+    """Return what a message would become, in the form S0, possibly with several tasks."""
     return {
         "tasks": [_draft(draft) for draft in found.tasks],
         "clauses": to_json(found.clauses),
@@ -311,7 +311,7 @@ def _sentence(task: Task, clause: int) -> str | None:
 
 
 def _questions(heard: MessageResult) -> Iterator[Json]:
-    """One entry a card; `lines` holds each thing that is open on it."""
+    """Return one entry per card; `lines` holds each open line on it."""
     for each in heard.unasked:
         yield _unasked(each, heard.clauses)
     tasks = {task.id: task for task in heard.tasks}
@@ -352,7 +352,7 @@ def _line(line: OpenLine) -> Json:
 
 
 def _unasked(question: Question, clauses: Sequence[Clause]) -> Json:
-    """A question that no task waits for: nobody stored it, so it has no id."""
+    """Return a question that no task waits for; it is not stored, so it has no id."""
     return {
         "id": None,
         "taskId": None,

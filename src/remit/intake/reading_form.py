@@ -1,7 +1,7 @@
-"""The form in which a model returns its reading of a message.
+"""The form in which a model returns its reading of a message, and the result types of reading.
 
-Every field is bounded and none is trusted. Every fact comes with the words of the message it is
-taken from.
+Every field of the form is bounded and none is trusted. Every fact comes with the words of the
+message it is taken from.
 """
 
 from datetime import datetime
@@ -80,7 +80,7 @@ class TurnReading(Reading):
 
 
 class Draft(Struct, frozen=True, kw_only=True):
-    """A task as the owner's words make it. Times are in UTC; `clauses` are those of its own."""
+    """A task as the owner's words make it. Times are in UTC; `clauses` are its own."""
 
     title: str
     instructions: str
@@ -97,14 +97,14 @@ class Draft(Struct, frozen=True, kw_only=True):
 
 
 class Connective(Struct, frozen=True):
-    """What stands between clauses: blanks, marks, and words like "and" or "please"."""
+    """What is between clauses: blanks, marks, and words like "and" or "please"."""
 
     start: int
     end: int
 
 
 class Extraction(Struct, frozen=True):
-    """`answer` is the sort of talk that wants an answer or none, but makes no task."""
+    """The result of reading. `answer` is the kind of talk in a message without a task."""
 
     tasks: tuple[Draft, ...]
     questions: tuple[Question, ...]
@@ -116,19 +116,19 @@ class Extraction(Struct, frozen=True):
     texts: tuple[tuple[int, int], ...] = ()  # where the message holds a text to somebody else
 
     def questions_about(self, draft: Draft) -> tuple[Question, ...]:
-        """The questions that must be settled before a draft may run."""
+        """Return the questions that must be answered before a draft may run."""
         return tuple(q for q in self.questions if self.clauses[q.clause] in draft.clauses)
 
 
 def connectives_between(clauses: tuple[Clause, ...], length: int) -> tuple[Connective, ...]:
-    """What lies between the clauses of a text of this length."""
+    """Return what is between the clauses of a text of this length."""
     edges = [0, *(edge for clause in clauses for edge in (clause.start, clause.end)), length]
     pairs = zip(edges[::2], edges[1::2], strict=True)
     return tuple(Connective(start, end) for start, end in pairs if end > start)
 
 
 def headed(title: str) -> str:
-    """A title with a capital first letter; a first word that is no plain word stays as it is."""
+    """Return a title with a capital first letter; a first word that is no plain word stays."""
     first = title.partition(" ")[0].rstrip(",;:.!?")
     plain = first.replace("'", "").replace("’", "").replace("-", "")
     return title[:1].upper() + title[1:] if plain.isalpha() and plain.islower() else title

@@ -18,7 +18,7 @@ _KEPT = "It is kept in the instructions, as you said it."
 
 
 class MarkedSpan(Struct, frozen=True):
-    """A stretch of the message, and what became of it."""
+    """A part of the message, and what became of it."""
 
     span: Span
     became: ClauseOutcome
@@ -32,7 +32,7 @@ class LedgerTask(Protocol):
 
 
 class _Fate(Struct, frozen=True):
-    """Whose a token is, and what became of it."""
+    """The task of a token, and what became of it."""
 
     task: int
     became: ClauseOutcome
@@ -42,7 +42,7 @@ class _Fate(Struct, frozen=True):
 def write_ledger(
     message: MessageWords, tasks: Sequence[LedgerTask], talk: SmallTalk | None
 ) -> Extraction:
-    """The tasks with their clauses; what no task covers is added to one, and shown."""
+    """Return the tasks with their clauses; what no task covers is added to one, and shown."""
     if not tasks:
         whole = Clause(
             message.text, 0, len(message.text), ClauseOutcome.DECLINED, "It asks for no task."
@@ -72,7 +72,7 @@ def write_ledger(
 
 
 def _shared(clauses: Sequence[Clause], task: LedgerTask) -> tuple[Clause, ...]:
-    """The clause of a task whose words other tasks took: without one nothing could be asked."""
+    """Return a clause for a task whose words other tasks took: a question needs one."""
     starts = [mark.span[0] for mark in task.marks]
     marked = (c for c in clauses if any(c.start <= start < c.end for start in starts))
     return (next(marked, clauses[0]),)
@@ -86,7 +86,7 @@ def _marked(
     clauses: Sequence[Clause],
     vetoes: Sequence[VetoCue],
 ) -> Extraction:
-    """The reading, in which nobody knows yet what becomes of a clause that is asked about."""
+    """Return the reading; a clause that is asked about has no outcome yet."""
     asked = {each.clause for each in questions}
     told = tuple(replace(c, became=None) if n in asked else c for n, c in enumerate(clauses))
     swap = dict(zip(clauses, told, strict=True))
@@ -100,7 +100,7 @@ def _left(task: int) -> _Fate:
 
 
 def _fates(message: MessageWords, tasks: Sequence[LedgerTask]) -> list[_Fate]:
-    """What becomes of each token: what a task is marked with, what its words hold, or neither."""
+    """Return the outcome of each token: by a task's marks, by its words, or uncovered."""
     bags = [_bag(task.draft) for task in tasks]
     plain = frozenset(n for n in range(len(message.tokens)) if message.is_order_word(n))
     orders = frozenset(message.tokens[n].start for n in plain)
@@ -135,7 +135,7 @@ def _fate(
 
 
 def _bag(draft: Draft) -> frozenset[str]:
-    """Return every word that a task holds for its worker; a ready text does not count."""
+    """Return every word of a task for its worker; a ready text does not count."""
     if not draft.work:
         return frozenset()
     texts = (draft.title, draft.instructions, *(item.description for item in draft.work))
@@ -147,14 +147,13 @@ def _main(draft: Draft) -> ClauseOutcome:
 
 
 def _is_small(key: str) -> bool:
-    """Whether a word says nothing by itself: "the", "please", "can you"."""
     return is_small_key(key)
 
 
 def _clauses(
     message: MessageWords, fates: Sequence[_Fate]
 ) -> tuple[tuple[Clause, ...], tuple[_Fate, ...]]:
-    """Join neighbours that became the same into clauses."""
+    """Join neighbours with the same outcome into clauses."""
     clauses: list[Clause] = []
     owners: list[_Fate] = []
     run: list[Token] = []

@@ -1,8 +1,8 @@
-"""Stores and acknowledges a message before a model reads it.
+"""Stores and acknowledges a message before a model reads it; warns of a likely duplicate.
 
 Its words become a task at once, which waits to be read. The reading is a recorded step and replaces
 that task in one transaction, once. If the process ends before, the message is read at the next
-start.
+start. A duplicate only gets a warning; it runs in any case.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ _POLITE: Final = (SmallTalk.THANKS, SmallTalk.GREETING)
 
 
 class Receiver:
-    """Stores messages. `is_slow` says whether a model reads them, so that nobody waits for it."""
+    """Stores messages. `is_slow` says whether a model reads them; then nobody waits for it."""
 
     def __init__(
         self, ear: MessageReader, db: Database, clock: Clock, ids: Ids, is_slow: Callable[[], bool]
@@ -44,7 +44,7 @@ class Receiver:
         self._waiting: dict[TaskId, asyncio.Event] = {}
 
     async def hear(self, message: OwnerMessage) -> MessageResult:
-        """Read a message that is kept elsewhere, and store what it asks for."""
+        """Read a message that is stored elsewhere, and store what it asks for."""
         return await self._ear.hear(message)
 
     async def read(self, message: OwnerMessage) -> Extraction:
@@ -63,7 +63,7 @@ class Receiver:
         return await self._ear.hear(message) if stored.id != task.id else MessageResult((stored,))
 
     async def read_pending(self, task: Task) -> None:
-        """Read the words of a stored message, and store what they ask for in their place."""
+        """Read a stored message, and replace its task by what it asks for."""
         message, said = _message(task), task.created_at
         try:
             found = await self._ear.read(message, said)
@@ -77,7 +77,7 @@ class Receiver:
             waiting.set()
 
     async def wait_read(self, task_id: TaskId) -> None:
-        """Return when the words of a message are read, or when that takes too long."""
+        """Wait until a message is read, or that takes too long."""
         waiting = self._waiting.setdefault(task_id, asyncio.Event())
         if (await self._db.read(tasks.get, task_id)).pending_reading is None:
             self._waiting.pop(task_id, None)

@@ -1,4 +1,7 @@
-"""Resolves recipients and channels in the owner's words with the contact book. Doubts are asked."""
+"""Resolves recipients and channels in the owner's words; finds the owner's time zone.
+
+Recipients are looked up in the contact book. Doubts are asked.
+"""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -28,9 +31,9 @@ class QuestionTopic(StrEnum):
 
 
 class Question(Struct, frozen=True):
-    """What must be asked back; `clause` is the number of the clause it is about.
+    """A question to the owner; `clause` is the number of the clause it is about.
 
-    `waits` are the deliveries that lack the answer. One that stands in two questions lacks both.
+    `waits` are the deliveries that lack the answer. One that is in two questions lacks both.
     """
 
     about: QuestionTopic
@@ -71,7 +74,7 @@ ELSEWHERE: Final[Phrases[str]] = Phrases(
 
 
 def resolve(words: str, book: ContactBook) -> Contact | Question:
-    """Find whom some words mean: the one person of that name, or a question."""
+    """Return whom some words mean: the one person of that name, or a question."""
     keys = keys_of(tokenize(words))
     found = book.people.at(keys, 0)
     if found is None and keys and keys[0] in order_words().articles:
@@ -89,7 +92,7 @@ def resolve(words: str, book: ContactBook) -> Contact | Question:
 
 
 def channel_for(named: str, said: str, book: ContactBook) -> ChannelName | Question:
-    """Find the channel some words name: by its own name, else the only one of that kind."""
+    """Return the channel that words name: by its own name, else the only one of that kind."""
     key = fold(named)
     own = [each for each in book.channels if key in each.folded_names]
     same = own or [each for each in book.channels if fold(each.kind) == key]
@@ -104,7 +107,7 @@ def channel_for(named: str, said: str, book: ContactBook) -> ChannelName | Quest
 
 
 def way_to(person: Contact, channel: ChannelName | None, book: ContactBook) -> str | Question:
-    """Name the channel to a person: the one that was said, or the first of theirs in the book."""
+    """Return the channel to a person: the one that was said, or their first one in the book."""
     name = person.name
     if person is book.owner:
         return channel.name if channel else book.home
@@ -127,14 +130,14 @@ _FOLDER: Final = "zoneinfo"
 
 
 class OwnerZone(Struct, frozen=True):
-    """A zone, and who says that it is the owner's."""
+    """A zone, and where it comes from."""
 
     zone: ZoneInfo
     since: str
 
 
 def owners(named: str, environ: Mapping[str, str], localtime: Path = LOCALTIME) -> OwnerZone:
-    """The zone that the settings name, else the machine's own, else UTC."""
+    """Return the zone in the settings, else the machine's, else UTC."""
     for name, since in (
         (named, "from the settings"),
         (environ.get("TZ", "").removeprefix(":"), "from the variable TZ"),
@@ -147,14 +150,14 @@ def owners(named: str, environ: Mapping[str, str], localtime: Path = LOCALTIME) 
 
 
 def shown(moment: datetime, zone: ZoneInfo) -> str:
-    """A moment on the owner's clock, so that nobody can take it for another."""
+    """Return a moment on the owner's clock, unambiguously."""
     local = moment.astimezone(zone)
     offset = f"{local:%z}"
     return f"{local:%a %Y-%m-%d %H:%M} {offset[:3]}:{offset[3:5]} ({zone.key})"
 
 
 def _linked(localtime: Path) -> str:
-    """The name behind /etc/localtime, if it is a link into the machine's zones."""
+    """Return the zone that /etc/localtime links to, if it is a link."""
     try:
         parts = localtime.resolve(strict=True).parts
     except OSError:

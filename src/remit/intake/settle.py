@@ -43,7 +43,7 @@ MOST_TITLE: Final = 120
 def settle(
     task: Task, gap: Gap, answer: str, *, now: datetime, zone: ZoneInfo, book: ContactBook
 ) -> SettledTask:
-    """Work an answer into one gap of a task, or say why it cannot be."""
+    """Apply an answer to one gap of a task, or say why it cannot be applied."""
     answer = answers.chosen_option(answer.strip(), gap.options) or answer.strip()
     if answers.is_yes(answer) and gap.options:
         answer = gap.options[0] if len(gap.options) == 1 else answer
@@ -73,7 +73,7 @@ def _is_unchanged(made: Task, task: Task) -> bool:
 
 
 def _held_back(task: Task, asked: AnsweredQuestion) -> Task:
-    """The task with what the answer holds back: its own cues, and a text that nobody has seen."""
+    """Return the task with the answer's own vetoes, and one for each text not shown before."""
     cues = find_veto(asked.answer, asked.book) if asked.gap.about != QuestionTopic.CONFIRM else ()
     before = {each.content for each in asked.task.delivery}
     new = [each.content for each in task.delivery if each.recipient and each.content]
@@ -102,7 +102,7 @@ def _time(asked: AnsweredQuestion) -> SettledTask:
 
 
 def _of_event(asked: AnsweredQuestion) -> SettledTask:
-    """The time belongs to what the task is about; a reminder still needs one of its own."""
+    """Treat the time as part of the subject; a reminder still needs its own time."""
     told = asked.closed(ClauseOutcome.CONSTRAINT)
     if any(each.about == QuestionTopic.TIME for each in told.gaps):
         return SettledTask(told)
@@ -113,7 +113,7 @@ def _of_event(asked: AnsweredQuestion) -> SettledTask:
 
 
 def _in_time(made: SettledTask, asked: AnsweredQuestion) -> SettledTask:
-    """A time that passed while an answer was waited for is asked about."""
+    """Ask again about a time that passed while waiting for the answer."""
     task = made.task
     late = task.scheduled_for is not None and task.scheduled_for <= asked.now
     # A slot is run late: what was asked about it is what held it up.
@@ -146,7 +146,7 @@ def _channel(asked: AnsweredQuestion) -> SettledTask:
 
 
 def _described(task: Task, asked: AnsweredQuestion) -> Task:
-    """The task with the clause as a part of what is worked on."""
+    """Return the task with the clause as part of its work."""
     *others, last = task.work or (WorkItem(task.title),)
     words = asked.clause.text
     if words not in last.description:
@@ -158,7 +158,7 @@ def _described(task: Task, asked: AnsweredQuestion) -> Task:
 def _ways(
     found: NamedRecipients, waits: Sequence[Delivery], book: ContactBook
 ) -> dict[Delivery, ChannelName] | None:
-    """Who gets it by which way: one for all, or one for each in the order they were named."""
+    """Return the channel of each send: one for all, or one for each person as named."""
     if len(found.channels) == 1:
         return dict.fromkeys(waits, found.channels[0])
     if len(found.people) != len(found.channels):
@@ -187,20 +187,20 @@ def _recipient(asked: AnsweredQuestion) -> SettledTask:
 
 
 def _waits(asked: AnsweredQuestion) -> tuple[Delivery, ...]:
-    """What lacks the answer: what the question said, else the one send there is, or a new one."""
+    """Return the sends that lack the answer: those of the question, the only one, or a new one."""
     sent = asked.task.delivery
     return asked.gap.waits or (sent if len(sent) == 1 else (Delivery(""),))
 
 
 def _fill(asked: AnsweredQuestion, known: Mapping[Delivery, Delivery]) -> SettledTask:
-    """Put what is known now into the halves that waited; what lacks nothing more goes out."""
+    """Complete the sends that waited; those that lack nothing more are planned."""
     task = asked.closed(ClauseOutcome.DELIVERY)
     task = replace(task, delivery=tuple(each for each in task.delivery if each not in known))
     return _release(task, tuple(known.values()), asked)
 
 
 def _release(task: Task, halves: Sequence[Delivery], asked: AnsweredQuestion) -> SettledTask:
-    """Plan the sends that lack nothing more; one that does takes along what is known by now."""
+    """Plan the complete sends; an incomplete one keeps what is known."""
     by_id = {half.id: half for half in halves if half.id}
     gaps = tuple(
         replace(
@@ -232,7 +232,7 @@ def _content(asked: AnsweredQuestion) -> SettledTask:
 
 
 def _texts(asked: AnsweredQuestion) -> dict[str | None, str] | None:
-    """One text for each who waits for one: `Bob: "…", Anna: "…"`."""
+    """Return one text for each recipient who waits for one: `Bob: "…", Anna: "…"`."""
     found = answers.named(asked.answer, asked.book)
     if found is None or not found.texts or len(found.texts) != len(found.people):
         return None
@@ -243,7 +243,7 @@ def _texts(asked: AnsweredQuestion) -> dict[str | None, str] | None:
 
 
 def _written(asked: AnsweredQuestion, text: Callable[[Delivery], str]) -> SettledTask:
-    """Put the owner's exact text into what waited for it."""
+    """Put the owner's exact text into the sends that waited for it."""
     waits = [(each.channel, each.recipient) for each in asked.gap.waits if each.id is None]
     alone = len(asked.task.delivery) == 1 and not asked.gap.waits
     sent = tuple(
@@ -258,7 +258,7 @@ def _written(asked: AnsweredQuestion, text: Callable[[Delivery], str]) -> Settle
 
 
 def _is_plain(asked: AnsweredQuestion) -> bool:
-    """Whether an answer names a thing, and neither a time nor somebody to send it to."""
+    """Whether an answer names only a thing, with no time and no recipient."""
     found = extract(asked.answer, now=asked.now, zone=asked.zone, book=asked.book)
     (draft, *more) = found.tasks or (None,)
     if draft is None or more or found.questions:
@@ -267,7 +267,7 @@ def _is_plain(asked: AnsweredQuestion) -> bool:
 
 
 def _task(asked: AnsweredQuestion) -> SettledTask:
-    """What is to be done: read like any request, so that no clause of it is lost either."""
+    """Read the answer as a request, so that no clause of it is lost."""
     if answers.is_yes(asked.answer) and any(map(answers.is_yes, asked.gap.options)):
         return SettledTask(asked.closed(ClauseOutcome.WORK))  # as it was said
     found = extract(asked.answer, now=asked.now, zone=asked.zone, book=asked.book)
@@ -298,7 +298,7 @@ def _lines(before: str, after: str) -> str:
 
 
 def _retitled(task: Task, said: str) -> Task:
-    """What had only its own words for a title is called after what it is about."""
+    """Return the task with a title from the answer, if its title was only its own words."""
     words = headed(" ".join(said.split()))
     title = words if len(words) <= MOST_TITLE else words[: MOST_TITLE - 3].rstrip() + "..."
     known = {request_of(task).text.strip(), *(each.text for each in request_of(task).clauses)}
@@ -307,14 +307,14 @@ def _retitled(task: Task, said: str) -> Task:
 
 
 def _is_option(gap: Gap, answer: str) -> bool:
-    """Whether a no is itself one of the answers that were offered."""
+    """Whether a no is one of the offered answers."""
     return gap.about != QuestionTopic.CONFIRM and answer.casefold() in map(
         str.casefold, gap.options
     )
 
 
 def _confirmed(asked: AnsweredQuestion) -> SettledTask:
-    """Whether it is meant, although some words of the message hold it back."""
+    """Release a held task after a yes, or apply a change; else ask again."""
     if answers.is_yes(asked.answer):
         return SettledTask(_released(asked.closed(ClauseOutcome.CONSTRAINT), asked.now))
     changed = with_change(asked)
@@ -322,7 +322,7 @@ def _confirmed(asked: AnsweredQuestion) -> SettledTask:
 
 
 def _released(task: Task, now: datetime) -> Task:
-    """What waited for the owner's word goes out at its time, or now if that has passed."""
+    """Return the confirmed task: it runs at its time, or now if that has passed."""
     if task.only_if and all(each.content for each in task.delivery):
         task = replace(task, veto=())  # its words were shown; at each run the policy holds
     waited = any(each.kind is ConditionKind.AFTER_OK for each in task.conditions)
@@ -334,7 +334,7 @@ def _released(task: Task, now: datetime) -> Task:
 
 
 def _left_out(asked: AnsweredQuestion) -> SettledTask:
-    """Leave the clause out; the rest stands. Of what has no rest nothing is left."""
+    """Leave the clause out; if nothing remains, the task is over."""
     gap, clause = asked.gap, asked.clause
     task = asked.closed(ClauseOutcome.DECLINED)
     if gap.about == QuestionTopic.TIME:
@@ -354,14 +354,14 @@ def _left_out(asked: AnsweredQuestion) -> SettledTask:
 
 
 def _unasked(task: Task, clause: Clause) -> Task:
-    """The task without the work of one clause."""
+    """Return the task without the work of one clause."""
     left = [item for item in task.work if item.description not in clause.text]
     told = f"{task.instructions}\nLeave this out: {clause.text}"
     return replace(task, work=tuple(left), instructions=told)
 
 
 def _is_moot(gap: Gap, gone: Sequence[Delivery]) -> bool:
-    """Whether all that a gap held up is gone."""
+    """Whether everything that waited for a gap is gone."""
     names = {half.id for half in gone if half.id}
     return bool(gap.waits) and all(half.id in names for half in gap.waits)
 

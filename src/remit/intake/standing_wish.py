@@ -41,7 +41,7 @@ class _Found(Struct, frozen=True):
 
 
 def find_standing_wish(text: str, book: ContactBook) -> ContactRule | None:
-    """The wish that a whole message is; None if it says anything else."""
+    """Return the wish, if it is the whole message; None if it says anything else."""
     if len(text) > _MAX_CHARS:
         return None
     message = MessageWords(text, book)
@@ -59,7 +59,7 @@ def find_standing_wish(text: str, book: ContactBook) -> ContactRule | None:
 
 
 def _read(message: MessageWords, code: str) -> _Found | None:
-    """What every word of the message says, in one language; None if one says something else."""
+    """Return the meaning of every word, in one language; None if one means something else."""
     found, at = _Found(), 0
     while at < len(message.keys):
         step = next(_steps(message, code, at, found), None)
@@ -72,7 +72,7 @@ def _read(message: MessageWords, code: str) -> _Found | None:
 def _steps(
     message: MessageWords, code: str, at: int, found: _Found
 ) -> Iterator[tuple[_Found, int]]:
-    """What may stand at a place, what is said by it, and where it ends; the exact ones first."""
+    """Yield what may stand at a place, its meaning and its end; exact forms first."""
     keys = message.keys
     if span := _hours(message, code, at):
         yield replace(found, hours=(*found.hours, span[0])), span[1]
@@ -96,7 +96,7 @@ def _is_other(people: tuple[object, ...], book: ContactBook) -> bool:
 
 
 def _hours(message: MessageWords, code: str, at: int) -> tuple[QuietHours, int] | None:
-    """A span of hours that begins at a place: "at night", "after 10 pm", "between 22 and 7"."""
+    """Return a span of hours at a place: "at night", "after 10 pm", "between 22 and 7"."""
     keys = message.keys
     for name, span in (("night", _NIGHT), ("evening", _EVENING)):
         if hit := _words(code, name).at(keys, at):
@@ -127,7 +127,7 @@ _Hour = tuple[int, int, str]  # hour, minute, "am", "pm" or nothing
 
 
 def _clock(message: MessageWords, code: str, at: int) -> tuple[_Hour, int] | None:
-    """A time of day in figures, with what says which half of the day it is in."""
+    """Return a time of day in figures, with its half of the day."""
     keys = message.keys
     if at >= len(keys) or not _HOUR.fullmatch(keys[at]):
         return None
@@ -149,7 +149,7 @@ def _written(hour: int, minute: int, half: str) -> str:
 
 
 def _in_the_evening(hour: int, minute: int, half: str) -> str:
-    """An hour behind "after": without a half of the day that of the evening is meant."""
+    """Return an hour after "after": without a half of the day, in the evening."""
     if not half and _FIRST_EVENING_HOUR <= hour < _NOON:
         half = "pm"
     return _written(hour, minute, half)

@@ -1,8 +1,8 @@
-"""Which cues inside a text that the owner wrote are said to Remit, and so hold it back.
+"""Decides which cues inside a text of the owner are said to Remit, and so hold it back.
 
-"Please don't pay it yet" is what Bob shall read. "I'm late — don't send it yet" is not: its end is
-said to Remit, and a model that takes it for a part of the text must not have its way. A text has
-parts, which end at a mark or at a word like "but"; it depends on the part what a cue in it means.
+"Please don't pay it yet" is for Bob to read. "I'm late — don't send it yet" is not: its end is said
+to Remit, even if a model takes it for part of the text. A text has parts, which end at a mark or at
+a word like "but"; the meaning of a cue depends on its part.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ _OPENINGS: Final = {
 def cues_said_to_remit(
     message: MessageWords, cues: Sequence[VetoCue], texts: Sequence[Span]
 ) -> tuple[VetoCue, ...]:
-    """The cues of a message without those that only belong to one of these texts."""
+    """Return the cues of a message, without those that only belong to one of these texts."""
     if not texts:
         return tuple(cues)
     parts = [part for span in texts for part in _parts(message, span)]
@@ -77,7 +77,7 @@ def _parts(message: MessageWords, span: Span) -> Iterator["_Part"]:
 
 
 class _Part(Struct, frozen=True, dict=True):
-    """Some tokens of a text."""
+    """A part of a text: some of its tokens."""
 
     message: MessageWords
     span: Span
@@ -85,7 +85,7 @@ class _Part(Struct, frozen=True, dict=True):
     tokens: range
 
     def may_hold(self, cue: VetoCue) -> bool:
-        """Whether a cue holds the text back: it stands elsewhere, or is said to Remit."""
+        """Whether a cue holds the text back: it is outside this part, or said to Remit."""
         at = next((n for n in self.tokens if self.message.tokens[n].start == cue.start), None)
         if at is None:
             return True
@@ -97,7 +97,7 @@ class _Part(Struct, frozen=True, dict=True):
         return self._is_said_later(cue, at)
 
     def _denies_order(self, at: int) -> bool:
-        """Whether a "that" only follows a cue: "write Bob not at all that …"."""
+        """Whether a "that" follows the cue, so it denies the order: "write Bob not that …"."""
         near = range(at + 1, min(self.tokens[0] + _NEAR, len(self.message.keys)))
         return any(self.message.keys[n] in words_in_all("addressing", "that") for n in near)
 
@@ -130,7 +130,7 @@ class _Part(Struct, frozen=True, dict=True):
         return later and refers and not speaks
 
     def _is_limit(self, at: int) -> bool:
-        """Whether a condition begins at a token, and not what follows of one: "otherwise"."""
+        """Whether a condition begins at a token; "otherwise" only follows one."""
         tables = (phrases_in_all("conditions", kind) for kind in ("only_if", "after_ok"))
         return any(table.at(self.message.keys, at) for table in tables)
 
@@ -141,7 +141,7 @@ class _Part(Struct, frozen=True, dict=True):
         return refers and any(self.message.sends_at(n) for n in self.tokens)
 
     def _is_firm(self, at: int) -> bool:
-        """Whether nobody would send a cue; "never mind the cake" may begin a text."""
+        """Whether nobody would send this cue; "never mind the cake" may begin a text."""
         end = is_firm(self.message.keys, at)
         if end is None:
             return False
@@ -149,7 +149,7 @@ class _Part(Struct, frozen=True, dict=True):
         return not first or end >= self.tokens[-1] + 1
 
     def _has(self, section: str, words: str, *, outside: VetoCue | None = None) -> bool:
-        """Whether some part of it is one of these words, perhaps `outside` of a cue."""
+        """Whether it contains one of these words, perhaps `outside` a cue."""
         table, tokens = phrases_in_all(section, words), self.message.tokens
         return any(
             table.at(self.message.keys, n)
@@ -162,20 +162,20 @@ class _Part(Struct, frozen=True, dict=True):
         return sum(map(self.message.is_plain_word, self.tokens)) <= _FEW
 
     def _is_bare(self, cue: VetoCue) -> bool:
-        """Whether a cue is all that a part says; "don't wait for me" says more."""
+        """Whether a part says nothing but the cue; "don't wait for me" says more."""
         if cue.kind is VetoKind.HYPOTHESIS and not self._is_short:
             return False
         says_more = cue.kind in _OF_TEXTS and self._has("addressing", "speakers")
         return self._says_nothing and not says_more
 
     def _is_lead(self, at: int) -> bool:
-        """Whether a word may stand before a cue that is said to Remit: "but", "please"."""
+        """Whether a word may precede a cue that is said to Remit: "but", "please"."""
         speaks = self.message.keys[at] in words_in_all("addressing", "speakers")
         return not speaks and (self._is_small(at) or self.message.time_at(at) is not None)
 
     @cached_property
     def _says_nothing(self) -> bool:
-        """Whether a part holds nothing but small words, times, people and cues: "not today"."""
+        """Whether a part has only small words, times, people and cues: "not today"."""
         message, at, last = self.message, self.tokens[0], self.tokens[-1] + 1
         while at < last:
             time = message.time_at(at)

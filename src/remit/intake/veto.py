@@ -25,7 +25,7 @@ _FEW_WORDS: Final = 2
 
 
 def find_veto(text: str, book: ContactBook, texts: Sequence[Span] = ()) -> tuple[VetoCue, ...]:
-    """The cues of a message, outside of what the owner typed as a text to be sent.
+    """Return the cues of a message, outside the owner's own texts to be sent.
 
     `texts` are where a reader found such texts and code agrees.
     """
@@ -43,7 +43,7 @@ def find_veto(text: str, book: ContactBook, texts: Sequence[Span] = ()) -> tuple
 
 
 def _reporting_heads(message: MessageWords) -> Iterator[VetoCue]:
-    """Words before a colon that order nothing: what stands behind it may be somebody else's."""
+    """Yield words before a colon that order nothing: what follows may be somebody else's."""
     start = 0
     for at, (token, key) in enumerate(zip(message.tokens, message.keys, strict=True)):
         if token.kind is TokenKind.LINE or key in SENTENCE_ENDS:
@@ -54,7 +54,7 @@ def _reporting_heads(message: MessageWords) -> Iterator[VetoCue]:
 
 
 def _leading_conditions(message: MessageWords) -> Iterator[VetoCue]:
-    """A German sentence that begins with its verb: "Wird der Flug gestrichen, schreib Grace …"."""
+    """Yield German conditions that begin with a verb: "Wird der Flug gestrichen, …"."""
     start = 0
     for at, (token, key) in enumerate(zip(message.tokens, message.keys, strict=True)):
         if token.kind is TokenKind.LINE or key in SENTENCE_ENDS:
@@ -81,9 +81,9 @@ def _reports(message: MessageWords, start: int, colon: int) -> bool:
 
 
 def held_back(found: Extraction, text: str, book: ContactBook) -> Extraction:
-    """The reading, with a question before each task that would reach somebody else all the same.
+    """Return the reading, with a question before each held task that would reach others.
 
-    A task about which something else is asked is confirmed when it is sent.
+    A task with another open question is confirmed when it is sent.
     """
     found = replace(found, veto=(*find_veto(text, book, found.texts), *found.veto))
     if not found.veto:
@@ -106,7 +106,7 @@ def reaches_others(deliveries: Iterable[Delivery]) -> bool:
 
 
 def _held_clause(found: Extraction, draft: Draft) -> int:
-    """The clause of a task that sends, or its first."""
+    """Return the clause of a task that sends, or its first."""
     own = [n for n, clause in enumerate(found.clauses) if clause in draft.clauses]
     sends = [n for n in own if found.clauses[n].became is ClauseOutcome.DELIVERY]
     return (sends or own)[0]

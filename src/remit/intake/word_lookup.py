@@ -1,4 +1,4 @@
-"""What begins at each word of a message: a name, a verb, a channel, a time."""
+"""Looks up what begins at each word of a message: a name, a verb, a channel, a time."""
 
 from functools import cache, cached_property
 
@@ -53,24 +53,24 @@ class WordLookup:
         self.keys = tuple(self._key(token) for token in self.tokens)
 
     def _key(self, token: Token) -> str:
-        """How a token is looked up: as the word that was meant, if it was mistyped."""
+        """Return the folded form of a token, with a typing slip corrected."""
         if token.kind is not TokenKind.WORD or is_known(token.key):
             return token.key
         return token.key if token.key in self.book.people.words else correct_slip(token.key)
 
     @cached_property
     def language(self) -> str | None:
-        """The code of the language it is written in; None if it is none of ours."""
+        """Return the code of the message's language; None if Remit does not read it."""
         colon = next((n for n, key in enumerate(self.keys) if key == ":"), 0)
         return language_of(self.tokens[:colon]) or language_of(self.tokens)
 
     def own_words(self, name: str) -> frozenset[str]:
-        """The single words of a list of its language."""
+        """Return the single words of a list, in the message's language."""
         return words_of(self.language, name)
 
     @cached_property
     def named(self) -> dict[int, tuple[tuple[Contact, ...], int]]:
-        """Whom of the book the tokens name, by the first of them, and where the name ends."""
+        """Return the named contacts by first token, and where each name ends."""
         firsts = self.book.people.firsts
         one = self.own_words("one") if self.language else frozenset[str]()
         places = (
@@ -84,40 +84,40 @@ class WordLookup:
 
     @cached_property
     def people(self) -> frozenset[int]:
-        """The numbers of the tokens that name somebody of the book."""
+        """Return the numbers of the tokens that name a contact."""
         return frozenset(n for at, (_, end) in self.named.items() for n in range(at, end))
 
     @cached_property
     def _time_texts(self) -> tuple[TimeText, ...]:
-        """The message for the readers of times, its own language first."""
+        """Return the message for the time parsers, its own language first."""
         own = (self.language,) if self.language else ()
         codes = dict.fromkeys((*own, *languages_in(self.tokens)))
         texts = (TimeText(self.tokens, self.keys, time_words(code)) for code in codes)
         return tuple(replace(text, recurs=comes_back(text)) for text in texts)
 
     def time_at(self, at: int) -> TimePhrase | None:
-        """The phrase of time that begins at a token."""
+        """Return the time that begins at a token."""
         if at not in self._times:
             found = (read_time(each, at) for each in self._time_texts)
             self._times[at] = next((each for each in found if each), None)
         return self._times[at]
 
     def names_end(self, start: int, end: int) -> bool:
-        """Whether some words may say until when something goes on, and nobody can tell."""
+        """Whether some words name an end of a repetition, understood or not."""
         return any(names_end(text, at) for text in self._time_texts[:1] for at in range(start, end))
 
     def goes_on_with_order(self, at: int) -> bool:
-        """Whether "and" stands at a token, and a verb that asks for something behind it."""
+        """Whether "and" is at a token, followed by a verb that asks for something."""
         link = order_words().links.at(self.keys, at)
         return link is not None and self.verb_at(link[1]) is not None
 
     def may_remind(self, at: int) -> bool:
-        """Whether a reminder may be ordered from a token on: "4pm reminder"."""
+        """Whether a reminder may begin at a token: "4pm reminder"."""
         verb = self.verb_at(at)
         return self.may_begin_order(at) or (verb is not None and verb[0].kind is VerbKind.REMIND)
 
     def verb_at(self, at: int) -> tuple[OrderVerb, int] | None:
-        """The verb that begins at a token, and where it ends."""
+        """Return the verb that begins at a token, and where it ends."""
         return self._verbs[at] if at < len(self._verbs) else None
 
     @cached_property
@@ -126,19 +126,19 @@ class WordLookup:
         return tuple(table.at(self.keys, at) for at in range(len(self.keys)))
 
     def first_at(self, place: int) -> int:
-        """The number of the first token from a character on."""
+        """Return the number of the first token from a character on."""
         return next((n for n, t in enumerate(self.tokens) if t.start >= place), len(self.tokens))
 
     def channel_at(self, at: int) -> tuple[str, int] | None:
-        """Return the channel named at a token: one that is set up, or a kind of channel."""
+        """Return the channel named at a token: a configured one, or a kind of channel."""
         return self.book.ways.at(self.keys, at) or order_words().channels.at(self.keys, at)
 
     def line_at(self, place: int) -> int:
-        """The number of the line in which a character stands."""
+        """Return the number of the line of a character."""
         return self.text.count("\n", 0, place)
 
     def is_name(self, at: int) -> bool:
-        """Whether a token looks like a name of somebody."""
+        """Whether a token looks like a person's name."""
         return self.is_plain_word(at) and self.tokens[at].capital and not is_known(self.keys[at])
 
     def is_told_before(self, at: int) -> bool:
@@ -148,7 +148,7 @@ class WordLookup:
         return told and before not in self.people
 
     def is_verb_first(self, start: int, end: int) -> bool:
-        """Whether some words begin with "is" or its like, and so set a condition or a question."""
+        """Whether words begin with "is" or a similar verb: a condition or a question."""
         begins = self.keys[start] in self.own_words("finite") and start not in self.people
         return begins and end - start > 1 and self.verb_at(start) is None
 
@@ -168,11 +168,11 @@ class WordLookup:
         return is_known(self.keys[at])
 
     def is_topic(self, key: str) -> bool:
-        """Whether a time behind a word belongs to a topic: "for tomorrow"."""
+        """Whether a time after a word belongs to a topic: "for tomorrow"."""
         return any(key in text.words.about.words for text in self._time_texts)
 
     def may_begin_order(self, at: int) -> bool:
-        """Whether the words around a text may begin at a token: most words begin none."""
+        """Whether an order may begin at a token; most words begin none."""
         token = self.tokens[at]
         if token.kind is TokenKind.MARK:
             return not is_sign(token.text)
@@ -182,12 +182,12 @@ class WordLookup:
         return key in _order_starts() or key in self.book.ways.firsts
 
     def may_be_in_order(self, at: int) -> bool:
-        """Whether a word may be one of those around a text: most words of a message are not."""
+        """Whether a word may be part of an order; most words are not."""
         key = self.keys[at]
         if at in self.named or key in _order_starts() or self._verbs[at] is not None:
             return True
         return key in _inside_orders() or key in self.book.ways.firsts
 
     def slice(self, start: int, end: int) -> str:
-        """The words from one token up to another, as they were typed."""
+        """Return the words from one token to another, as typed."""
         return self.text[self.tokens[start].start : self.tokens[end - 1].end] if end > start else ""

@@ -30,7 +30,7 @@ MESSAGES: Final = 40
 
 
 class ExaminedReader(RequestReader, TurnReader, Protocol):
-    """A reader that says when its model did not answer."""
+    """A reader that reports when its model did not answer."""
 
     async def read_by_model(
         self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook
@@ -38,7 +38,7 @@ class ExaminedReader(RequestReader, TurnReader, Protocol):
 
 
 class ExamResult(Struct, frozen=True):
-    """How one model did, and how the closed patterns do on the same messages."""
+    """The result of one model, and of the closed patterns on the same messages."""
 
     model: str
     right: int
@@ -64,14 +64,14 @@ class ExamResult(Struct, frozen=True):
 
 
 def exam_messages() -> tuple[LabelledMessage, ...]:
-    """The messages of the exam: of every language and sort, always the same."""
+    """Return the exam: messages of every language and sort, always the same."""
     every = public_messages()
     step = len(every) / MESSAGES
     return tuple(every[int(n * step)] for n in range(MESSAGES))
 
 
 async def take_exam(reader: ExaminedReader, model: str, now: datetime) -> ExamResult:
-    """Have a model read the messages; its answers are marked, and nothing is stored."""
+    """Let a model read the messages and mark its answers; nothing is stored."""
     strict = _StrictReader(reader)
     marked = await score(strict, exam_messages())
     if strict.silent > MESSAGES // 2:
@@ -90,7 +90,7 @@ async def take_exam(reader: ExaminedReader, model: str, now: datetime) -> ExamRe
 
 
 class _StrictReader:
-    """Reads by the model alone: what it does not answer is read as nothing."""
+    """Reads with the model only; no answer counts as reading nothing."""
 
     def __init__(self, reader: ExaminedReader) -> None:
         self._reader = reader
@@ -103,19 +103,19 @@ class _StrictReader:
 
 
 class ExamFile:
-    """The results that are kept, by model."""
+    """The stored results, by model."""
 
     def __init__(self, home: Path) -> None:
         self._path = home / FILE
 
     @property
     def any_qualifies(self) -> bool:
-        """Whether any model that took this exam passed it."""
+        """Whether any model passed this exam."""
         results = (self.result(model) for model in self._kept())
         return any(each is not None and each.qualifies for each in results)
 
     def result(self, model: str) -> ExamResult | None:
-        """The result of a model in this very exam; None if it has not been taken."""
+        """Return a model's result in this version of the exam; None if there is none."""
         kept = self._kept().get(model)
         if not isinstance(kept, dict) or kept.get("version") != VERSION:
             return None
@@ -137,7 +137,7 @@ class ExamFile:
 
 
 class QualifiedReader:
-    """Lets a model read if it passed the exam; else the closed patterns do."""
+    """Lets a model read if it passed the exam; else the closed patterns read."""
 
     def __init__(
         self, reader: ExaminedReader, model: str, results: ExamFile, *, exempt: bool = False
@@ -164,13 +164,13 @@ class QualifiedReader:
     async def read_turn(
         self, text: str, now: datetime, zone: ZoneInfo, book: ContactBook, talk: TalkContext
     ) -> Extraction | TurnOrder:
-        """Read a turn of a conversation with what it may be about."""
+        """Read a turn of a conversation with its context."""
         if not self.leads:
             return await self._plain.read(text, now, zone, book)
         return await self._reader.read_turn(text, now, zone, book, talk)
 
     async def take_exam(self, now: datetime) -> ExamResult:
-        """Have the model take the exam, whatever it did before, and keep the result."""
+        """Let the model take the exam again, and store the result."""
         result = await take_exam(self._reader, self.model, now)
         self.results.keep(result)
         return result

@@ -22,7 +22,7 @@ class _Label(Struct, frozen=True):
 
 
 class ClauseLabels:
-    """What became of each token; None is a connective."""
+    """The outcome of each token; None is a connective."""
 
     def __init__(self, words: MessageWords) -> None:
         self.words = words
@@ -50,7 +50,7 @@ class ClauseLabels:
         self._free_edges(unit)
 
     def note(self, at: int, why: str) -> None:
-        """Say why of the words around a token that became the same."""
+        """Set the reason for all words with the same label as a token."""
         label = self.found[at]
         self.found = [
             replace(each, why=why) if each is not None and each == label else each
@@ -64,7 +64,7 @@ class ClauseLabels:
             self.found[at] = _Label(owner, unit.start, became)
 
     def _free_edges(self, unit: MessageUnit) -> None:
-        """Words like "and" or "please" around what is said are connectives."""
+        """Make words like "and" or "please" at the edges connectives."""
         kept = range(*unit.body)
         for at in [*range(unit.start, unit.end), *range(unit.end - 1, unit.start - 1, -1)]:
             token = self.words.tokens[at]
@@ -94,15 +94,15 @@ class ClauseLabels:
 
 
 def clauses_of(labels: ClauseLabels, asked: Collection[int]) -> list[tuple[Clause, int]]:
-    """The clauses in their order, each with the task it belongs to.
+    """Return the clauses in order, each with the task it belongs to.
 
-    What is asked about stands by itself, and is open unless it is known what became of it.
+    What is asked about is a clause of its own, and open unless its outcome is known.
     """
     return list(_runs(labels, frozenset(asked)))
 
 
 def _behind_edges(words: MessageWords, start: int, end: int) -> int:
-    """Behind the commas with which a run of words begins."""
+    """Return the place after the commas at the start of some words."""
     while start + 1 < end and words.tokens[start].text in _EDGES:
         start += 1
     return start

@@ -1,4 +1,4 @@
-"""Where the units of a message begin and end."""
+"""Finds where the units of a message begin and end."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _SEPARATORS: Final = frozenset(",;:-–—.!…")
 
 
 def behind_leads(words: MessageWords, at: int, stop: int) -> tuple[int, bool]:
-    """Behind "and then please", "2)", "hi": where a unit says something."""
+    """Return the place after "and then please", "2)", "hi", where a unit has content."""
     known, keys = order_words(), words.keys
     also = False
     while at < stop:
@@ -39,7 +39,7 @@ def behind_leads(words: MessageWords, at: int, stop: int) -> tuple[int, bool]:
 
 
 def _thanks_end(words: MessageWords, at: int, stop: int) -> int | None:
-    """Behind "thanks," where something else follows."""
+    """Return the place after "thanks,", if something else follows."""
     found = order_words().talk.at(words.keys, at)
     if found is None or found[1] + 1 >= stop or words.keys[found[1]] != ",":
         return None
@@ -47,7 +47,7 @@ def _thanks_end(words: MessageWords, at: int, stop: int) -> int | None:
 
 
 def _heading_end(words: MessageWords, at: int, stop: int) -> int | None:
-    """Behind "three things:"."""
+    """Return the place after "three things:"."""
     number = words.tokens[at].kind is TokenKind.NUMBER or words.time_at(at) is not None
     found = order_words().headings.at(words.keys, at + 1)
     if found is None or not (number or words.is_number(at)):
@@ -59,7 +59,7 @@ def _heading_end(words: MessageWords, at: int, stop: int) -> int | None:
 
 
 def behind_lead(words: MessageWords, at: int, stop: int) -> tuple[int, TextLead | None]:
-    """Behind a comma and "that", where a text begins."""
+    """Return the place after a comma and "that", where a text begins."""
     comma = at + 1 if words.keys[at : at + 1] == (",",) else at
     if comma < stop and (found := order_words().leads.at(words.keys, comma)):
         after = found[1] if words.keys[found[1] : found[1] + 1] != (",",) else found[1] + 1
@@ -68,7 +68,7 @@ def behind_lead(words: MessageWords, at: int, stop: int) -> tuple[int, TextLead 
 
 
 def split(words: MessageWords, at: int, stop: int, *, reminders_only: bool = False) -> int:
-    """Where another unit begins behind "and", a comma or a dash: "… and send it to me"."""
+    """Return where another unit begins after "and", a comma or a dash: "… and send it to me"."""
     known, keys = order_words(), words.keys
     for n in range(at + 1, stop):
         tight = n + 1 < stop and words.tokens[n + 1].tight and words.tokens[n].text != "—"
@@ -94,7 +94,7 @@ def split(words: MessageWords, at: int, stop: int, *, reminders_only: bool = Fal
 
 
 def corrects_from(words: MessageWords, at: int, stop: int) -> SpokenOrder | None:
-    """The time, the channel or the people that are said instead, if that is all that is said."""
+    """Return the corrected time, channel or people, if the words say nothing else."""
     known, found = order_words(), False
     while at < stop:
         step = known.corrections.at(words.keys, at)
@@ -123,7 +123,7 @@ def without_suffix(
     is_object: bool = False,
     is_reminder: bool = False,
 ) -> tuple[tuple[int, int], SpokenOrder | None]:
-    """What is said, without the people, the channel and the time behind it."""
+    """Return the content without the people, the channel and the time after it."""
     inside = start  # of a time that is part of what is said
     for at in range(max(start + is_work, end - _LONGEST_SUFFIX), end):
         if at < inside or not words.may_begin_order(at):
@@ -145,7 +145,7 @@ def without_suffix(
 
 
 def _is_suffix(words: MessageWords, order: SpokenOrder, *, is_work: bool, is_object: bool) -> bool:
-    """Whether words at the end say when, to whom or how, and no more of what."""
+    """Whether the last words say only when, to whom or how."""
     named = bool(order.people or order.unnamed)
     if (order.people and skip_to(words, order.start) == order.start) or (is_work and named):
         return False
@@ -169,7 +169,7 @@ def without_marks(words: MessageWords, start: int, end: int) -> int:
 
 
 def with_marks(words: MessageWords, last: int, end: int) -> int:
-    """A text keeps the marks at its end, but no comma or dash before the next unit."""
+    """Return a text with its end marks, but without a comma or dash before the next unit."""
     while last < end and words.tokens[last].text in "!?.…":
         last += 1
     return last

@@ -1,4 +1,7 @@
-"""Groups units of a message into tasks: work with its recipient, a time with its subject."""
+"""Groups units into tasks, and plans to whom and on which channel each is sent.
+
+What is missing becomes a question.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -32,7 +35,7 @@ class UnitGroup(Struct):
         return next((unit for unit in self.units if unit.kind is not UnitKind.LIMIT), self.units[0])
 
     def add(self, unit: MessageUnit) -> None:
-        """Take in a unit; a correction changes to whom, and by which way, the last one goes."""
+        """Add a unit; a correction changes the recipient or channel of the last one."""
         last = self.units[-1]
         if unit.corrects and (unit.order.people or unit.order.channels):
             people = unit.order.people or last.order.people
@@ -50,13 +53,13 @@ class UnitGroup(Struct):
 
     @property
     def asked_at(self) -> int:
-        """The token at which the task is asked about: of its own time, else of what it says."""
+        """Return the token for questions about the task: its own time, else its content."""
         own = [phrase.start for unit in self.units for phrase in unit.times]
         return own[0] if own else min(self.main.body[0], self.main.end - 1)
 
     @property
     def waits_for_limit(self) -> bool:
-        """Whether the owner is told when something happens: "if it rains, tell me"."""
+        """Whether the owner is notified when something happens: "if it rains, tell me"."""
         rest = self.units[1:]
         kinds = (UnitKind.DELIVER, UnitKind.REMIND)
         bare = rest and all(each.kind in kinds and each.text is None for each in rest)
@@ -93,7 +96,7 @@ _SHORT: Final = 6  # tokens of an aside
 
 
 def group_units(units: Sequence[MessageUnit], words: MessageWords) -> list[UnitGroup]:
-    """Put units together that are about one task; talk stands by itself."""
+    """Group units that are about one task; talk is a group by itself."""
     groups: list[UnitGroup] = []
     for each in units:
         last = _last_group(groups)
@@ -112,7 +115,7 @@ def group_units(units: Sequence[MessageUnit], words: MessageWords) -> list[UnitG
 
 
 def _seen_behind(unit: MessageUnit, last: UnitGroup | None) -> MessageUnit:
-    """A unit as it is meant behind another."""
+    """Return a unit as it is meant after another."""
     if last is not None and not last.is_task and _is_aside(unit, last):
         return replace(unit, kind=UnitKind.TALK, talk=SmallTalk.STATEMENT)
     if last is not None and last.is_task and _is_added(unit, last):
@@ -121,7 +124,7 @@ def _seen_behind(unit: MessageUnit, last: UnitGroup | None) -> MessageUnit:
 
 
 def _look_back(unit: MessageUnit, last: UnitGroup) -> None:
-    """Do to the task before what a unit says of it: not to send it, or to forget it."""
+    """Apply a unit that is about the task before it: do not send it, or forget it."""
     if unit.forbids and last.is_task and not last.main.text:
         last.stays = True
     if unit.kind is UnitKind.RETRACT:
@@ -130,13 +133,13 @@ def _look_back(unit: MessageUnit, last: UnitGroup) -> None:
 
 
 def _last_group(groups: Sequence[UnitGroup]) -> UnitGroup | None:
-    """The group before; a full stop, or what is ticked in a list, may stand between the two."""
+    """Return the group before; a full stop or a ticked item may be in between."""
     said = (each for each in reversed(groups) if not (each.main.line.ticked or each.main.is_mark))
     return next(said, None)
 
 
 def _belongs(unit: MessageUnit, group: UnitGroup) -> bool:
-    """Whether a unit goes on with the task before it."""
+    """Whether a unit continues the task before it."""
     if group.main.kind is UnitKind.LIMIT:
         return unit.kind not in _LOOSE
     decide = _BELONGS.get(unit.kind)
@@ -148,7 +151,7 @@ def _is_near(unit: MessageUnit, group: UnitGroup) -> bool:
 
 
 def _reminder_belongs(unit: MessageUnit, group: UnitGroup) -> bool:
-    """Read "…, remind me at 6": what was said before is what it is about."""
+    """Read "…, remind me at 6": the words before are its subject."""
     last = group.units[-1]
     told = last.kind is UnitKind.TALK and last.talk in _TELLS
     about = group.only_works or told or group.main.kind is UnitKind.REMIND
@@ -197,7 +200,7 @@ _BELONGS: Final[Mapping[UnitKind, Callable[[MessageUnit, UnitGroup], bool]]] = {
 
 
 def _as_thing(unit: MessageUnit, before: UnitGroup | None) -> MessageUnit:
-    """What is sent without anything made before it is a thing to be made: "the report"."""
+    """Return what is sent, without work before it, as a thing to be made: "the report"."""
     it = unit.order.it
     if unit.kind is not UnitKind.DELIVER or it is None or (before is not None and before.is_task):
         return unit
@@ -205,7 +208,7 @@ def _as_thing(unit: MessageUnit, before: UnitGroup | None) -> MessageUnit:
 
 
 def _is_aside(unit: MessageUnit, before: UnitGroup) -> bool:
-    """Whether a few words behind a question or a statement ask for nothing either."""
+    """Whether a few words after a question or a statement ask for nothing either."""
     same_line = unit.line.number == before.units[-1].line.number
     talk = before.main.talk in (SmallTalk.QUESTION, *_TELLS)
     alone = unit.kind is UnitKind.WORK and not unit.times and not unit.begins_with_verb
@@ -213,7 +216,7 @@ def _is_aside(unit: MessageUnit, before: UnitGroup) -> bool:
 
 
 def _is_added(unit: MessageUnit, before: UnitGroup) -> bool:
-    """Whether a few words behind an order only change it: ", maybe"."""
+    """Whether a few words after an order only change it: ", maybe"."""
     same_line = unit.line.number == before.units[-1].line.number
     alone = unit.kind is UnitKind.WORK and not unit.times and not unit.begins_with_verb
     few = unit.end - unit.start <= _FEW
@@ -221,7 +224,7 @@ def _is_added(unit: MessageUnit, before: UnitGroup) -> bool:
 
 
 def _given(unit: MessageUnit, before: UnitGroup) -> list[TimePhrase]:
-    """A time in front of the sentence holds for what follows "and" in it."""
+    """Return the time at the start of the sentence, which also applies after "and"."""
     last = before.units[-1]
     if unit.line.number != last.line.number or unit.times or unit.also or unit.kind in _LOOSE:
         return []
@@ -229,7 +232,7 @@ def _given(unit: MessageUnit, before: UnitGroup) -> list[TimePhrase]:
 
 
 class FoundDeliveries(Struct, frozen=True):
-    """What goes out, what waits for an answer, and the questions, each with its token."""
+    """The sends, those that wait for an answer, and the questions, each with its token."""
 
     deliveries: tuple[Delivery, ...] = ()
     waits: list[Delivery] = field(default_factory=list)
@@ -237,14 +240,14 @@ class FoundDeliveries(Struct, frozen=True):
 
 
 class _Target(Struct, frozen=True):
-    """Somebody who is named: a person, or a question who it is."""
+    """A named recipient: a person, or the question who it is."""
 
     at: int
     who: Contact | Question
 
 
 def plan_sends(unit: MessageUnit, content: str | None, words: MessageWords) -> FoundDeliveries:
-    """The sends of one unit, all with the same text."""
+    """Return the sends of one unit, all with the same text."""
     made = FoundDeliveries()
     targets = _targets(unit, words)
     ways = _ways(unit, words)
@@ -277,7 +280,7 @@ def _waiting(question: Question, half: Delivery) -> Question:
 
 
 def _joined(asked: Sequence[tuple[int, Question]]) -> list[tuple[int, Question]]:
-    """Ask the same thing about several sends once."""
+    """Join equal questions about several sends."""
     found: dict[tuple[int, QuestionTopic, str], tuple[int, Question]] = {}
     for at, question in asked:
         key = (at, question.about, question.sentence)
@@ -288,7 +291,7 @@ def _joined(asked: Sequence[tuple[int, Question]]) -> list[tuple[int, Question]]
 
 
 def _targets(unit: MessageUnit, words: MessageWords) -> list[_Target]:
-    """Whom it goes to: those named, known or not, or the owner when nobody was."""
+    """Return the recipients: those named, known or not; the owner if nobody is named."""
     if unit.kind in (UnitKind.REMIND, UnitKind.NOTE):
         return [_Target(max(unit.order.verb_at, unit.start), words.book.owner)]
     named = [
@@ -319,7 +322,7 @@ def _unknown(span: tuple[int, int], words: MessageWords, unit: MessageUnit) -> Q
 def _ways(
     unit: MessageUnit, words: MessageWords
 ) -> list[tuple[int, ChannelName | Question | None]]:
-    """By which ways it goes: those named, or the one in the verb."""
+    """Return the channels: those named, or the one in the verb."""
     order = unit.order
     found: list[tuple[int, ChannelName | Question | None]] = [
         (span[0], channel_for(name, words.slice(*span), words.book))
@@ -336,7 +339,7 @@ def _paired(
     targets: Sequence[_Target],
     ways: Sequence[tuple[int, ChannelName | Question | None]],
 ) -> list[tuple[_Target, tuple[int, ChannelName | Question | None]]]:
-    """Who gets it by which way; asked where that is not said."""
+    """Return each recipient with a channel; ask if that is not said."""
     if len(ways) == 1:
         return [(each, ways[0]) for each in targets]
     if len(targets) == 1:

@@ -19,7 +19,7 @@ _MOST_DIGITS: Final = 2  # of a number in a list
 
 
 class MessageLine(Struct, frozen=True):
-    """A line from token `start`, behind its bullet, up to `end`; a paragraph ends at `below`."""
+    """A line from token `start`, after its bullet, to `end`; its paragraph ends at `below`."""
 
     number: int
     start: int
@@ -33,7 +33,7 @@ class MessageLine(Struct, frozen=True):
 
 
 def message_lines(words: MessageWords) -> Iterator[MessageLine]:
-    """Every line that says something."""
+    """Return every line with content."""
     pasted = pasted_lines(words.tokens)
     breaks = [n for n, token in enumerate(words.tokens) if token.kind is TokenKind.LINE]
     edges = [-1, *breaks, len(words.tokens)]
@@ -51,7 +51,7 @@ def message_lines(words: MessageWords) -> Iterator[MessageLine]:
 
 
 def _paragraph_end(edges: list[int], number: int, words: MessageWords) -> int:
-    """Where the lines below one end: at an empty one."""
+    """Return where the lines below one end: at an empty one."""
     for before, end in zip(edges[number + 1 :], edges[number + 2 :], strict=False):
         if end <= before + 1:
             return before
@@ -59,7 +59,7 @@ def _paragraph_end(edges: list[int], number: int, words: MessageWords) -> int:
 
 
 def _behind_bullet(words: MessageWords, start: int, end: int) -> tuple[int, bool, bool]:
-    """Behind a bullet, a number, or a box to tick: where a line says something."""
+    """Return the place after a bullet, a number, or a tick box, where the content begins."""
     keys, tokens = words.keys, words.tokens
     at = start
     if at >= end:
@@ -82,7 +82,7 @@ def _behind_bullet(words: MessageWords, start: int, end: int) -> tuple[int, bool
 
 
 def sentence_end(words: MessageWords, at: int, end: int) -> int:
-    """Where the sentence that begins at a token ends, behind its marks."""
+    """Return where the sentence that begins at a token ends, after its marks."""
     for n in range(at, end):
         if n > at and _is_numbered(words, n):
             return n
@@ -108,14 +108,14 @@ def _corrects(words: MessageWords, at: int) -> bool:
 
 
 def _is_numbered(words: MessageWords, at: int) -> bool:
-    """Whether another item of a list begins inside a line: "1) … 2) …"."""
+    """Whether another list item begins inside a line: "1) … 2) …"."""
     token = words.tokens[at]
     number = token.kind is TokenKind.NUMBER and len(token.text) <= _MOST_DIGITS and not token.tight
     return number and words.keys[at + 1 : at + 2] == (")",) and words.keys[at - 1] != "("
 
 
 def _is_short(words: MessageWords, at: int, end: int) -> bool:
-    """Whether a dot ends no sentence: 3.30, the 3. of April, e.g."""
+    """Whether a dot does not end a sentence: 3.30, the 3. of April, e.g."""
     if words.keys[at] != "." or at + 1 >= end:
         return False
     if words.tokens[at + 1].tight:

@@ -26,7 +26,7 @@ _Part: TypeAlias = Callable[[MessageWords, SpokenOrder, int], int | None]
 
 
 def read_order(words: MessageWords, at: int, stop: int) -> SpokenOrder:
-    """Read on from a token, as far as everything is part of an order."""
+    """Read from a token as far as everything is part of an order."""
     if (at, stop) not in words.orders:
         words.orders[at, stop] = _read(words, at, stop)
     return cast("SpokenOrder", words.orders[at, stop])
@@ -44,7 +44,7 @@ def _read(words: MessageWords, at: int, stop: int) -> SpokenOrder:
 
 
 def _with_object(words: MessageWords, order: SpokenOrder) -> SpokenOrder:
-    """The order, with "them" as what is sent, if somebody else gets it: "send them to me"."""
+    """Return the order with "them" as its object, if somebody else gets it: "send them to me"."""
     verb = order.verb
     if order.it or verb is None or not (verb.kind is VerbKind.SEND or verb.channel):
         return order
@@ -59,7 +59,7 @@ def _with_object(words: MessageWords, order: SpokenOrder) -> SpokenOrder:
 
 
 def _step(words: MessageWords, order: SpokenOrder, at: int, stop: int) -> int | None:
-    """Take in what stands at a token, and say where it ends; None if it is no part of an order."""
+    """Read what stands at a token, and return its end; None if it is no part of an order."""
     token = words.tokens[at]
     if token.kind in (TokenKind.QUOTE, TokenKind.LINE, TokenKind.ADDRESS):
         return None
@@ -80,7 +80,7 @@ def _step(words: MessageWords, order: SpokenOrder, at: int, stop: int) -> int | 
 
 @lru_cache(maxsize=8192)
 def _parts_from(key: str, *, named: bool, way: bool) -> tuple[_Part, ...]:
-    """The parts of an order that may begin with a word: most words begin few of them."""
+    """Return the parts of an order that may begin with a word; most words begin few."""
     known = order_words()
     firsts = known.links.firsts | known.articles
     leads = firsts | known.to.firsts | phrases_in_all("addressing", "before").firsts
@@ -104,7 +104,7 @@ def _parts_from(key: str, *, named: bool, way: bool) -> tuple[_Part, ...]:
 
 
 def _begins_content(words: MessageWords, at: int) -> bool:
-    """Whether what one is reminded of begins here: "to email Grace"."""
+    """Whether the content of a reminder begins here: "to email Grace"."""
     lead = order_words().leads.at(words.keys, at)
     return lead is not None and lead[0] is TextLead.DOING and words.time_at(lead[1]) is None
 
@@ -119,7 +119,7 @@ def _time(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 
 def _corrected(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
-    """Take ", no wait, Thursday" behind a time: it stands instead of it."""
+    """Read ", no wait, Thursday" after a time: it replaces that time."""
     known, start, found = order_words(), at, False
     if not order.times or words.tokens[at].kind is not TokenKind.MARK:
         return None
@@ -140,7 +140,7 @@ def _corrected(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 
 def _led_time(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
-    """Take "for Friday at 9" behind "set a reminder"."""
+    """Read "for Friday at 9" after "set a reminder"."""
     verb = order.verb
     if verb is None or order.times or not (order.reminds or verb.channel):
         return None
@@ -152,7 +152,7 @@ def _led_time(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 
 def _excluded(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
-    """Take "but not to Bob": that person does not get it."""
+    """Read "but not to Bob": that person does not get it."""
     comma = at + 1 if words.keys[at] == "," else at
     led = phrases_in_all("conditions", "not_to").at(words.keys, comma)
     if led is None or not order.people:
@@ -181,7 +181,7 @@ def _person(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 
 def skip_to(words: MessageWords, at: int) -> int:
-    """Behind "to", "and", "the", "my", where somebody may be named."""
+    """Return the place after "to", "and", "the", "my", where somebody may be named."""
     if at not in words.skips:
         words.skips[at] = _skip_to(words, at)
     return words.skips[at]
@@ -299,7 +299,7 @@ def _goes_on(words: MessageWords, at: int) -> bool:
 
 
 def _small(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
-    """Step over what says nothing by itself."""
+    """Skip a word that means nothing by itself."""
     known, keys = order_words(), words.keys
     if frame := known.frames.at(keys, at):
         order.framed = True
@@ -312,7 +312,7 @@ def _small(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 
 def _particle(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
-    """Step over what belongs to the verb: "know" in "let Bob know"."""
+    """Skip a word that belongs to the verb: "know" in "let Bob know"."""
     if order.verb is None:
         return None
     if found := order_words().particles.at(words.keys, at):
@@ -322,7 +322,7 @@ def _particle(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
 
 
 def _mark(words: MessageWords, order: SpokenOrder, at: int) -> int | None:
-    """Step over a sign, or a comma before the verb and between people."""
+    """Skip an emoji, or a comma before the verb or between people."""
     token = words.tokens[at]
     if token.kind is TokenKind.MARK and (is_sign(token.text) or token.text in "!¡¿()"):
         return at + 1

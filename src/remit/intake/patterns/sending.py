@@ -1,4 +1,4 @@
-"""Texts sent to somebody, and things made for somebody."""
+"""Reads texts and things for somebody, and reminders and lists for the owner."""
 
 from msgspec.structs import replace
 
@@ -20,7 +20,7 @@ from remit.language.tokens import TokenKind
 
 
 def read_send(place: UnitSearch) -> MessageUnit | None:
-    """Read "text Anna on WhatsApp tomorrow at 9: …", and its like."""
+    """Read orders such as "text Anna on WhatsApp tomorrow at 9: …"."""
     words = place.words
     order = read_order(words, place.body, place.stop)
     order = _with_stranger(place, order) if order.verb and not order.reaches else order
@@ -48,7 +48,7 @@ def _unnamed_words(words: MessageWords, order: SpokenOrder) -> list[tuple[int, i
 
 
 def _with_stranger(place: UnitSearch, order: SpokenOrder) -> SpokenOrder:
-    """An order whose verb needs somebody, and behind which a word stands that nobody knows."""
+    """Return an order whose verb needs a person, with the unknown word after it as one."""
     words, at = place.words, skip_to(place.words, order.end)
     if at >= place.stop or not _may_name(words, order, at):
         return order
@@ -63,7 +63,7 @@ def _with_stranger(place: UnitSearch, order: SpokenOrder) -> SpokenOrder:
 
 
 def _may_name(words: MessageWords, order: SpokenOrder, at: int) -> bool:
-    """Whether a word behind a verb may name somebody."""
+    """Whether a word after a verb may name somebody."""
     if order.verb is not None and order.verb.kind is VerbKind.SEND:
         return at == order.end and words.is_name(at)
     token = words.tokens[at]
@@ -73,7 +73,7 @@ def _may_name(words: MessageWords, order: SpokenOrder, at: int) -> bool:
 
 
 def _text(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
-    """The unit, if the owner's own text stands behind the order."""
+    """Return the unit, if the owner's own text follows the order."""
     words = place.words
     at, lead = behind_lead(words, order.end, place.stop)
     if at < place.stop and words.keys[at] == ":":
@@ -103,7 +103,7 @@ def _tells(order: SpokenOrder, lead: TextLead | None) -> bool:
 
 
 def _is_thing(place: UnitSearch, order: SpokenOrder, at: int, lead: TextLead | None) -> bool:
-    """Whether something is to be written, and not what stands here: "a poem", "his jacket …"."""
+    """Whether something must be written first: "a poem", "his jacket …"."""
     words, known = place.words, order_words()
     inside = frozenset(words.keys[at : place.stop])
     if known.tongues.at(words.keys, at) or not inside.isdisjoint(words.own_words("third")):
@@ -118,7 +118,7 @@ def _is_thing(place: UnitSearch, order: SpokenOrder, at: int, lead: TextLead | N
 
 
 def typed_text(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
-    """What stands behind a colon is the text, up to the end of the line, or below it."""
+    """Return the text after a colon, up to the end of the line, or below it."""
     words, end = place.words, place.line.end
     if at >= end:
         end = place.line.below
@@ -131,7 +131,7 @@ def typed_text(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
 
 
 def quoted_text(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
-    """A text in quotation marks; people, a channel and a time may stand behind it."""
+    """Return a text in quotation marks; people, a channel and a time may follow it."""
     words = place.words
     rest = read_order(words, at + 1, place.line.end)
     whole = merged(order, rest) if rest.verb is None or order.verb is None else order
@@ -143,7 +143,7 @@ def quoted_text(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
 
 
 def _object(place: UnitSearch, order: SpokenOrder) -> MessageUnit | None:
-    """What is sent must be made first, or was made before: "send it to Anna"."""
+    """Return what is sent if it must be made first, or was made before: "send it to Anna"."""
     words = place.words
     end = split(words, order.end - 1, place.stop)
     thing = (order.end, without_marks(words, order.end, end))
@@ -180,7 +180,7 @@ def _with_unknown(
 
 
 def _before_lead(words: MessageWords, start: int) -> int:
-    """Before the "to the" that leads to somebody."""
+    """Return the place before the "to the" that leads to somebody."""
     first = start
     while first and skip_to(words, first - 1) == start:
         first -= 1
@@ -188,7 +188,7 @@ def _before_lead(words: MessageWords, start: int) -> int:
 
 
 def _target(words: MessageWords, order: SpokenOrder, thing: tuple[int, int]) -> tuple[int, int]:
-    """The words that may say who gets it: "to Zed"; else the verb."""
+    """Return the words that may say who gets it: "to Zed"; else the verb."""
     if words.is_name(order.end):
         return (order.end, order.end + 1)
     for at in range(*thing):
@@ -253,7 +253,7 @@ def read_reminding_last(place: UnitSearch) -> MessageUnit | None:
 
 
 def _typed_reminder(place: UnitSearch, order: SpokenOrder, at: int) -> MessageUnit:
-    """What stands behind a colon; "… . Remind me" behind it is no part of the text."""
+    """Return the text after a colon; "… . Remind me" after it is no part of it."""
     words, typed = place.words, typed_text(place, order, at)
     end = split(words, typed.body[0], typed.end, reminders_only=True)
     body = (typed.body[0], end)

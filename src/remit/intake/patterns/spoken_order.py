@@ -11,7 +11,7 @@ Span = tuple[int, int]  # tokens
 
 
 class SpokenOrder(Struct):
-    """What was named up to a token `end`; spans count tokens."""
+    """What was named up to token `end`; spans count tokens."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class SpokenOrder(Struct):
 
     @property
     def sends(self) -> bool:
-        """Whether it says to send something, to whomever."""
+        """Whether it says to send something, to anybody."""
         if self.verb is None:
             return False
         if self.verb.needs_channel:
@@ -49,7 +49,7 @@ class SpokenOrder(Struct):
 
     @property
     def refers(self) -> bool:
-        """Whether it is about what was made or said before."""
+        """Whether it refers to what was made or said before."""
         return self.it is not None or (self.verb is not None and self.verb.it)
 
     @property
@@ -65,7 +65,7 @@ class SpokenOrder(Struct):
 
     @property
     def at_home(self) -> bool:
-        """Whether it goes where the owner reads, and nobody is named: "on my dashboard"."""
+        """Whether it goes to the owner, and nobody is named: "on my dashboard"."""
         sends = self.verb is not None and self.verb.kind is VerbKind.SEND
         return sends and self.own_channel
 
@@ -75,7 +75,7 @@ class SpokenOrder(Struct):
 
 
 def merged(one: SpokenOrder, other: SpokenOrder) -> SpokenOrder:
-    """An order with what was named behind its text."""
+    """Return an order with what was named after its text."""
     return replace(
         one,
         people=[*one.people, *other.people],

@@ -27,9 +27,9 @@ class UnitKind(StrEnum):
 
 
 class MessageUnit(Struct, frozen=True):
-    """One unit, from token `start` up to `end`; `body` is what it says, `order` the words around.
+    """One unit, from token `start` to `end`; `body` is its content, `order` the words around it.
 
-    `text` is the owner's own text, if there is one; `marked` if quotation marks or a colon say so.
+    `text` is the owner's own text, if any; `marked`: quotation marks or a colon show it.
     """
 
     kind: UnitKind
@@ -58,7 +58,7 @@ class MessageUnit(Struct, frozen=True):
 
 
 class UnitSearch(Struct, frozen=True):
-    """Where a unit is looked for: from a token up to the end of its sentence, or of its line."""
+    """Where to look for a unit: from a token to the end of its sentence or its line."""
 
     words: MessageWords
     start: int

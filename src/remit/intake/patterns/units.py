@@ -1,6 +1,7 @@
-"""Splits a message into units, each covered by one closed pattern: a text, a reminder, work.
+"""Splits a message into units, each covered by one closed pattern.
 
-A part that no pattern covers is work for the owner, or becomes a question.
+A unit is a text, a reminder, work, or no task at all: small talk, a limit, a correction, a
+prohibition. A part that no pattern covers is work for the owner, or becomes a question.
 """
 
 from collections.abc import Callable, Iterator
@@ -36,7 +37,7 @@ _EARLY: Final = 4  # tokens among which "is" makes a sentence one that only tell
 
 
 def read_limit(place: UnitSearch) -> MessageUnit | None:
-    """Read "but only if it rains", "until Christmas", behind something else."""
+    """Read "but only if it rains", "until Christmas", after something else."""
     words = place.words
     phrase = words.time_at(place.body)
     ends = phrase if phrase and phrase.until and not phrase.every else None
@@ -55,7 +56,7 @@ def read_limit(place: UnitSearch) -> MessageUnit | None:
 
 
 def _order_start(place: UnitSearch) -> int:
-    """Where an order begins behind a condition: "if it rains | email me"."""
+    """Return where an order begins after a condition: "if it rains | email me"."""
     words = place.words
     for at in range(place.body + 2, place.stop):
         verb = words.verb_at(at)
@@ -68,7 +69,7 @@ def _order_start(place: UnitSearch) -> int:
 
 
 def read_correction(place: UnitSearch) -> MessageUnit | None:
-    """Read "no wait, make that Thursday": it stands instead of what was said before."""
+    """Read "no wait, make that Thursday": it replaces what was said before."""
     order = corrects_from(place.words, place.start, place.stop)
     if order is None:
         return None
@@ -100,7 +101,7 @@ def read_prohibition(place: UnitSearch) -> MessageUnit | None:
 
 
 def read_control(place: UnitSearch) -> MessageUnit | None:
-    """Read "cancel the reminder", "stop it": it is about a task that there is."""
+    """Read "cancel the reminder", "stop it": it is about an existing task."""
     words, known = place.words, order_words()
     verb = words.verb_at(place.body)
     if verb is None or verb[0].kind is not VerbKind.STOP:
@@ -138,7 +139,7 @@ def read_talk(place: UnitSearch) -> MessageUnit | None:
 
 
 def _talk_of(place: UnitSearch, stop: int) -> SmallTalk | None:
-    """The sort of a sentence that asks for nothing; None if it may ask for something."""
+    """Return the kind of talk of a sentence; None if it may ask for something."""
     words, known, at = place.words, order_words(), place.body
     asks = known.asking.at(words.keys, at) and not words.verb_at(at)
     if asks or (words.keys[place.stop - 1] == "?" and _is_question(place)):
@@ -161,7 +162,7 @@ def _is_question(place: UnitSearch) -> bool:
 
 
 def _orders_inside(place: UnitSearch) -> bool:
-    """Whether something inside a sentence may be an order to send something to somebody."""
+    """Whether a sentence may contain an order to send something to somebody."""
     words = place.words
     orders = (read_order(words, n, place.stop) for n in range(place.body, place.stop))
     return any(order.sends and order.people for order in orders if order.verb)
@@ -186,7 +187,7 @@ def read_heading(place: UnitSearch) -> MessageUnit | None:
 
 
 def read_units(words: MessageWords) -> list[MessageUnit]:
-    """All units of a message, in their order."""
+    """Return all units of a message, in order."""
     units: list[MessageUnit] = []
     taken = 0  # a text below its line is no line of its own
     for line in message_lines(words):
@@ -230,7 +231,7 @@ def _unit(words: MessageWords, at: int, line: MessageLine) -> MessageUnit:
 
 
 def _work(place: UnitSearch) -> MessageUnit:
-    """Whatever else is said: work, whose result the owner gets."""
+    """Read everything else as work, whose result the owner gets."""
     words = place.words
     at, order = _behind_time(place)
     end = split(words, at, place.stop)
@@ -251,7 +252,7 @@ def _work(place: UnitSearch) -> MessageUnit:
 
 
 def _behind_time(place: UnitSearch) -> tuple[int, SpokenOrder]:
-    """Where the work begins, behind a time that is said first."""
+    """Return where the work begins, after a time at the start."""
     words, at = place.words, place.body
     if frame := order_words().frames.at(words.keys, at):
         at, _ = behind_leads(words, frame[1], place.stop)
@@ -267,7 +268,7 @@ def _behind_time(place: UnitSearch) -> tuple[int, SpokenOrder]:
 
 
 def _with_typed(words: MessageWords, at: int, end: int, line: MessageLine) -> int:
-    """Behind a colon stands what the work is about, up to the end of the line, or below it."""
+    """Return the work with its subject after a colon, up to the end of the line, or below it."""
     colon = next((n for n in range(at, end) if words.keys[n] == ":"), end)
     tight = colon + 1 < len(words.tokens) and words.tokens[colon + 1].tight
     if tight:
