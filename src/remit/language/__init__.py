@@ -1,1 +1,1 @@
-"""Words and marks of the languages Remit reads. Pure, below all rooms."""
+"""The words and marks of the languages that Remit reads. Pure."""

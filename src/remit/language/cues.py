@@ -1,4 +1,4 @@
-"""Finds words that deny, hold, retract, condition, suppose or report, in three languages.
+"""Finds words that deny, hold, retract, condition, suppose or report; corrects typing slips.
 
 The words are data (`en.toml`, `de.toml`, `es.toml`). The search is generous: a false match costs
 the owner one tap, a missed one an unwanted message.
@@ -39,7 +39,7 @@ class CueWords(Struct, frozen=True, eq=False):
 
 @cache
 def cue_words() -> tuple[CueWords, ...]:
-    """The cues of every language, read once."""
+    """Return the cues of every language, read once."""
     return tuple(_load(code) for code in LANGUAGES)
 
 
@@ -63,10 +63,10 @@ def find_cues(
     people: Collection[int] = (),
     beside_people: Collection[int] = (),
 ) -> tuple[VetoCue, ...]:
-    """The cues in a message of these languages, in their order.
+    """Return the cues in a message of these languages, in order.
 
-    `typed` are stretches that are a text to be sent, where only firm cues count. `people` are the
-    numbers of tokens that name a person, `beside_people` of those that may stand next to them.
+    `typed` are spans of text to be sent, where only firm cues count. `people` are the numbers of
+    tokens that name a person, `beside_people` of those that may stand next to them.
     """
     found: dict[int, VetoCue] = {
         token.start: VetoCue(VetoKind.DENIAL, token.text, token.start, token.end)
@@ -107,7 +107,7 @@ def _of_language(
 
 
 def _squeezed(key: str) -> str:
-    """A word as it is meant that was drawn out: "nooo", "waitt", "esperaa"."""
+    """Return a word without drawn-out letters: "nooo", "waitt", "esperaa"."""
     squeezed = key.rstrip(key[-1:]) + key[-1:]
     return squeezed if squeezed != key and _is_cue_word(squeezed) else key
 
@@ -127,7 +127,7 @@ def _cue_end(language: CueWords, keys: Sequence[str], at: int, *, firm: bool) ->
 
 
 def is_firm(keys: Sequence[str], at: int) -> int | None:
-    """Where a cue ends that begins at a token and that nobody would send; None if there is none."""
+    """Return where a firm cue at a token ends; nobody would send one. None: there is none."""
     found = (
         language.firm.at(keys, at) for language in cue_words() if not language.mild.at(keys, at)
     )
@@ -135,7 +135,7 @@ def is_firm(keys: Sequence[str], at: int) -> int | None:
 
 
 def _is_own(language: CueWords, keys: Sequence[str], at: int, end: int) -> bool:
-    """Whether another language may have the same words."""
+    """Whether a cue counts only in messages of its own language."""
     found = language.own.at(keys, at)
     return found is not None and found[1] >= end
 
@@ -147,7 +147,7 @@ def _is_asked(
     people: Collection[int],
     beside_people: Collection[int],
 ) -> bool:
-    """Whether an "if" only begins what somebody is asked: "ask Bob by mail if he comes"."""
+    """Whether an "if" only begins a question to somebody: "ask Bob by mail if he comes"."""
     if language.asked.at(keys, at) is None:
         return False
     comma = at and keys[at - 1] == "," and keys[at] not in words_in_all("addressing", "breaks")
@@ -174,7 +174,7 @@ def _cue(
 
 
 def open_quotes(tokens: Sequence[Token]) -> Iterator[Token]:
-    """The tokens, with every quotation whose end is not certain as the words that it holds."""
+    """Return the tokens, with each quotation of uncertain end replaced by its words."""
     for token in tokens:
         if token.kind is TokenKind.QUOTE and not token.clear:
             for inner in tokenize(token.text):
@@ -192,7 +192,7 @@ _SHORTEST: Final = 5  # letters of a word that may be mistyped
 
 @cache
 def correct_slip(key: str) -> str:
-    """The word that was meant: the key itself, unless it is one letter away from a single one."""
+    """Return the known word that is meant: the key, or the only one that is one letter away."""
     if len(key) < _SHORTEST or not key.isalpha():
         return key
     found = {word for each in (key, *_shorter(key)) for word in _by_shorter().get(each, ())}
@@ -202,7 +202,7 @@ def correct_slip(key: str) -> str:
 
 @cache
 def _by_shorter() -> dict[str, frozenset[str]]:
-    """The words that may be meant, by themselves and by what is left without one letter."""
+    """Index the known words by themselves and by each form without one letter."""
     found: dict[str, set[str]] = {}
     for word in words_in_all("words", "guessed"):
         for each in (word, *_shorter(word)):

@@ -1,4 +1,4 @@
-"""Detects the language of a text."""
+"""Detects the language of a text, and lists the languages with their names."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -15,7 +15,7 @@ _ASKS: Final = 2  # votes of a verb that asks, in front: "text bob im late" is n
 
 
 def language_of(tokens: Sequence[Token]) -> str | None:
-    """The code of the language that explains a text best; None if none of ours does."""
+    """Return the code of the language that fits a text best; None if Remit reads none of it."""
     keys = [token.key for token in tokens if token.kind is TokenKind.WORD]
     votes = dict.fromkeys(LANGUAGES, 0)
     foreign = 0
@@ -31,12 +31,12 @@ def language_of(tokens: Sequence[Token]) -> str | None:
 
 
 def is_known(word: str) -> bool:
-    """Whether a word, as it is looked up, is one of a language's file."""
+    """Whether a folded word is in the file of a language."""
     return word in _votes()
 
 
 def languages_in(tokens: Sequence[Token]) -> tuple[str, ...]:
-    """The languages of which a text holds words that no other has; all, if there are none."""
+    """Return the languages with words of their own in a text; all, if there are none."""
     keys = {token.key for token in tokens if token.kind is TokenKind.WORD}
     found = {votes[0][0] for key in keys if len(votes := _votes().get(key, ())) == 1}
     return tuple(code for code in LANGUAGES if code in found) or LANGUAGES
@@ -44,7 +44,7 @@ def languages_in(tokens: Sequence[Token]) -> tuple[str, ...]:
 
 @cache
 def _votes() -> dict[str, tuple[tuple[str, int], ...]]:
-    """Each word counts; a small word twice, one that no other language has once more."""
+    """Return the votes of each word by language: one, two if small, and one more if unique."""
     known = {code: _known(code) for code in LANGUAGES}
     return {
         word: tuple(
@@ -61,7 +61,7 @@ def _votes() -> dict[str, tuple[tuple[str, int], ...]]:
 
 @cache
 def _known(code: str) -> frozenset[str]:
-    """Every word of a language's file that belongs to requests."""
+    """Return every word of a language's file that belongs to requests."""
     file = language_file(code)
     lists = chain(file["words"].values(), file["verbs"].values())
     phrases = Phrases({each.split(": ")[-1]: True for each in chain.from_iterable(lists)})
@@ -75,13 +75,13 @@ def _common(code: str) -> frozenset[str]:
 
 @cache
 def _foreign() -> frozenset[str]:
-    """Small words of languages Remit does not read, which share many others with those it does."""
+    """Return small words of languages that Remit does not read but that resemble those it does."""
     ours = frozenset().union(*map(_common, LANGUAGES))
     return frozenset(map(fold, read_toml("foreign")["words"])) - ours
 
 
 class Language(Struct, frozen=True, forbid_unknown_fields=True):
-    """One language. `called` are its names in every language of Remit, with blanks between."""
+    """One language. `called` are its names in every language of Remit, separated by blanks."""
 
     name: str
     called: str
@@ -92,11 +92,11 @@ class Language(Struct, frozen=True, forbid_unknown_fields=True):
 
 @cache
 def languages() -> Mapping[str, Language]:
-    """Every language by its code."""
+    """Return every language by its code."""
     return convert(read_toml("languages"), dict[str, Language])
 
 
 @cache
 def language_names() -> Mapping[str, str]:
-    """The English name of each language by its code."""
+    """Return the English name of each language by its code."""
     return {code: each.name for code, each in languages().items()}

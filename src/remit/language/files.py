@@ -1,4 +1,4 @@
-"""Loads the data files of the languages, one each, once.
+"""Loads the data file of each language once: phrases with their values, and number words.
 
 A list holds phrases: `"a nudge"`, several of one meaning as `"hi|hello"`. Where a phrase stands for
 a value, the value comes first: `"0: monday|mon"`.
@@ -17,7 +17,7 @@ _PLAIN: Final = re.compile(r"(?:[^\W\d_]+(?:['-][^\W\d_]+)*(?: |$))+")
 
 
 class Phrases(Generic[T]):
-    """Words and groups of words with what they mean; the longest that fits wins."""
+    """Words and phrases with their values; the longest match wins."""
 
     __slots__ = ("_by_first", "firsts", "words")
 
@@ -37,7 +37,7 @@ class Phrases(Generic[T]):
         )
 
     def at(self, keys: Sequence[str], place: int) -> tuple[T, int] | None:
-        """Read the longest phrase that starts at a place: what it means, and where it ends."""
+        """Return the value of the longest phrase at a place, and where it ends."""
         group = self._by_first.get(keys[place]) if place < len(keys) else None
         if group is None:
             return None
@@ -49,14 +49,14 @@ class Phrases(Generic[T]):
 
 
 def _keys(name: str) -> tuple[str, ...]:
-    """A phrase as its tokens are looked up; one of plain words need not be cut into tokens."""
+    """Return a phrase as folded tokens; one of plain words is split without the tokenizer."""
     if _PLAIN.fullmatch(name):
         return tuple((name.casefold() if name.isascii() else fold_text(name)).split())
     return keys_of(tokenize(name))
 
 
 def plain_phrases(*names: str) -> Phrases[bool]:
-    """Phrases that mean nothing but themselves."""
+    """Return phrases without values."""
     return Phrases({"|".join(names): True})
 
 
@@ -69,13 +69,13 @@ LANGUAGES: Final = ("en", "de", "es")
 
 @cache
 def language_file(code: str) -> Mapping[str, Mapping[str, list[str]]]:
-    """Everything that one language's file says."""
+    """Return the whole file of a language."""
     return cast("Mapping[str, Mapping[str, list[str]]]", read_toml(code))
 
 
 @cache
 def read_toml(name: str, package: str = "remit.language") -> dict[str, list[str]]:
-    """One data file of a package; it lies beside its modules."""
+    """Return one data file of a package."""
     import tomllib  # noqa: PLC0415 - only what reads words needs it
 
     text = (get_data(package, f"{name}.toml") or b"").decode()
@@ -83,25 +83,25 @@ def read_toml(name: str, package: str = "remit.language") -> dict[str, list[str]
 
 
 def section(code: str, name: str) -> Mapping[str, list[str]]:
-    """One table of one language's file."""
+    """Return one table of a language's file."""
     return language_file(code)[name]
 
 
 @cache
 def words_in_all(name: str, key: str) -> frozenset[str]:
-    """The single words of one list, of every language, as they are looked up."""
+    """Return the single words of one list, in every language, folded."""
     return frozenset(fold(word) for code in LANGUAGES for word in section(code, name)[key])
 
 
 @cache
 def phrases_in_all(name: str, key: str) -> Phrases[bool]:
-    """The phrases of one list, of every language."""
+    """Return the phrases of one list, in every language."""
     every = (each for code in LANGUAGES for each in section(code, name).get(key, ()))
     return Phrases(dict.fromkeys(every, True))
 
 
 def with_values(lines: Iterable[str], value: Callable[[str], T]) -> Phrases[T]:
-    """Phrases that stand for values: `"0: monday|mon"`."""
+    """Return phrases with their values: `"0: monday|mon"`."""
     pairs = (line.partition(": ") for line in lines)
     return Phrases({names: value(first) for first, _, names in pairs})
 
@@ -111,7 +111,7 @@ _TENS: Final = range(30, 101, 10)
 
 
 def cardinals(code: str) -> dict[str, int]:
-    """Zero to a hundred in one language, as they are written: `fünf` with its accent."""
+    """Return the words for zero to a hundred in one language, with accents: `fünf`."""
     table = section(code, "numbers")
     rows = (
         *zip(_CARDINALS, table["cardinals"], strict=True),

@@ -66,7 +66,7 @@ _VERBS: Final = {
 
 
 class TextLead(StrEnum):
-    """How a text is led in."""
+    """How a text is introduced."""
 
     LETTER = "letter"  # "saying …": exactly
     STATEMENT = "statement"  # "that …"
@@ -75,7 +75,7 @@ class TextLead(StrEnum):
 
 
 class SmallTalk(StrEnum):
-    """What asks for no task."""
+    """Kinds of talk that ask for no task."""
 
     GREETING = "greeting"
     THANKS = "thanks"
@@ -88,7 +88,7 @@ class SmallTalk(StrEnum):
 
 
 class OrderWords(Struct, frozen=True, eq=False):
-    """What requests are made of."""
+    """The words that requests consist of."""
 
     verbs: Phrases[OrderVerb]
     leads: Phrases[TextLead]
@@ -126,7 +126,7 @@ class OrderWords(Struct, frozen=True, eq=False):
 
 @cache
 def order_words() -> OrderWords:
-    """The words of all languages, read once."""
+    """Return the words of all languages, read once."""
     return OrderWords(
         verbs=_by_meaning("verbs", _VERBS),
         leads=_by_meaning("words", {lead.value: lead for lead in TextLead}),
@@ -145,7 +145,7 @@ def order_words() -> OrderWords:
 
 @cache
 def words_of(code: str | None, name: str) -> frozenset[str]:
-    """The single words of one list, of one language, or of all of them."""
+    """Return the single words of one list, of one language or of all."""
     codes = LANGUAGES if code is None else (code,)
     return frozenset(fold(word) for each in codes for word in section(each, "words")[name])
 
@@ -157,7 +157,7 @@ def is_laughter(key: str) -> bool:
 
 
 def asks_for_work(text: str) -> bool:
-    """Whether a text begins as a request does in any of the languages, perhaps with a "please"."""
+    """Whether a text begins like a request in one of the languages, perhaps with a "please"."""
     keys, known = keys_of(tokenize(text)), order_words()
     lead = known.polite.at(keys, 0) or known.links.at(keys, 0)
     starts = (0, lead[1]) if lead else (0,)

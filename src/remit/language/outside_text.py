@@ -1,4 +1,7 @@
-"""Cleans text from outside for storage: one line for a title, a bounded text for the rest."""
+"""Cleans text from outside for storage, and finds text of others below a request.
+
+Pasted text is material and asks for nothing: the author of a forwarded message cannot give tasks.
+"""
 
 import unicodedata
 from collections.abc import Iterator, Sequence
@@ -14,13 +17,13 @@ _CUT: Final = "\n[The rest was left out.]"
 
 
 def title(text: str, otherwise: str = "Untitled event") -> str:
-    """A text as one line that a task can be called by; the other one if nothing is left of it."""
+    """Return a text as one line for a title; the other text if nothing is left of it."""
     line = " ".join(clean(text).split()) or " ".join(clean(otherwise).split())
     return line if len(line) <= MAX_TITLE_CHARS else line[: MAX_TITLE_CHARS - 1] + "…"
 
 
 def clean(text: str) -> str:
-    """A text without the characters that no task may hold."""
+    """Return a text without characters that a task may not contain."""
     kept = (char for char in text[:MAX_TEXT_CHARS] if char in "\n\t" or _is_printable(char))
     return "".join(kept).strip()
 
@@ -30,7 +33,7 @@ def _is_printable(char: str) -> bool:
 
 
 def bounded(text: str, most: int = MAX_BYTES) -> str:
-    """A text without what no task may hold, and no longer than can be kept."""
+    """Return a clean text of at most the stored length."""
     kept = clean(text.replace("\r\n", "\n").replace("\r", "\n")[: 2 * most])
     raw = kept.encode()
     if len(raw) <= most:
@@ -39,7 +42,7 @@ def bounded(text: str, most: int = MAX_BYTES) -> str:
 
 
 def one_line(text: str, most: int = 200) -> str:
-    """A short word of somebody else's: a name, an id."""
+    """Return a short name or id from outside as one line."""
     return " ".join(clean(text[: 10 * most]).split())[:most]
 
 
@@ -61,7 +64,7 @@ Line = tuple[Token, ...]
 
 
 def pasted_lines(tokens: Sequence[Token]) -> frozenset[int]:
-    """The lines of a message that others wrote; none where nothing shows it."""
+    """Return the lines of a message that others wrote; none if nothing indicates it."""
     if not any(token.kind is TokenKind.LINE for token in tokens):
         return frozenset()
     lines = tuple(_lines(tokens))
@@ -88,7 +91,7 @@ def _is_quoted(line: Line) -> bool:
 
 
 def _is_chat(line: Line) -> bool:
-    """Whether a line comes out of a chat: "[04.03.26, 09:12] Anna: …"."""
+    """Whether a line is from a chat: "[04.03.26, 09:12] Anna: …"."""
     if len(line) < 3 or line[0].text != "[" or line[1].kind is not TokenKind.NUMBER:  # noqa: PLR2004
         return False
     texts = [token.text for token in line[:_CHAT]]
@@ -96,7 +99,7 @@ def _is_chat(line: Line) -> bool:
 
 
 def _begins(lines: Sequence[Line], at: int) -> bool:
-    """Whether a forwarded message begins with a line: by its words, or by its head."""
+    """Whether a line begins a forwarded message: by its words, or by its header."""
     keys = keys_of(lines[at])
     start = next((n for n, key in enumerate(keys) if key not in _RULES), len(keys))
     if _says(_FORWARDED, keys, start) and len(keys) - start <= _NEAR + start:
@@ -114,5 +117,5 @@ def _says(phrases: Phrases[bool], keys: Sequence[str], at: int) -> bool:
 
 
 def _is_head(line: Line) -> bool:
-    """Whether a line is one of the head of a letter: "From: Sue", "Betreff: Wandertag"."""
+    """Whether a line is from the header of a letter: "From: Sue", "Betreff: Wandertag"."""
     return len(line) > 1 and line[0].key in _HEADS and line[1].text == ":" and line[0].capital

@@ -14,19 +14,19 @@ _MOST_TOLD_BY: Final = 2_000  # characters that tell the language
 
 
 def message_language(text: str) -> str:
-    """The language in which the owner is answered; English if it is none that Remit reads."""
+    """Return the language for answers to a message; English if Remit does not read its own."""
     return language_of(tokenize(text[:_MOST_TOLD_BY])) or DEFAULT_LANGUAGE
 
 
 @cache
 def sentences(language: str) -> dict[str, str]:
-    """What a card says in a language."""
+    """Return the sentences of a card in a language."""
     kept = cast("dict[str, str | list[str]]", section(language, "card"))
     return {name: each for name, each in kept.items() if isinstance(each, str)}
 
 
 def held_sentence(cues: Sequence[VetoCue], language: str) -> str:
-    """Why somebody else gets nothing without a word of the owner, in a language."""
+    """Return why others get nothing without the owner's approval, in a language."""
     if language == DEFAULT_LANGUAGE:
         return veto_sentence(cues)
     say = sentences(language)

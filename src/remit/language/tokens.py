@@ -1,4 +1,7 @@
-"""Splits a message into tokens with their positions. A quotation is one token."""
+"""Splits a message into tokens with their positions. A quotation, in any style, is one token.
+
+Apostrophes and inch marks are no quotation marks.
+"""
 
 import re
 import unicodedata
@@ -11,7 +14,7 @@ from msgspec import Struct
 
 
 class Quote(Struct, frozen=True):
-    """`clear` is False when another mark could just as well be its end."""
+    """A quotation. `clear` is False if another mark could just as well end it."""
 
     start: int
     end: int
@@ -47,7 +50,7 @@ _BEFORE: Final = " \t\n\r([{<:,;-–—=¿¡/"
 
 
 def find_quotes(text: str) -> Iterator[Quote]:
-    """Yield the quotations from left to right; none lies within another."""
+    """Yield the quotations from left to right; none is inside another."""
     searched: dict[str, int] = {}  # up to where an opener is known to have no closer
     at = 0
     while found := _OPENER.search(text, at):
@@ -73,7 +76,7 @@ def _opens(text: str, at: int) -> bool:
 
 
 def _close(text: str, at: int) -> tuple[int | None, int]:
-    """Find the closer; also say how far was looked."""
+    """Return the place of the closing mark, if any, and how far was searched."""
     closers = _CLOSERS[text[at]]
     within_line = any(mark in closers for mark in _APOSTROPHES)
     for place in range(at + 1, len(text)):
@@ -88,7 +91,7 @@ def _close(text: str, at: int) -> tuple[int | None, int]:
 
 
 def _closes(text: str, place: int) -> bool:
-    """Tell a closing mark from an apostrophe: no letter follows it."""
+    """Whether a mark closes and is no apostrophe: no letter follows it."""
     after = text[place + 1] if place + 1 < len(text) else " "
     before = text[place - 1]
     if text[place] in _APOSTROPHES:
@@ -97,7 +100,7 @@ def _closes(text: str, place: int) -> bool:
 
 
 def _is_clear(text: str, close: int) -> bool:
-    """Doubt a single quotation when its line holds one more mark that closes and none opened."""
+    """Whether the end is certain: its line has no further closing mark without an opening one."""
     mark = text[close]
     if mark not in _APOSTROPHES:
         return True
@@ -120,7 +123,7 @@ class TokenKind(StrEnum):
 
 
 class Token(Struct, frozen=True):
-    """`key` is how it is looked up; a `tight` one follows the one before without a gap."""
+    """`key` is its folded form; a `tight` one follows the one before without a gap."""
 
     start: int
     end: int
@@ -153,7 +156,7 @@ _CLOSING: Final = ".,;:!?)]}»”’'\""
 
 
 def tokenize(text: str) -> tuple[Token, ...]:
-    """Cut a message into tokens, in order; what lies between them is blank."""
+    """Split a message into tokens, in order; only blanks are between them."""
     return tuple(_tokens(text))
 
 
@@ -187,18 +190,18 @@ def _quoted(text: str, quote: Quote, last: int) -> Token:
 
 
 def is_sign(text: str) -> bool:
-    """Whether a mark is an emoji, or a part of one: it belongs to what is said."""
+    """Whether a character is an emoji, or part of one: it has meaning."""
     return text >= _FIRST_SIGN and unicodedata.category(text[0]) in _SIGNS
 
 
 @lru_cache(maxsize=4096)
 def fold(word: str) -> str:
-    """Write a word as it is looked up: small, without accents, one sort of apostrophe."""
+    """Return a word for lookup: lower case, no accents, one kind of apostrophe."""
     return fold_text(word)
 
 
 def fold_text(text: str) -> str:
-    """A whole text as words are looked up; it is not kept, for texts are long."""
+    """Return a whole text folded; not cached, because texts are long."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKD", text.casefold().replace("’", "'"))

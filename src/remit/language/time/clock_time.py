@@ -16,7 +16,7 @@ _LAST_MINUTE: Final = 59
 
 
 class ClockTime(Struct, frozen=True):
-    """A time of day. `dial`: on a twelve-hour dial, without saying which half of the day."""
+    """A time of day. `dial`: on a twelve-hour dial, with the half of the day not said."""
 
     hour: int
     minute: int = 0
@@ -27,7 +27,7 @@ Found = tuple[ClockTime, int]
 
 
 def read_clock(line: TimeText, at: int, *, sure: bool = False) -> Found | None:
-    """Read a time of day. A bare number is one only after "at", or where one is `sure` to stand."""
+    """Read a time of day; a bare number only after "at", or if `sure` that one stands here."""
     words = line.words
     led = words.at.at(line.keys, at)
     start = led[1] if led else at
@@ -40,7 +40,7 @@ def read_clock(line: TimeText, at: int, *, sure: bool = False) -> Found | None:
 
 
 def with_part(clock: ClockTime, part: DayPart | None) -> ClockTime | None:
-    """Say which half of the day is meant; None when the two do not go together."""
+    """Return the time with its half of the day; None if the two do not fit."""
     if part is None or not clock.dial:
         return clock
     hour = clock.hour % NOON
@@ -60,7 +60,7 @@ def read_number(line: TimeText, at: int) -> tuple[int, int] | None:
 
 
 def _plain(line: TimeText, at: int) -> Found | None:
-    """Forms that can be nothing else."""
+    """Read forms that can be nothing else."""
     named = line.words.named.at(line.keys, at)
     if named:
         (hour, minute), end = named
@@ -79,7 +79,7 @@ def _plain(line: TimeText, at: int) -> Found | None:
 
 
 def _led(line: TimeText, at: int, *, sure: bool) -> Found | None:
-    """Forms that need "at" before them."""
+    """Read forms that need "at" before them."""
     hour = read_number(line, at)
     if hour is None or hour[0] > _LAST_HOUR:
         return None
@@ -110,7 +110,7 @@ def _digital(line: TimeText, at: int) -> Found | None:
 
 
 def _dotted(line: TimeText, at: int, *, led: bool) -> Found | None:
-    """Read 15.30 Uhr, 3.30pm, 7.40 in the morning; alone it is a time only behind "at"."""
+    """Read 15.30 Uhr, 3.30pm, 7.40 in the morning; alone it is a time only after "at"."""
     hour, minute = line.number(at, 2), line.number(at + 2, 2)
     if hour is None or minute is None or not line.is_tight(at + 1, "."):
         return None
@@ -125,7 +125,7 @@ def _dotted(line: TimeText, at: int, *, led: bool) -> Found | None:
 
 
 def _run_together(line: TimeText, at: int) -> Found | None:
-    """Read 530pm and 1130 am: without the half of the day it could be anything."""
+    """Read 530pm and 1130 am; without the half of the day it could be anything."""
     number = line.number(at, 4)
     half = line.words.am_pm.at(line.keys, at + 1)
     if number is None or half is None or len(line.tokens[at].text) < 3:  # noqa: PLR2004
@@ -219,14 +219,14 @@ def _shift(clock: ClockTime, minutes: int) -> ClockTime:
 
 
 def _is_range(line: TimeText, end: int) -> bool:
-    """Whether it goes on "to five", "bis 17 Uhr": then it is no moment."""
+    """Whether it continues with "to five", "bis 17 Uhr": then it is no moment."""
     through = line.words.through.at(line.keys, end)
     number = read_number(line, through[1]) if through else None
     return number is not None and not _is_of_month(line, number[1])
 
 
 def _is_of_month(line: TimeText, at: int) -> bool:
-    """Whether a number was that of a day: "at 9pm until 15 March"."""
+    """Whether a number is a day of a month: "at 9pm until 15 March"."""
     words = line.words
     for part in (words.ordinal_ends, words.of):
         if found := part.at(line.keys, at):

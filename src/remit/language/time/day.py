@@ -15,7 +15,7 @@ _DAYS: Final = 31
 
 
 class DayOffset(Struct, frozen=True):
-    """So many days from today."""
+    """A number of days from today."""
 
     days: int
     part: DayPart | None = None
@@ -27,7 +27,7 @@ class NamedWeekday(Struct, frozen=True):
 
 
 class CalendarDate(Struct, frozen=True):
-    """A day of a month; `swapped` is its other reading, when 3/4 may be the fourth of March."""
+    """A day of a month; `swapped` is its other reading: 3/4 may be the fourth of March."""
 
     day: int
     month: int | None = None
@@ -36,7 +36,7 @@ class CalendarDate(Struct, frozen=True):
 
 
 class MonthEnd(Struct, frozen=True):
-    """The last day of a month; without one of this one."""
+    """The last day of a month; of this month, if none is named."""
 
     month: int | None = None
     year: int | None = None
@@ -47,7 +47,7 @@ Found = tuple[Day, int]
 
 
 def read_day(line: TimeText, at: int) -> Found | None:
-    """Read a day at a place, with the preposition before it."""
+    """Read a day at a place, with its preposition."""
     words = line.words
     if named := words.days.at(line.keys, at):
         (offset, part), end = named
@@ -119,7 +119,7 @@ def _dotted(line: TimeText, at: int) -> Found | None:
 
 
 def _slashed(line: TimeText, at: int) -> Found | None:
-    """Read 25/3 and 1/3/2026, after "on" or with a year: else it may be a fraction."""
+    """Read 25/3 and 1/3/2026, after "on" or with a year; else it may be a fraction."""
     start = _after_on(line, at)
     one, two = line.number(start, 2), line.number(start + 2, 2)
     if one is None or two is None or not line.is_tight(start + 1, "/"):
@@ -205,7 +205,7 @@ def _tight_year(line: TimeText, at: int) -> int | None:
 
 
 def _checked(date: CalendarDate, end: int) -> Found | None:
-    """Refuse the 41st and the 13th month; that there is no 30th of February is found out later."""
+    """Refuse the 41st and the 13th month; the 30th of February is found later."""
     if not 1 <= date.day <= _DAYS:
         return None
     if date.month is not None and not 1 <= date.month <= _MONTHS:

@@ -1,4 +1,4 @@
-"""Parses how long a repetition lasts: "until the end of March", "ten times"."""
+"""Parses amounts of time ("two hours", "2 h 30 min") and how long a repetition lasts."""
 
 from collections.abc import Mapping
 from typing import Final, TypeAlias
@@ -15,12 +15,12 @@ _MOST_AMOUNTS: Final = 6
 
 
 class RelativeTime(Struct, frozen=True):
-    """So much time from now; whole days keep the time of day."""
+    """An amount of time from now; whole days keep the time of day."""
 
     amounts: tuple[tuple[float, TimeUnit], ...]
 
     def count(self, units: Mapping[TimeUnit, int]) -> float:
-        """How much of it is counted in some units, in the smallest of them."""
+        """Return how much of it is counted in some units, in the smallest of them."""
         return sum(many * units[unit] for many, unit in self.amounts if unit in units)
 
 
@@ -97,13 +97,13 @@ _BARE: Final = 1  # a lone "for" may belong to what is asked for
 
 
 class RepeatCount(Struct, frozen=True):
-    """So many times."""
+    """A number of times."""
 
     count: int
 
 
 class UnclearEnd(Struct, frozen=True):
-    """An end was named that cannot be resolved."""
+    """An end that was named but cannot be resolved."""
 
 
 End: TypeAlias = Day | RelativeTime | RepeatCount | UnclearEnd
@@ -111,14 +111,14 @@ Found = tuple[End, int, bool]  # the end, where its words end, and whether it ca
 
 
 def read_end(line: TimeText, at: int) -> Found | None:
-    """Read how long something that comes back is to go on."""
+    """Read how long a repetition lasts."""
     if led := line.words.until.at(line.keys, at):
         return _last_day(line, led[1])
     return _lasting(line, at) or _times(line, at)
 
 
 def names_end(line: TimeText, at: int) -> bool:
-    """Whether some end is named here at all; "until 5pm" and "up to 20 euros" name none."""
+    """Whether any end is named here; "until 5pm" and "up to 20 euros" are none."""
     led = line.words.until.at(line.keys, at)
     if led is None or led[1] >= len(line.tokens):
         return False
@@ -142,7 +142,7 @@ def _last_day(line: TimeText, at: int) -> Found | None:
 
 
 def _lasting(line: TimeText, at: int) -> Found | None:
-    """Read "for the next two weeks", "zwei Wochen lang"; a lone "for two weeks" is unsure."""
+    """Read "for the next two weeks", "zwei Wochen lang"; a mere "for two weeks" is unsure."""
     led = line.words.lasting.at(line.keys, at)
     amounts, end = read_amounts(line, led[1] if led else at)
     ahead = RelativeTime(amounts)
@@ -154,7 +154,7 @@ def _lasting(line: TimeText, at: int) -> Found | None:
 
 
 def _times(line: TimeText, at: int) -> Found | None:
-    """Read "five times"; "five times a day" is how often."""
+    """Read "five times"; "five times a day" is a frequency."""
     number = read_number(line, at)
     many = line.words.times.at(line.keys, number[1]) if number else None
     if number is None or many is None or number[0] < 1:

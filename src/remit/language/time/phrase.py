@@ -1,4 +1,4 @@
-"""A parsed time, not yet resolved: how often, which day, what hour, from when on."""
+"""A parsed time, not yet resolved: frequency, day, time of day, start and end."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, cast
@@ -25,7 +25,7 @@ _MOST_CLOCKS: Final = 6
 
 
 class TimePhrase(Struct, frozen=True):
-    """What a phrase of time says, from token `start` to token `end`."""
+    """A time as it was said, from token `start` to token `end`."""
 
     start: int
     end: int
@@ -42,7 +42,7 @@ class TimePhrase(Struct, frozen=True):
 
     @property
     def part_of_day(self) -> DayPart | None:
-        """The part of the day that was named, with the day, how often, or by itself."""
+        """Return the named part of the day: with the day, the frequency, or alone."""
         named = self.day.part if isinstance(self.day, DayOffset) else None
         often = self.every.part if self.every else None
         return self.part or named or often
@@ -58,7 +58,7 @@ class TimePhrase(Struct, frozen=True):
 
 
 def read_time(line: TimeText, at: int) -> TimePhrase | None:
-    """Read the longest phrase of time that starts at a place, part by part."""
+    """Read the longest time that starts at a place, part by part."""
     if not _may_start(line, at):
         return None
     place = ~at if line.recurs else at  # what comes back may end, so that it reads otherwise
@@ -75,7 +75,7 @@ def _read(line: TimeText, at: int) -> TimePhrase | None:
 
 
 def growing(line: TimeText, at: int) -> Iterator[TimePhrase]:
-    """A phrase of time as it grows, part by part."""
+    """Yield a time as it grows, part by part."""
     phrase = TimePhrase(at, at)
     while grown := _grow(line, phrase):
         phrase = grown
@@ -83,14 +83,14 @@ def growing(line: TimeText, at: int) -> Iterator[TimePhrase]:
 
 
 def _may_start(line: TimeText, at: int) -> bool:
-    """Look at the first word alone, for most words start no time."""
+    """Whether a time may start with this word; most words start none."""
     if at >= len(line.tokens):
         return False
     return line.tokens[at].kind is TokenKind.NUMBER or line.keys[at] in line.words.starts
 
 
 def combine(one: TimePhrase, other: TimePhrase) -> TimePhrase | None:
-    """Join two halves line apart, as in "on Friday send it at 9"; None if they are not halves."""
+    """Join two separate halves, as in "on Friday send it at 9"; None if they are no halves."""
     if one.ahead or other.ahead or one.now or other.now or one.vague or other.vague:
         return None
     slots = ("every", "day", "clocks", "part", "zone", "until")
@@ -110,7 +110,7 @@ def combine(one: TimePhrase, other: TimePhrase) -> TimePhrase | None:
 
 
 def corrected(before: TimePhrase, now: TimePhrase) -> TimePhrase:
-    """A time with what was said last instead of what it contradicts: a day, an hour, how often."""
+    """Return a time in which the later words replace what they contradict: day, hour, frequency."""
     if now.ahead or now.now or now.vague or before.ahead or before.now:
         return now
     every = before.every
@@ -141,7 +141,7 @@ def _grow(line: TimeText, phrase: TimePhrase) -> TimePhrase | None:
 
 
 def _next_places(line: TimeText, phrase: TimePhrase) -> Sequence[int]:
-    """Where the next part may start: at once, or behind a comma."""
+    """Yield where the next part may start: directly, or after a comma."""
     end = phrase.end
     if end > phrase.start and end < len(line.keys) and line.keys[end] in {",", "("}:
         return end, end + 1
@@ -213,7 +213,7 @@ def _clock(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
 
 
 def _zoned_clock(line: TimeText, at: int) -> tuple[ClockTime, int] | None:
-    """Read a bare number that the name of a clock follows: "at 9 Bangkok time"."""
+    """Read a bare number followed by the name of a clock: "at 9 Bangkok time"."""
     if line.words.at.at(line.keys, at) is None:
         return None
     found = read_clock(line, at, sure=True)
@@ -232,7 +232,7 @@ def _one_more_clock(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase |
 
 
 def _impossible(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
-    """Read "at 25:00": it was meant as a time, and is none."""
+    """Read "at 25:00": meant as a time, but none."""
     led = line.words.at.at(line.keys, at)
     if led is None or phrase.clocks or line.number(led[1], 2) is None:
         return None
@@ -272,7 +272,7 @@ def _ahead(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
 
 
 def _is_over(line: TimeText, at: int) -> bool:
-    """Whether nothing tells what was counted: "in 10", "in 10 to call Bob"."""
+    """Whether nothing says what was counted: "in 10", "in 10 to call Bob"."""
     if at >= len(line.tokens) or line.tokens[at].kind is TokenKind.MARK:
         return at >= len(line.tokens) or not line.tokens[at].tight
     return line.keys[at] in line.words.opens and not line.tokens[at].tight
@@ -288,7 +288,7 @@ def _zone(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
 
 
 def _until(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
-    """Read how long a habit lasts, behind it or elsewhere in its sentence."""
+    """Read how long a repetition lasts, after it or elsewhere in its sentence."""
     alone = phrase.end == phrase.start
     if phrase.until or not (phrase.every or (alone and line.recurs)):
         return None
@@ -300,7 +300,7 @@ def _until(line: TimeText, phrase: TimePhrase, at: int) -> TimePhrase | None:
 
 
 def _stands(line: TimeText, phrase: TimePhrase) -> bool:
-    """Refuse the name of a day that describes a noun: "Friday deals", "weekend trip"."""
+    """Whether a day is a time; in "Friday deals" and "weekend trip" it describes a noun."""
     if phrase.is_exact or phrase.end - phrase.start > 1 or not line.is_word(phrase.end):
         return True
     if isinstance(phrase.day, NamedWeekday | CalendarDate) or phrase.every:

@@ -1,4 +1,4 @@
-"""Parses repetition: "every weekday", "jeden ersten Montag im Monat", "cada dos semanas"."""
+"""Parses repetition ("every weekday", "jeden ersten Montag im Monat") and makes its RRULE."""
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
@@ -19,7 +19,7 @@ _MOST: Final = 1000
 
 
 class RepeatFrequency(Struct, frozen=True):
-    """How often. `nth` is which weekday of the month (-1 the last); `monthdays` are its days."""
+    """How often. `nth` is which weekday of the month (-1: the last); `monthdays` are days of it."""
 
     unit: TimeUnit
     interval: int = 1
@@ -50,13 +50,13 @@ def read_every(line: TimeText, at: int) -> Found | None:
 
 
 def comes_back(line: TimeText) -> bool:
-    """Whether anything in a sentence happens again and again."""
+    """Whether anything in a sentence repeats."""
     starts = line.words.often_starts
     return any(key in starts and read_every(line, at) for at, key in enumerate(line.keys))
 
 
 def joined_every(one: RepeatFrequency, other: RepeatFrequency) -> RepeatFrequency | None:
-    """Join "every two weeks" with "on Fridays"; None when they are two habits."""
+    """Join "every two weeks" with "on Fridays"; None if they are two repetitions."""
     if one.unit is not TimeUnit.WEEK or other.unit is not TimeUnit.WEEK:
         return None
     if one.weekdays or not other.weekdays or other.interval > 1:
@@ -182,7 +182,7 @@ def _by_themselves(line: TimeText, at: int) -> Found | None:
 
 
 def _from_to(line: TimeText, at: int) -> Found | None:
-    """Read "Monday to Friday at 8"; without a time of day it is a stay, not a habit."""
+    """Read "Monday to Friday at 8"; without a time of day it is a stay, not a repetition."""
     words = line.words
     led = words.from_.at(line.keys, at)
     first = words.weekdays.at(line.keys, led[1] if led else at)
@@ -208,7 +208,7 @@ def _adverb(line: TimeText, at: int) -> Found | None:
 
 
 def _after_and(line: TimeText, at: int) -> int | None:
-    """Step over "and" or a comma between two of a kind."""
+    """Skip "and" or a comma between two of a kind."""
     if link := line.words.and_.at(line.keys, at):
         return link[1]
     return at + 1 if at < len(line.keys) and line.keys[at] == "," else None
@@ -236,7 +236,7 @@ class RepeatRule(Struct, frozen=True):
     count: int | None = None
 
     def text(self, zone: tzinfo | None, wall: time | None = None) -> str:
-        """Write it as iCalendar does, with the time of day, so that it needs no other anchor."""
+        """Return the RRULE, with the time of day, so that it needs no other anchor."""
         parts = [f"FREQ={_FREQUENCY[self.unit]}"]
         if self.interval > 1:
             parts.append(f"INTERVAL={self.interval}")
@@ -257,7 +257,7 @@ class RepeatRule(Struct, frozen=True):
         return ";".join(parts)
 
     def days(self, start: date) -> Iterator[date]:
-        """The days it may first fall on, from a day on."""
+        """Yield the days on which it may first fall, from a day on."""
         weekdays = tuple(RruleWeekday(day, self.nth) for day in self.weekdays)
         months = (self.month,) if self.month else ()
         # Which days of a month: the weekday's number is always one of its month here.
@@ -273,7 +273,7 @@ class RepeatRule(Struct, frozen=True):
 
 
 def rule_of(every: RepeatFrequency, day: Day | None, until: date | None) -> RepeatRule | str:
-    """Join how often with the day that was named; a question when something is missing."""
+    """Join the frequency with the named day; return a question if something is missing."""
     made = RepeatRule(
         every.unit, every.interval, every.weekdays, every.nth, every.monthdays, until=until
     )

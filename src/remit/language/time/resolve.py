@@ -28,7 +28,7 @@ _LIKELY: Final = {
 
 
 class Moment(Struct, frozen=True):
-    """A point in time, in UTC; `note` says what the clocks do there."""
+    """A point in time, in UTC; `note` mentions a clock change there."""
 
     at: datetime
     note: str | None = None
@@ -36,7 +36,7 @@ class Moment(Struct, frozen=True):
 
 
 class Recurrence(Struct, frozen=True):
-    """An RRULE and the zone its hours are read in; the first time it comes round, in UTC."""
+    """An RRULE, the zone of its hours, and its first time in UTC."""
 
     rule: str
     zone: str
@@ -54,7 +54,7 @@ When: TypeAlias = Moment | Recurrence | Now | TimeDoubt
 def resolve_time(
     phrase: TimePhrase, words: str, *, now: datetime, zone: ZoneInfo, day: date | None = None
 ) -> tuple[When, ...]:
-    """Resolve a phrase; several times of day give several answers, a doubt stands alone.
+    """Resolve a time; several times of day give several results, a doubt comes alone.
 
     `words` are the owner's, for the question; `day` is one named shortly before.
     """
@@ -70,7 +70,7 @@ def resolve_time(
 
 
 class _Resolving(Struct, frozen=True):
-    """One phrase of time, seen from a moment on a wall clock."""
+    """Resolves one time, seen from a moment in a zone."""
 
     phrase: TimePhrase
     words: str
@@ -109,7 +109,7 @@ class _Resolving(Struct, frozen=True):
         return TimeDoubt(f"At what time is {self.words!r}?", options)
 
     def _today(self, clock: ClockTime) -> When:
-        """No day was named: it is today, if that time is still to come."""
+        """Return today, if that time is still to come; no day was named."""
         if clock.hour == MIDNIGHT:
             return instant(self.today + timedelta(days=1), time(0), self.local.tzinfo)
         early, late = self._halves(self.today, clock)
@@ -135,7 +135,7 @@ class _Resolving(Struct, frozen=True):
         return replace(early, day=day)
 
     def _halves(self, day: date, clock: ClockTime) -> tuple[Moment, Moment]:
-        """The moment as it was read, and the one twelve hours on."""
+        """Return the moment as read, and the one twelve hours later."""
         zone = self.local.tzinfo
         late = clock.hour % NOON + NOON
         return (
@@ -151,7 +151,7 @@ class _Resolving(Struct, frozen=True):
     # From now on
 
     def _ahead(self, ahead: RelativeTime, clock: ClockTime | None) -> When:
-        """Whole days keep the time of day whatever the clocks do; hours are counted."""
+        """Add an amount: whole days keep the time of day, hours are elapsed time."""
         days, months = ahead.count(_DAYS), ahead.count(_MONTHS)
         if days % 1 or months % 1:
             return TimeDoubt(f"When exactly is {self.words!r}?")
@@ -215,7 +215,7 @@ class _Resolving(Struct, frozen=True):
         return TimeDoubt(f"{self.words!r} never comes round.")
 
     def _last_from(self, first: date) -> date | TimeDoubt | None:
-        """The last day of a habit that goes on for so long from its first day."""
+        """Return the last day of a repetition that lasts this long from its first day."""
         until = self.phrase.until
         if not isinstance(until, RelativeTime):
             return None
@@ -227,7 +227,7 @@ class _Resolving(Struct, frozen=True):
 
 
 def instant(day: date, wall: time, zone: tzinfo | None) -> Moment:
-    """The moment of a wall clock, with a note where that clock is turned back or forward."""
+    """Return the moment of a wall time, with a note if the clocks change there."""
     line = datetime.combine(day, wall, tzinfo=zone)
     at = line.astimezone(UTC)
     shown = at.astimezone(zone)

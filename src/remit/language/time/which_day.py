@@ -15,7 +15,7 @@ _LEAP: Final = 9  # years within which every day of the calendar comes
 
 
 class TimeDoubt(Struct, frozen=True):
-    """No moment follows from what was said; a sentence, and what it could have meant."""
+    """The words give no single moment: a sentence, and what they could mean."""
 
     why: str
     options: tuple[str, ...] = ()
@@ -37,7 +37,7 @@ def day_of(day: Day, today: date) -> date | TimeDoubt:
 
 
 def end_of(end: End | None, today: date) -> date | TimeDoubt | None:
-    """Find the last day of what comes back, where it was named as a day."""
+    """Find the last day of a repetition, if it was named as a day."""
     return (
         day_of(end, today)
         if isinstance(end, DayOffset | NamedWeekday | CalendarDate | MonthEnd)
@@ -46,7 +46,7 @@ def end_of(end: End | None, today: date) -> date | TimeDoubt | None:
 
 
 def _weekday(day: NamedWeekday, today: date) -> date | TimeDoubt:
-    """Take the coming one for "on Friday", and for "next Friday" if it lies in the next week."""
+    """Return the coming one for "on Friday", and for "next Friday" if it is in the next week."""
     ahead = (day.day - today.weekday()) % 7
     coming = today + timedelta(days=ahead or 7)
     next_week = today + timedelta(days=7 - today.weekday() + day.day)
@@ -60,7 +60,7 @@ def _weekday(day: NamedWeekday, today: date) -> date | TimeDoubt:
 
 
 def _date(day: CalendarDate, today: date) -> date | TimeDoubt:
-    """A day without a year, or without a month, is the next of that name."""
+    """Return the next day of that name, if the year or the month is missing."""
     if day.swapped and day.month:
         options = tuple(
             f"{number} {date(today.year, month, 1):%B}"
@@ -86,7 +86,7 @@ def _real(year: int, month: int, day: int) -> date | None:
 
 
 def months_on(day: date, months: int) -> date | None:
-    """So many months later, on the same day or the last of a shorter month."""
+    """Return the same day months later, or the last one of a shorter month."""
     count = day.year * 12 + day.month - 1 + months
     year, month = count // 12, count % 12 + 1
     if year > _FARTHEST:
@@ -99,5 +99,5 @@ def _month_end(year: int, month: int) -> date:
 
 
 def days_on(day: date | None, days: int) -> date | None:
-    """So many days later; None is too far away to be meant."""
+    """Return the day this many days later; None if it is too far away to be meant."""
     return None if day is None or days > _MOST_DAYS else day + timedelta(days=days)

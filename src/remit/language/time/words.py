@@ -1,4 +1,4 @@
-"""The time words of a language: the section `[time]` of its file."""
+"""The time words of a language (`[time]` in its file), and the tokens in which times are read."""
 
 from collections.abc import Callable, Mapping
 from enum import StrEnum
@@ -57,7 +57,7 @@ _OPENERS: Final = (
 
 
 class DayPart(StrEnum):
-    """A part of the day: it says which half of the dial is meant, and no moment by itself."""
+    """A part of the day; it tells the half of the dial, but is no moment by itself."""
 
     MORNING = "morning"
     AFTERNOON = "afternoon"
@@ -77,7 +77,7 @@ class TimeUnit(StrEnum):
 
 
 class WhichWeek(StrEnum):
-    """Which Friday: the coming one, or the one people do not agree on."""
+    """Which Friday: the coming one, or the ambiguous one."""
 
     COMING = "coming"
     NEXT = "next"
@@ -85,7 +85,7 @@ class WhichWeek(StrEnum):
 
 
 class TimeWords(Struct, frozen=True, kw_only=True, eq=False):
-    """How a language says when."""
+    """The time words of a language."""
 
     numbers: Phrases[int]
     spans: Phrases[float]  # "an", "half a", "anderthalb": how many of a unit
@@ -179,7 +179,7 @@ _VALUES: Final = {
 
 @cache
 def time_words(code: str) -> TimeWords:
-    """The words of one language, read once."""
+    """Return the time words of one language, read once."""
     table, words, verbs = (section(code, name) for name in ("time", "words", "verbs"))
     found: dict[str, object] = {"and_": plain_phrases(*words["and"])}
     for name in (each.rstrip("_") for each in TimeWords.__struct_fields__):
@@ -217,7 +217,7 @@ def time_words(code: str) -> TimeWords:
 
 
 class TimeText(Struct, frozen=True, eq=False):
-    """Tokens and the words of their language; `recurs` says that something in it comes back."""
+    """Tokens and the time words of their language; `recurs`: something in it repeats."""
 
     tokens: tuple[Token, ...]
     keys: tuple[str, ...]
@@ -229,12 +229,12 @@ class TimeText(Struct, frozen=True, eq=False):
         return at < len(self.tokens) and self.tokens[at].kind is TokenKind.WORD
 
     def number(self, at: int, most: int = 6) -> int | None:
-        """Read digits at a place; a longer run is a number of something else."""
+        """Read digits at a place; a longer run is another kind of number."""
         if at >= len(self.tokens) or self.tokens[at].kind is not TokenKind.NUMBER:
             return None
         text = self.tokens[at].text
         return int(text) if len(text) <= most else None
 
     def is_tight(self, at: int, key: str) -> bool:
-        """Whether this very token follows the one before it without a gap."""
+        """Whether this token follows the one before it without a gap."""
         return at < len(self.keys) and self.keys[at] == key and self.tokens[at].tight

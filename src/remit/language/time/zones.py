@@ -47,7 +47,7 @@ def _words() -> _ZoneWords:
 
 
 def read_zone(line: TimeText, at: int) -> Found | None:
-    """Read the zone that is named behind a time of day."""
+    """Read the zone that is named after a time of day."""
     if at >= len(line.keys):
         return None
     if line.keys[at] in _words().doubtful and line.tokens[at].text.isupper():
@@ -58,7 +58,7 @@ def read_zone(line: TimeText, at: int) -> Found | None:
 
 
 def zone_of(answer: str) -> str | None:
-    """The zone of a place that is all that is line: "Bangkok", "in Bangkok", "my time"."""
+    """Return the zone of a text that names only a place: "Bangkok", "in Bangkok", "my time"."""
     keys = tuple(key for key in keys_of(tokenize(answer)) if key.isalnum())
     keys = keys[1:] if keys[:1] == ("in",) else keys
     if (clock := _words().clocks.at(keys, 0)) and clock == (True, len(keys)):
@@ -70,7 +70,7 @@ def zone_of(answer: str) -> str | None:
 
 
 def _whose(line: TimeText, at: int) -> Found | None:
-    """Read "my time", which is the owner's, and "local time", which may be anybody's."""
+    """Read "my time" (the owner's) and "local time" (anybody's)."""
     if found := _words().clocks.at(line.keys, at):
         return (OWN if found[0] else UNCLEAR), found[1]
     return None
@@ -94,7 +94,7 @@ def _named(line: TimeText, at: int) -> Found | None:
 
 
 def _place(line: TimeText, at: int) -> tuple[str, int] | None:
-    """Read the name of a place; a city of the world only where a word for a clock is near."""
+    """Read the name of a place; a world city only near a word for a clock."""
     if known := _words().zones.at(line.keys, at):
         return known
     if not _may_be_city(line, at):
@@ -115,7 +115,7 @@ def _may_be_city(line: TimeText, at: int) -> bool:
 
 
 def _unknown(line: TimeText, at: int) -> Found | None:
-    """Read a place that nobody knows, by the word for its clock: "Springfield time"."""
+    """Read an unknown place by the word for its clock: "Springfield time"."""
     end = at
     while end < len(line.keys) and end - at < _MOST_WORDS and _is_name(line, end):
         end += 1
@@ -144,7 +144,7 @@ def _iana(line: TimeText, at: int) -> Found | None:
 
 @cache
 def _cities() -> dict[str, str]:
-    """The cities after which zones are named; a name that two have is no answer."""
+    """Return the cities that zones are named after; an ambiguous name is left out."""
     found: dict[str, str | None] = {}
     for zone in sorted(available_timezones()):
         area, _, city = zone.rpartition("/")
