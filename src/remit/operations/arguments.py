@@ -50,11 +50,11 @@ class Arguments(ArgumentPart, frozen=True):
 
     @classmethod
     def in_path(cls) -> dict[str, str]:
-        """The names in the address, and the field that each of them fills."""
+        """Return the names in the address, with the field that each of them fills."""
         return {name: cls.fills.get(name, name) for name in _BRACES.findall(cls.address)}
 
     def request(self) -> tuple[str, str, JsonMap]:
-        """How a running Remit is asked for it: the method, the address and the body."""
+        """Return how to ask a running Remit for it: method, address and body."""
         body, path = to_builtins(self), self.http_path()
         for name, field in self.in_path().items():
             path = path.replace(f"{{{name}}}", quote(body.pop(field), safe=""))

@@ -37,7 +37,7 @@ _VERBS: Final = {
 
 
 async def act(request: OperationRequest, said: args.Bulk) -> Answer:
-    """Do one thing to many tasks, or say what it would do."""
+    """Do one thing to many tasks, or preview it."""
     named, more = await _named(request, said)
     known = await request.house.db.read(request.access.finds, named)
     found = await request.house.db.read(stored.statuses_of, known)
@@ -55,7 +55,7 @@ async def act(request: OperationRequest, said: args.Bulk) -> Answer:
 
 
 async def _named(request: OperationRequest, said: args.Bulk) -> tuple[list[TaskId], bool]:
-    """Which tasks are meant, and whether there are more of them than are taken at once."""
+    """Return the requested tasks, and whether there are more than the limit."""
     if (said.ids is None) == (said.filter is None):
         raise BadInput("Give ids or filter (a filter line), one of them.", field="ids")
     if said.ids is not None:

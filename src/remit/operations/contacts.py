@@ -1,4 +1,4 @@
-"""Operations on people: whom the owner knows, and who is written to unasked."""
+"""Operations on people: the contact book, and who may be written to without asking."""
 
 import asyncio
 import hashlib
@@ -22,7 +22,7 @@ from remit.store import permissions
 
 
 async def look(request: OperationRequest) -> Answer:
-    """Everyone in the book, with what holds for each way."""
+    """Return everyone in the book, with the policy for each address."""
     told = await request.house.permits.listed()
     return Answer(told, etag=_tag(told))
 
@@ -52,7 +52,7 @@ async def permit(request: OperationRequest, said: args.NewPermission) -> Answer:
 
 
 async def list_rules(request: OperationRequest) -> Answer:
-    """All that holds; to ask is no rule, it is what holds without one."""
+    """Return all standing rules; asking is the default and no rule."""
     rules: list[Json] = [_rule(each) for each in await _standing(request)]
     return Answer({"rules": rules})
 
@@ -76,7 +76,7 @@ def _book(request: OperationRequest) -> Path:
 
 
 async def _expected(request: OperationRequest) -> str | None:
-    """The version of the file that the caller saw; None if any will do."""
+    """Return the version of the file that the caller saw; None if any will do."""
     if request.version is None:
         return None
     now = await asyncio.to_thread(edit.version, _book(request))
@@ -103,7 +103,7 @@ def _changed(said: args.ChangedContact, old: ContactEntry) -> ContactEntry:
 
 
 def _line(old: ContactEntry, way: str, address: str) -> ContactAddress:
-    """What their messages come in as holds as long as the address does."""
+    """Return the new address; the id of incoming messages stays if the address is the same."""
     before, text = old.lines.get(way), _text(address)
     return before if before is not None and before.address == text else ContactAddress(text)
 

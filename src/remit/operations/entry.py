@@ -1,4 +1,4 @@
-"""Operations on who may come in: tokens of programs, sign-ins of browsers, push."""
+"""Operations on access: tokens of programs, browser sessions, push subscriptions."""
 
 from typing import Final
 
@@ -18,7 +18,7 @@ _SIGNED_IN: Final = "sig-"
 
 
 async def make_token(request: OperationRequest, said: args.NewToken) -> Answer:
-    """A new token; its secret is in this answer and nowhere else."""
+    """Make a token; its secret is in this answer only."""
     token, secret = await request.callers.make(
         request.caller, said.name, frozenset(said.scopes), agent=said.agent, days=said.days
     )
@@ -32,7 +32,7 @@ async def revoke_token(request: OperationRequest, said: args.RevokeToken) -> Ans
 
 
 async def invite(request: OperationRequest, _: args.InviteBrowser) -> Answer:
-    """A code that opens a browser once."""
+    """Make a code that signs one browser in, once."""
     if not all(request.caller.may(scope) for scope in ALL):
         sentence = "Who signs in may do everything, so only who may do everything invites."
         raise NotAllowed(sentence)
@@ -80,7 +80,7 @@ async def push_state(request: OperationRequest) -> Answer:
 
 
 def _browser(request: OperationRequest) -> str:
-    """The sign-in that it hangs on: what ends with it must begin with one."""
+    """Return the caller's browser session: a push subscription ends with it."""
     if not request.key.startswith(_SIGNED_IN):
         sentence = "Only a browser that is signed in can be told; a token has none."
         raise NotAllowed(sentence)

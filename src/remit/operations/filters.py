@@ -64,7 +64,7 @@ class FilterContext(Struct, frozen=True):
 
 
 def context(house: OperationPorts) -> FilterContext:
-    """What today is, and what the channels are called, as things stand now."""
+    """Return today's date and the channels' names, as of now."""
     channels: dict[str, str] = {}
     for way in house.outfit.ways:
         for word in (way.name, *way.aliases, way.kind):

@@ -1,4 +1,4 @@
-"""Operations by words: a message is read, a conversation begun, gone on with or put away."""
+"""Operations by words: read a message; start, continue or archive a conversation."""
 
 from typing import Final
 
@@ -47,7 +47,7 @@ async def hear(request: OperationRequest, said: args.NewMessage) -> Answer:
 async def _in_talk(
     request: OperationRequest, said: args.NewMessage, talk: ConversationId
 ) -> Answer:
-    """The same words as a turn of a conversation, which may be more than something to be done."""
+    """Store the message as a turn of a conversation; a turn may also ask or answer."""
     SAY.allow(request.access)
     if said.scheduled_for is not None or said.priority is not None or said.repeats is not None:
         sentence = "In a conversation, say the time and how urgent it is in your words."
@@ -84,7 +84,7 @@ async def remove(request: OperationRequest, said: args.RemoveConversation) -> An
 
 
 async def say(request: OperationRequest, said: args.NewTurn) -> Answer:
-    """Keep what is said; the answer comes along if it is quick."""
+    """Store a turn; the answer is included if it comes quickly."""
     about = ids.task_id(said.about) if said.about else None
     talk, ident = request.house.talk, conversation_id(said.id)
     spoken = await talk.say(ident, said.text, about=about, channel=request.channel, key=request.ref)

@@ -1,4 +1,4 @@
-"""A row of the table of operations, who asks for one, and the one place that says who may."""
+"""A row of the table of operations, the request for it, and the check of what a caller may do."""
 
 import re
 from collections.abc import Awaitable, Callable
@@ -50,7 +50,7 @@ class AgentRule(StrEnum):
 
 
 class Answer(Struct, frozen=True):
-    """What came of an operation, as every caller is told."""
+    """The result of an operation, as every caller gets it."""
 
     content: JsonMap
     status: int | None = None  # if it is not the one of the row
@@ -79,15 +79,15 @@ class Operation(Struct, frozen=True, kw_only=True):
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
-        """All that a caller must be allowed: for what it does, and for what its answer tells."""
+        """Return all scopes that a caller needs, for the effect and for the answer."""
         return (self.scope, Scope.READ) if self.reveals else (self.scope,)
 
     def allow(self, caller: CallerAccess) -> None:
-        """Refuse who may not ask for this at all, before anything of the request is read."""
+        """Refuse a caller without the scopes, before the request is read."""
         caller.check(*self.scopes)
 
     async def perform(self, request: "OperationRequest", arguments: Arguments) -> Answer:
-        """Do it, if the caller may."""
+        """Run the operation, if the caller may."""
         self.allow(request.access)
         if self.people:
             request.access.check_person(self.people)
@@ -96,7 +96,7 @@ class Operation(Struct, frozen=True, kw_only=True):
 
 
 class OperationRequest(Struct, frozen=True, kw_only=True):
-    """Who asks, by what, and under which name."""
+    """Who asks, with which key, and under which ref."""
 
     house: "OperationPorts"
     ref: str  # names this request: what is done under it once is not done again
@@ -109,22 +109,22 @@ class OperationRequest(Struct, frozen=True, kw_only=True):
 
     @property
     def access(self) -> CallerAccess:
-        """What the caller may do and know."""
+        """Return what the caller may do and see."""
         return access(self.caller, self.key)
 
     @property
     def owner(self) -> Owner:
-        """What the owner may order: in person, or through the program that calls."""
+        """Return the owner's actions, done directly or through the calling program."""
         return self.house.owner.through(self.program)
 
     @property
     def program(self) -> str | None:
-        """The agent that asks, if one does."""
+        """Return the name of the calling agent; None if a person asks."""
         return self.caller.name if self.caller.agent else None
 
     @property
     def version(self) -> str | None:
-        """The version that must still be there; None if any will do."""
+        """Return the version that must be unchanged; None if any will do."""
         given = (self.if_match or "*").strip()
         if given == "*":
             return None
@@ -134,7 +134,7 @@ class OperationRequest(Struct, frozen=True, kw_only=True):
         return found[1]
 
     async def told(self, task: Task) -> JsonMap:
-        """A task as far as the caller may know it."""
+        """Return a task as far as the caller may see it."""
         if self.access.reads:
             return show(task, self.view)
         return show(await self.house.db.read(self.access.as_told, task), self.view)
@@ -143,7 +143,7 @@ class OperationRequest(Struct, frozen=True, kw_only=True):
 def checked(
     tx: Tx, rule: AgentRule, request: OperationRequest, arguments: Arguments
 ) -> OperationRequest:
-    """Refuse what this caller may not do to this task or series."""
+    """Refuse what this caller may not do to this task or series; return the request."""
     caller = request.access
     if rule in (AgentRule.NEVER, AgentRule.SCOPE):
         return request

@@ -32,7 +32,7 @@ class CallerAccess(Struct, frozen=True):
 
     @property
     def prefix(self) -> str:
-        """The prefix of the sources of everything it created."""
+        """Return the prefix of the sources of everything it created."""
         return f"{self.key}/"
 
     @property

@@ -9,9 +9,10 @@ from remit.store.inbox import WaitingReview
 
 
 def review_to_json(waiting: WaitingReview, undo: int) -> JsonMap:
-    """A question with all that is needed to decide it; `undo` is for how long that can be undone.
+    """Return a question with all that is needed to decide it.
 
-    What would be approved is `evidence`, to the letter, and `digest` seals it.
+    `undo` is how long a decision can be undone. `evidence` is the exact text to approve, and
+    `digest` is its seal.
     """
     review, task = waiting.review, waiting.task
     rule, place = rule_of(review), place_of(review, task)
@@ -40,7 +41,7 @@ def review_to_json(waiting: WaitingReview, undo: int) -> JsonMap:
 
 
 def review_receipt(told: JsonMap) -> JsonMap:
-    """A question for who may decide and not read: how it stands, without a word of it."""
+    """Return a question's state without its words, for a caller who may decide but not read."""
     words = dict.fromkeys(("taskTitle", "question", "evidence"), "")
     gone = dict.fromkeys(("askedBy", "about", "digest", "sendsTo", "verified", "decision"))
     return {**told, **words, **gone, "rule": {"name": "", "says": ""}}

@@ -1,4 +1,4 @@
-"""Operations on questions: the decision that settles one, and putting one off."""
+"""Operations on questions: decide one, and postpone one."""
 
 from datetime import timedelta
 from typing import Final
@@ -31,7 +31,7 @@ async def later(request: OperationRequest, said: args.Postponement) -> Answer:
 
 
 async def look(request: OperationRequest, review_id: ReviewId) -> Answer:
-    """One question, as far as the caller may know it."""
+    """Return one question, as far as the caller may see it."""
     version, found = await request.house.db.read(_get, review_id)
     told = review_to_json(found, request.house.settings.deliver.undo)
     return Answer(told if request.access.reads else review_receipt(told), etag=version)

@@ -1,4 +1,4 @@
-"""Operations on series: paused, resumed, ended, and one slot of one skipped or moved."""
+"""Operations on series: pause, resume, end; skip or move one slot."""
 
 import hashlib
 from collections.abc import Awaitable, Callable
@@ -56,7 +56,7 @@ async def look(request: OperationRequest, series: SeriesId, coming: int = NEXT) 
 
 
 async def _unchanged(request: OperationRequest, said: args.SeriesArguments) -> SeriesId:
-    """The series, if it is as the caller saw it."""
+    """Return the series id, if the series is still as the caller saw it."""
     series = SeriesId(said.id)
     if request.version not in (None, _tag(await _read(request, series, NEXT))):
         raise OutOfDate(f"Series {series} has changed since you looked at it; look again.")

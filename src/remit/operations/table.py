@@ -1,4 +1,4 @@
-"""Every operation there is: a write that is not here cannot be asked for."""
+"""The table of all operations; no other write can be asked for."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -23,5 +23,5 @@ BY_ARGUMENTS: Final[Mapping[type[Arguments], Operation]] = {
 
 
 async def perform(request: OperationRequest, arguments: Arguments) -> Answer:
-    """Do what the arguments are for, if the caller may."""
+    """Run the operation of these arguments, if the caller may."""
     return await BY_ARGUMENTS[type(arguments)].perform(request, arguments)

@@ -1,4 +1,4 @@
-"""Operations on tasks: entrust one, change it, stop it, start it, try it again."""
+"""Operations on tasks: create one, change it, stop it, start it, retry it."""
 
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -57,12 +57,12 @@ async def edit(request: OperationRequest, said: args.EditTask) -> Answer:
 
 
 async def _to_task(verb: _Verb, request: OperationRequest, said: args.TaskArguments) -> Answer:
-    """Do one thing to a task that may be at work right now."""
+    """Do one thing to a task, which may be running; return it with its version."""
     return await _tagged(request, await act(verb, request, TaskId(said.id)))
 
 
 async def _end(verb: _Verb, request: OperationRequest, said: args.TaskArguments) -> Answer:
-    """The same, where nobody goes on from the version that it has then."""
+    """Do one thing to a task; return it without a version, because no change follows."""
     return Answer(await request.told(await act(verb, request, TaskId(said.id))))
 
 
@@ -92,7 +92,7 @@ async def retry(request: OperationRequest, said: args.RetryTask) -> Answer:
 async def try_again(
     request: OperationRequest, task_id: TaskId, ref: str, instructions: str = ""
 ) -> Task:
-    """A new task like an ended one; whose words they are stays as it was."""
+    """Make a new task like an ended one; it keeps its taint, or gets an agent's."""
     cue = await request.owner.retry(task_id, ref)
     if instructions:
         cue = replace(cue, instructions=instructions)
@@ -108,7 +108,7 @@ async def created(request: OperationRequest, task: Task) -> Answer:
 
 
 async def _tagged(request: OperationRequest, task: Task) -> Answer:
-    """A task with the name of its version, as far as anybody changed it since."""
+    """Return a task with its current version as ETag."""
     version = await request.house.db.read(tasks.version, task.id)
     return Answer(await request.told(task), etag=version)
 
@@ -117,7 +117,7 @@ async def _tagged(request: OperationRequest, task: Task) -> Answer:
 
 
 def moment(text: str | None, field: str) -> datetime | None:
-    """A time as it was sent; what is wrong with it is said with the name of its field."""
+    """Parse a time; an error names the field."""
     try:
         return None if text is None else codec.moment(text)
     except BadInput as bad:
@@ -125,7 +125,7 @@ def moment(text: str | None, field: str) -> datetime | None:
 
 
 def repeats_of(said: args.NewRepeats | None, at: datetime | None) -> Repeats | None:
-    """How often it comes back; a rule that cannot be kept is refused before anything is stored."""
+    """Return the repetition; an invalid rule is refused before anything is stored."""
     if said is None:
         return None
     if at is not None:
@@ -195,7 +195,7 @@ def _on_project(request: OperationRequest, cue: Cue, said: args.NewTask) -> Cue:
 
 
 def _from_agent(request: OperationRequest, cue: Cue) -> Cue:
-    """Named after who asked; whoever else is to be written to is asked about."""
+    """Return the cue as the agent's: its source names the agent, and sending to others asks."""
     ref, prefix = cue.source.ref, request.access.prefix
     source = Source(SourceKind.AGENT, ref if ref.startswith(prefix) else prefix + ref)
     context = cue.context
@@ -206,7 +206,7 @@ def _from_agent(request: OperationRequest, cue: Cue) -> Cue:
 
 
 async def _check_room(request: OperationRequest) -> None:
-    """Refuse one more, if so many of an agent's tasks are open; by whatever door they came."""
+    """Refuse another task if the agent has too many open ones."""
     still = AgentTaskFilter(statuses=_OPEN, limit=MOST_OPEN)
     count = await request.house.db.read(agent_tasks.count, request.access.prefix, still)
     if count >= MOST_OPEN:

@@ -32,7 +32,7 @@ _SETTINGS_FILE: Final = "settings.toml"
 
 
 async def test_channel(request: OperationRequest, said: args.ChannelTest) -> Answer:
-    """Send a marked message the way every message goes; the task says what came of it."""
+    """Send a marked message as any message is sent; the task shows the result."""
     name, house = said.name, request.house
     if name == DASHBOARD:
         raise BadInput("The dashboard is Remit's own; there is nothing to test.", field="name")
@@ -61,7 +61,7 @@ async def test_notice(request: OperationRequest, said: args.TriedWay) -> Answer:
 
 
 async def save_notices(request: OperationRequest, said: args.NoticesForm) -> Answer:
-    """Write the wishes into settings.toml; they hold from now on, unless the environment says."""
+    """Write the notice settings into settings.toml; the environment may override them."""
     house, told = request.house, asdict(said)
     wanted, home = replace(house.wishes.notices, **told), house.settings.home
     check_hour(wanted.digest_at, "the form")
@@ -82,7 +82,7 @@ async def sync_calendars(request: OperationRequest, _: args.SyncCalendars) -> An
 
 
 async def see_refusal(request: OperationRequest, said: args.RefusalForm) -> Answer:
-    """The owner knows of an event that starts nothing; if it changes, it is told anew."""
+    """Mark a refused calendar event as seen; if it changes, the owner is notified again."""
     where = said.account, said.calendar, said.path
     return Answer({"seen": await request.house.db.write(calendars.see, *where)})
 
@@ -96,7 +96,7 @@ def cue_to_json(kept: StoredCue) -> JsonMap:
 
 
 async def rebuild_recall(request: OperationRequest, _: args.RebuildRecall) -> Answer:
-    """Forget the index; it is made anew beside the work, and `GET /api/recall` says how far."""
+    """Delete the index; it is rebuilt in the background, see `GET /api/recall`."""
     await request.house.recollection.rebuild()
     return Answer(await request.house.recollection.state())
 
