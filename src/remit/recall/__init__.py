@@ -1,1 +1,1 @@
-"""Tasks like this one."""
+"""Recall: earlier runs of the same session, and similar earlier tasks."""

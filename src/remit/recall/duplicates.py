@@ -1,8 +1,7 @@
-"""Work that was entrusted twice, perhaps: said once, never decided here.
+"""Warns when a new task looks like an earlier one; it never decides anything.
 
-Meaning alone would be wrong too often: a reminder for nine lies nearly where one for ten does. So
-whatever a person would compare must be the same, too: the figures, the names, the time, whom it is
-for.
+Similar meaning alone would be wrong too often: a reminder for nine is nearly the same as one for
+ten. So the figures, the names, the time and the recipients must be equal, too.
 """
 
 import asyncio
@@ -41,7 +40,7 @@ class Duplicates(Struct, frozen=True):
     hide: Callable[[str], str]
 
     async def arrived(self, task: Task, vector: Sequence[float]) -> None:
-        """Say in the log of a new task that it looks like another, if it does."""
+        """Note in the log of a new task that it looks like an earlier one, if it does."""
         other = await self._other(task, vector)
         if other is not None:
             now = self.clock.now()
@@ -53,7 +52,7 @@ class Duplicates(Struct, frozen=True):
             await self.db.write(recall.propose, task.id, told, now)
 
     async def sentence(self, task: Task) -> str | None:
-        """The same for a receipt: at once, or not at all."""
+        """Return the warning for a receipt; None if there is none, or finding it takes too long."""
         try:
             async with asyncio.timeout(PATIENCE):
                 vector = await self.finder.ready(snippets.words(task, self.hide))
@@ -81,7 +80,7 @@ class Duplicates(Struct, frozen=True):
 
 
 def same(task: Task, other: Task, now: datetime) -> bool:
-    """Whether all that a person would compare is the same."""
+    """Whether everything that a person would compare is the same."""
     stands = other.deleted_at is None and other.status is not Status.CANCELLED
     lately = not other.ended or now - other.created_at <= LATELY
     # Of one message come several that are not the same by intent.

@@ -1,8 +1,8 @@
-"""Qdrant's own engine in this process: a folder of the home, and no server.
+"""The index in Qdrant's engine inside this process: a folder in Remit's home, no server.
 
-Its log of writes is off. What was deleted would stay readable in it; and what a crash takes is made
-anew from the tasks. So each verb that writes flushes, and a folder that cannot be read is begun
-anew: `opened` says so.
+The engine's write-ahead log is off: deleted texts would stay readable in it, and what a crash
+destroys is rebuilt from the tasks. So every method that writes also flushes, and a folder that
+cannot be read is started anew; `opened` says so.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ _LOOKED_THROUGH: Final = 64_000
 
 
 class EdgeStore:
-    """One folder, one process: a second one is told so."""
+    """An index in one folder, for one process; a second process gets an error."""
 
     def __init__(self, folder: Path, size: int) -> None:
         self._folder = folder / snippets.COLLECTION
@@ -122,7 +122,7 @@ class EdgeStore:
 
 
 def _config(size: int) -> qdrant.EdgeConfig:
-    """One thread each: who searches or tidies must not take the machine from who works."""
+    """Return the configuration: one thread each, so that searches leave the machine to the work."""
     return qdrant.EdgeConfig(
         vectors=qdrant.EdgeVectorParams(size=size, distance=qdrant.Distance.Cosine),
         hnsw_config=qdrant.HnswIndexConfig(16, 100, 10_000, max_indexing_threads=1),
@@ -162,7 +162,7 @@ def _hold(folder: Path) -> int:
 
 @contextmanager
 def _said(what: str) -> Iterator[None]:
-    """Whatever the engine says, in a sentence; it may even panic, which is no common error."""
+    """Turn any error of the engine into a sentence; it may even panic."""
     try:
         yield
     except (KeyboardInterrupt, SystemExit, GeneratorExit):

@@ -1,8 +1,11 @@
-"""Tasks like one, or like some words: by meaning and by the words they share, ranked together.
+"""Finds tasks similar to a task or to some words, and the reminders for the brain.
 
-Each way gives its own order, and a task is worth the sum of its places there (reciprocal rank
-fusion). So what both ways find stands first, and where one of them is blind, as the default
-embedder is for most languages, the other still finds something.
+It searches by meaning and by shared words; each search gives an order, and a task is ranked by the
+sum of its places (reciprocal rank fusion). So what both find comes first, and where one fails, as
+the default embedder does for most languages, the other still finds something.
+
+A reminder is the result of a completed similar task. It carries the taint of its task, which raises
+the taint of whoever reads it. Reminders are short, because every prompt pays for them.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +37,7 @@ _ALONE: Final = 0.32  # nearer than that is near where there is no crowd to comp
 
 
 class TaskFinder:
-    """Without a library it looks for words alone."""
+    """Finds similar tasks; without a library it searches by words only."""
 
     def __init__(
         self, db: Database, library: RecallLibrary | None, hide: Callable[[str], str] = str
@@ -46,11 +49,10 @@ class TaskFinder:
     async def like(
         self, task: Task, most: int, fits: Callable[[Task], bool] = lambda _: True
     ) -> list[SimilarTask]:
-        """Other work that is surely like a task's; of each session the best one.
+        """Return tasks that are surely similar to a task; the best one of each session.
 
-        Every task waits for this, so the vectors alone are asked, which count n-grams as well. All
-        German texts are alike to them, to a degree: how near counts as near is read off all that
-        lies around.
+        Every task waits for this, so only the vectors are searched; they count n-grams as well. All
+        German texts are somewhat similar to them, so the limit depends on the other results.
         """
         text = snippets.words(task, self._hide)
         near = await self.by_meaning(text, most, [task.session_id])
@@ -59,20 +61,20 @@ class TaskFinder:
     async def find(
         self, text: str, most: int, fits: Callable[[Task], bool] = lambda _: True
     ) -> list[SimilarTask]:
-        """Work that may be like some words, for whoever chooses himself."""
+        """Return tasks that may be similar to some words, for a reader who chooses."""
         near = await self.by_meaning(text, most, [])
         worded = await self._db.read(recall.worded, text, WIDE)
         return await self._ranked(near, worded, most, fits, None)
 
     async def ready(self, text: str) -> Sequence[float] | None:
-        """Where a text lies, if that can be said at once."""
+        """Return the vector of a text, if the library is open already."""
         library = self.library
         return await library.vector(text) if library is not None and library.is_open else None
 
     async def near(
         self, vector: Sequence[float], most: int, without: Sequence[SessionId]
     ) -> list[NearestTask]:
-        """What lies near a place; nothing if the library is shut."""
+        """Return the tasks near a vector; none if the library is closed."""
         if self.library is None:
             return []
         try:
@@ -99,7 +101,7 @@ class TaskFinder:
     async def by_meaning(
         self, text: str, most: int, without: Sequence[SessionId] = ()
     ) -> list[NearestTask]:
-        """What lies near some words, whatever words it uses."""
+        """Return the tasks near some words in meaning."""
         vector = await self.library.vector(text) if self.library else None
         found: list[NearestTask] = []
         for _ in range(_ROUNDS if vector is not None else 0):
@@ -113,7 +115,7 @@ class TaskFinder:
 
 
 def fused(*ways: Sequence[TaskId]) -> list[TaskId]:
-    """All that was found, what both ways find first."""
+    """Return everything that was found; what both searches found comes first."""
     worth: dict[TaskId, float] = {}
     for way in ways:
         for place, each in enumerate(way):
@@ -122,7 +124,7 @@ def fused(*ways: Sequence[TaskId]) -> list[TaskId]:
 
 
 def _outstanding(near: Sequence[NearestTask]) -> list[NearestTask]:
-    """What lies nearer than the crowd."""
+    """Return what is clearly nearer than the other results."""
     crowd = [each.score for each in near[_CROWD:]]
     cut = min(sum(crowd) / len(crowd) + _ABOVE, _SAME) if crowd else _ALONE
     return [each for each in near if each.score >= cut]
@@ -136,7 +138,7 @@ def _alike(task: Task, near: NearestTask | None, worded: Sequence[TaskId]) -> Si
 
 
 def _one_a_session(found: Sequence[SimilarTask], but: Task | None) -> list[SimilarTask]:
-    """Runs of one work are one; they come in the order of the best."""
+    """Keep the best result of each session, in order."""
     seen = {but.session_id} if but else set()
     kept: list[SimilarTask] = []
     for each in found:
@@ -157,7 +159,7 @@ class Reminders(Struct, frozen=True):
     zone: tzinfo
 
     async def of(self, task: Task) -> tuple[Snippet, ...]:
-        """The best first, as many as there is room for."""
+        """Return reminders for a task, the best first, as many as there is room for."""
 
         def fits(other: Task) -> bool:
             return other.status is Status.COMPLETED and may_see(task, other)

@@ -1,8 +1,8 @@
-"""Follows the journal and keeps the index in step with the tasks, in its own time.
+"""Follows the journal and updates the index, in the background.
 
-First the store has it, then the rows say so; a crash in between does the same thing once more. What
-is new is read in handfuls, of what is old the newest first, on a thread that lets all others go
-before it.
+The store is written first, then the rows in the database; a crash in between only repeats the work.
+New tasks are indexed in small batches, then old ones, the newest first, on a thread of low
+priority.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ _LOG: Final = logging.getLogger("remit.recall")
 
 
 class _Place(Struct):
-    """How far it is."""
+    """How far the indexer has come."""
 
     since: int  # the last event that was looked at
     kept: int  # the same, on the disk
@@ -50,7 +50,7 @@ class _Place(Struct):
 
 
 class _Changes(Struct):
-    """What is to be done to the store, and what the rows say then."""
+    """Changes to the store, and the rows to write after them."""
 
     texts: list[tuple[Task, str]] = field(default_factory=list)
     marks: list[Task] = field(default_factory=list)
@@ -78,7 +78,7 @@ class Indexer:
         db.on_commit(lambda _: self._news.set())
 
     async def run(self) -> None:
-        """Keep in step, for ever; what goes wrong is said, and tried again later."""
+        """Update the index for ever; an error is logged, and tried again later."""
         while True:
             try:
                 await self._wait_for_work()
@@ -91,7 +91,7 @@ class Indexer:
                 await self._clock.sleep(RETRY)
 
     async def catch_up(self, told: Callable[[], Awaitable[None]]) -> None:
-        """Read all that there is to read now; `told` is called after each handful."""
+        """Index everything that is missing now; `told` is called after each batch."""
         await self._library.open()
         place = await self._begin()
         while await self._some(place):
@@ -99,7 +99,7 @@ class Indexer:
         await self.tidy()
 
     async def tidy(self) -> None:
-        """Take from the disk what was dropped."""
+        """Remove dropped entries from the disk."""
         if self._untidy:
             begun = self._clock.now()
             await self._library.do(lambda store: store.tidy())
@@ -107,7 +107,7 @@ class Indexer:
             self._tidy_at = now + max(TIDY_EVERY, _REST * (now - begun))
 
     async def _wait_for_work(self) -> None:
-        """An idle house loads nothing: not before something has happened that was not read."""
+        """Wait for an event that is not indexed yet, so that an idle Remit loads nothing."""
         while True:
             self._news.clear()
             upto, last = await self._db.read(recall.upto), await self._db.read(events.last)
@@ -134,7 +134,7 @@ class Indexer:
             await self._clock.sleep(PAUSE)
 
     async def _some(self, place: _Place) -> bool:
-        """Do a handful: what has happened first, then what is old; False if there is none."""
+        """Index one batch: new events first, then old tasks; return False if there is none."""
         page = await self._db.read(events.after, place.since, _PAGE)
         if page:
             await self._page(page, place)
@@ -186,7 +186,7 @@ class Indexer:
             changes.read = [replace(each, vector=made.get(each.task_id)) for each in changes.read]
 
     def _compare(self, task: Task, read: IndexedDigest | None, changes: _Changes) -> None:
-        """Note what of a task is not in the index as it stands now."""
+        """Note how the index differs from a task."""
         if task.deleted_at is not None:
             if read is not None:
                 changes.gone.append(task.id)
@@ -212,7 +212,7 @@ class Indexer:
 
 
 def _touched(page: Sequence[Event]) -> list[TaskId]:
-    """The tasks of which the index may not know the words, or how they ended."""
+    """Return the tasks whose words or end the index may not know yet."""
     told = (event.task_id for event in page if _tells(event))
     return list(dict.fromkeys(task_id for task_id in told if task_id is not None))
 

@@ -1,7 +1,7 @@
-"""The embedder and the store together: opened when first needed, and done without if need be.
+"""The embedder and the index together, opened at first use.
 
-Whatever is wrong with one of them is kept as a sentence for whoever asks how recall stands. Nothing
-here ever stops a task: who looks for what is near and finds the library shut finds nothing.
+An error is kept as a sentence for whoever asks about the state of recall. Nothing here stops a
+task: while the library is closed, a search finds nothing.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ _NICE: Final = 5  # so much later than others the thread gets its turn that inde
 
 
 class LibraryParts(Struct, frozen=True):
-    """How the parts are made. That blocks and may raise: much is loaded, or is not there."""
+    """How to make the parts. Making one blocks and may raise: code is loaded, or is missing."""
 
     embedder: Callable[[], Embedder]
     store: Callable[[int], SnippetStore]  # for vectors of that length
@@ -75,7 +75,7 @@ class RecallLibrary:
         return self._open is not None
 
     async def open(self) -> None:
-        """Have everything at hand; raises `StoreTrouble` if that cannot be."""
+        """Open everything; raises `StoreTrouble` if that fails."""
         if self._open is None:
             # Who asked may lose patience; a store that is half open must not get lost for that.
             await asyncio.shield(self.begin_to_open())
@@ -87,7 +87,7 @@ class RecallLibrary:
         return self._opening
 
     async def embed(self, texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        """Each text once: who looks for a task's like, its duplicate or its place asks the same."""
+        """Return the vectors of texts; recent ones are remembered, as callers repeat them."""
         missing = [each for each in dict.fromkeys(texts) if each not in self._recent]
         found = await self._parts.embedder.embed(missing) if missing else ()
         new = {text: array("f", each) for text, each in zip(missing, found, strict=True)}
@@ -99,25 +99,25 @@ class RecallLibrary:
 
     @property
     def keeps_vectors(self) -> bool:
-        """Whether the rows of the database are where the vectors lie."""
+        """Whether the vectors are stored in the rows of the database."""
         return self._open is not None and isinstance(self._open.store, VectorIndex)
 
     async def do(self, work: Callable[[SnippetStore], T]) -> T:
-        """Have something done with the store: at once in memory, else where nobody waits for it."""
+        """Run work on the store: at once if it is in memory, else on the library's thread."""
         store = self._parts.store
         return work(store) if isinstance(store, VectorIndex) else await self._run(work, store)
 
     async def look(
         self, vector: Sequence[float], most: int, without: Sequence[SessionId] = ()
     ) -> list[NearestTask]:
-        """What is near, now."""
+        """Return the tasks near a vector."""
         store = self._parts.store
         if isinstance(store, VectorIndex):
             return store.near(vector, most, without)
         return await asyncio.to_thread(store.near, vector, most, without)
 
     async def vector(self, text: str) -> Sequence[float] | None:
-        """Where a text lies; None if nobody can say, or it would take too long."""
+        """Return the vector of a text; None if that fails or takes too long."""
         try:
             async with asyncio.timeout(PATIENCE):
                 if self._open is None and not await self._db.read(recall.has_any):
@@ -131,7 +131,7 @@ class RecallLibrary:
         return None
 
     def fail(self, error: Exception) -> StoreTrouble:
-        """Note what is wrong; the next who needs it tries again."""
+        """Note what is wrong; the next caller tries again."""
         self.trouble = _sentence(error)
         return StoreTrouble(self.trouble)
 
@@ -202,7 +202,7 @@ def _beside(row: recall.StoredVector) -> JsonMap:
 
 
 def _step_back() -> None:
-    """Let everybody else go first; where a thread cannot be told so, the system decides."""
+    """Lower the priority of this thread, where the system allows it."""
     if sys.platform == "linux":
         with suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)

@@ -1,7 +1,8 @@
-"""A Qdrant server by its address, behind the same port as the engine in the process.
+"""Recall over the network: a Qdrant server as index, and any OpenAI-compatible embedder.
 
-It needs the extra `qdrant`. Everything here is also what the client's own local mode can do, and
-that is what it is tried with; against a server nobody has tried it yet.
+The index needs the extra `qdrant`. It is tested with the client's local mode only, not against a
+server. The texts for an embedder leave this machine, unless its address is local; secrets are
+removed before.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +27,7 @@ _KEPT: Final = ["task_id", "session", "taint"]
 
 
 def client(url: str, key: str | None = None) -> QdrantClient:
-    """A line to a server; it is not asked anything yet."""
+    """Return a client for a server; it sends nothing yet."""
     return QdrantClient(url=url, api_key=key, timeout=TIMEOUT, check_compatibility=False)
 
 
@@ -87,7 +88,7 @@ class ServerStore:
             self._make()
 
     def tidy(self) -> None:
-        """A server does that by itself."""
+        """Do nothing: a server does that by itself."""
 
     def close(self) -> None:
         with _said("closed"):
@@ -116,7 +117,7 @@ def _but(sessions: Sequence[SessionId]) -> models.Filter:
 
 @contextmanager
 def _said(what: str) -> Iterator[None]:
-    """Whatever the client says, in a sentence; it has a dozen kinds of errors."""
+    """Turn any error of the client into a sentence; there are a dozen kinds."""
     try:
         yield
     except Exception as error:
@@ -165,7 +166,7 @@ class RemoteEmbedder:
 
 
 def _read(answer: httpx2.Response, count: int) -> list[list[float]]:
-    """One vector for each text, in the order of the texts, all of one length."""
+    """Return one vector for each text, in order, all of the same length."""
     try:
         rows = sorted(answer.json()["data"], key=lambda row: int(row["index"]))
         found = [[float(number) for number in row["embedding"]] for row in rows]

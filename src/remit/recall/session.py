@@ -1,8 +1,8 @@
-"""What the earlier runs of the same session came to.
+"""What the earlier runs of the same session did.
 
-The last runs are told whole, the older ones in a summary, so that the hundredth run is told about
-as much as the tenth. What the owner said about the work and what was sent already stay, whatever
-becomes of the rest. It is a view of what is kept: nothing is deleted for it.
+The last runs are passed on in full, the older ones as a summary, so that the hundredth run reads
+about as much as the tenth. What the owner said about the work and what was already sent is always
+included. Nothing stored is deleted for this.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -46,7 +46,7 @@ _LINE: Final = 240
 
 
 class SessionRecall:
-    """`summarise` asks a model; without one, code does what code can. `remind` looks elsewhere."""
+    """`summarise` asks a model; without one, code summarises. `remind` finds similar tasks."""
 
     def __init__(
         self,
@@ -62,18 +62,18 @@ class SessionRecall:
         self._zone = zone
 
     def reminded(self, remind: Remind) -> "SessionRecall":
-        """The same, with other work like a task's."""
+        """Return a copy that also finds similar tasks."""
         return SessionRecall(self._db, summarise=self._summarise, zone=self._zone, remind=remind)
 
     async def like(self, task: Task) -> Memory:
-        """What the session came to so far, and other work like this."""
+        """Return the results of the session so far, and similar tasks."""
         memory = await self._of_session(task)
         alike = await self._remind(task) if self._remind else ()
         taint = _worst([memory.taint, *(each.taint for each in alike)])
         return replace(memory, alike=alike, taint=taint)
 
     async def _of_session(self, task: Task) -> Memory:
-        """Only a series and a retry share their session with something earlier."""
+        """Return the memory of a session; only a series or a retry has an earlier run."""
         if task.series_id is None and task.retry_of is None:
             return Memory()
         shared = await self._db.read(sessions.look_back, task)
@@ -105,7 +105,7 @@ class SessionRecall:
         return made
 
     async def _ask(self, older: Sequence[PastRun], before: str) -> str | None:
-        """What a model makes of it; what is empty or too long is none."""
+        """Return the model's summary; None if it is empty or too long."""
         if self._summarise is None:
             return None
         told = [words.run(each, self._zone, MOST_RUN) for each in older]
@@ -136,7 +136,7 @@ class SessionRecall:
         return Snippet(run.task_id, title, words.cut(run.text.strip(), MOST_SNIPPET), run.taint)
 
     def _reported(self, sent: Sequence[ReportedMessage]) -> tuple[str, ...]:
-        """One line each; what was sent twice stands there once, when it was last sent."""
+        """Return one line per message; one that was sent twice is listed once, at its last time."""
         lines: dict[str, str] = {}
         for each in sent:
             line = words.line(each.text, _LINE)
@@ -152,7 +152,7 @@ def _is_long(runs: Sequence[PastRun]) -> bool:
 
 
 def _whole(runs: Sequence[PastRun]) -> set[str]:
-    """The newest runs whose thoughts can be handed back, as far as there is room for them."""
+    """Return the newest runs whose full thoughts fit."""
     whole: set[str] = set()
     room = MOST_WHOLE
     for run in reversed(runs):
@@ -178,7 +178,7 @@ def _fact(said: OwnerStatement) -> str:
 
 
 def _newest(lines: Sequence[str], most: int) -> tuple[str, ...]:
-    """As many of the newest as there is room for, oldest first; given newest first."""
+    """Return as many of the newest as fit, oldest first; `lines` are newest first."""
     kept: list[str] = []
     for line in lines:
         most -= len(line)

@@ -1,7 +1,7 @@
-"""A task as the index has it: its words, what stands beside them, and the name it goes by there.
+"""A task as an entry of the index: its text, its payload, and the id of its point.
 
-The collection is called `task_snippets`. Its points are named by the task's own id: a ULID and a
-UUID are the same 128 bits in other letters.
+The collection is called `task_snippets`. The id of a point is the task's own id: a ULID and a UUID
+are the same 128 bits in different letters.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ _ID: Final = re.compile(r"[\w-]*\d[\w-]{11,}|[^\s@]+@[^\s@]+|https?://\S+")
 
 
 def words(task: Task, hide: Callable[[str], str]) -> str:
-    """What a task is about: its objective and its context, without any secret."""
+    """Return what a task is about: title, instructions and context, without secrets."""
     said = [task.title]
     if task.instructions.strip() != task.title.strip() and not _is_of_a_door(task):
         said.append(task.instructions)
@@ -36,15 +36,15 @@ def words(task: Task, hide: Callable[[str], str]) -> str:
 
 
 def _is_of_a_door(task: Task) -> bool:
-    """Whether its instructions are what the owner has done with all that comes by one door.
+    """Whether the instructions are the owner's text for everything that comes in one way.
 
-    They say nothing of this one, and would make all of them alike.
+    They would make all tasks of that way similar.
     """
     return task.created_by is Creator.SCHEDULER and "outside" in task.context
 
 
 def beside(task: Task, text: str) -> JsonMap:
-    """What is kept with the vector: who wrote it, when, how far it can be trusted."""
+    """Return the payload of the vector: source, time, status, taint and text."""
     return {
         "task_id": task.id,
         "session": task.session_id,
@@ -65,7 +65,7 @@ def digest_of(told: JsonMap) -> str:
 
 
 def point(task_id: TaskId) -> str:
-    """The name of a task's point."""
+    """Return the id of a task's point."""
     number = 0
     for letter in task_id.removeprefix("task-"):
         number = number << 5 | _LETTERS[letter]
@@ -73,7 +73,7 @@ def point(task_id: TaskId) -> str:
 
 
 def near(score: float, told: JsonMap) -> NearestTask:
-    """What a point says of itself. What cannot be read is nobody's: it is trusted least."""
+    """Parse the payload of a point; an unreadable taint counts as the least trusted."""
     taint = told.get("taint")
     return NearestTask(
         TaskId(str(told.get("task_id", ""))),
@@ -84,7 +84,7 @@ def near(score: float, told: JsonMap) -> NearestTask:
 
 
 def _told(context: Json, key: str = "") -> Iterator[str]:
-    """The words in a context; names of things that only a machine knows are none."""
+    """Yield the words in a context, without ids and fields for machines."""
     if key in _INNER:
         return
     match context:

@@ -1,9 +1,9 @@
-"""Texts into vectors, in this process, without a network and without a model that is run.
+"""Turns texts into vectors in this process, without a network or a running model.
 
-Two parts lie side by side. The first is a mean of one vector for each word piece; the pieces and
-their vectors were taken from MiniLM once, by `bench/make_recall_table.py`. It knows that a faucet
-is a tap, in English. The second counts the character n-grams of the words, hashed into few places;
-it finds a word of any language in another form. Sums are whole numbers of many lanes, so that one
+A vector has two parts. The first is the mean of one vector per word piece; the pieces and their
+vectors were taken from MiniLM once, by `bench/make_recall_table.py`. It knows that a faucet is a
+tap, in English. The second counts the character n-grams of the words, hashed into few places; it
+finds a word of any language in another form. Sums are whole numbers with many lanes, so that one
 addition adds a whole vector. Words such as "the" count in neither.
 """
 
@@ -35,7 +35,7 @@ _WORD: Final = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")  # an ideogra
 
 
 class StaticEmbedder:
-    """Opens its files when it is first asked; `open_files` does so earlier."""
+    """Opens its files at first use; `open_files` opens them earlier."""
 
     name: Final = NAME
 
@@ -44,7 +44,7 @@ class StaticEmbedder:
 
 
 def vector(text: str) -> list[float]:
-    """One of length one; of a text without words, a vector of zeros."""
+    """Return a vector of length one; zeros for a text without words."""
     meaning = ngrams = 0
     for word in dict.fromkeys(words(text)):
         of_pieces, of_ngrams = _word_lanes(word)
@@ -56,7 +56,7 @@ def vector(text: str) -> list[float]:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text that say something, without case and accents."""
+    """Return the meaningful words of a text, without case and accents."""
     lowered = text.lower()
     if not lowered.isascii():
         decomposed = unicodedata.normalize("NFD", lowered)
@@ -67,7 +67,7 @@ def words(text: str) -> list[str]:
 
 
 def pieces(word: str) -> Iterator[int]:
-    """The numbers of the longest pieces that the vocabulary knows, from left to right."""
+    """Return the numbers of the longest pieces in the vocabulary, from left to right."""
     known, start = vocabulary(), 0
     while start < len(word):
         prefix = "##" if start else ""
@@ -89,13 +89,13 @@ def vocabulary() -> Mapping[str, int]:
 
 @cache
 def common_words() -> frozenset[str]:
-    """Words that stand in any text of English, German or Spanish."""
+    """Return words that are common in any English, German or Spanish text."""
     return frozenset(open_files()["common_words.txt"][:].decode().split())
 
 
 @cache
 def open_files() -> Mapping[str, mmap.mmap]:
-    """The data by name. It stays readable when an upgrade removes the folder."""
+    """Return the data by name. It stays readable when an upgrade removes the folder."""
     mapped = {}
     for name in ("wordpiece.txt", "common_words.txt", "table.bin"):
         with (FOLDER / name).open("rb") as file:
@@ -105,7 +105,7 @@ def open_files() -> Mapping[str, mmap.mmap]:
 
 @lru_cache(4096)
 def _word_lanes(word: str) -> tuple[int, int]:
-    """What a word adds to both parts."""
+    """Return what a word adds to both parts."""
     table, meaning = open_files()["table.bin"], 0
     for number in pieces(word):
         wide = bytearray(_LANE_BYTES * MEANING_DIMENSIONS)
@@ -116,7 +116,7 @@ def _word_lanes(word: str) -> tuple[int, int]:
 
 
 def _ngram_lanes(word: str) -> Iterator[int]:
-    """Plus or minus one in the place of each n-gram: what collides cancels out on average."""
+    """Add or subtract one at the place of each n-gram; collisions cancel out on average."""
     if len(word) < SHORTEST_WORD and word.isalpha():
         return
     padded = f"<{word}>"
@@ -133,7 +133,7 @@ def _bias(lanes: int, value: int) -> int:
 
 
 def _from_lanes(total: int, lanes: int) -> list[int]:
-    """The numbers of a sum; with the bias none of them borrows from its neighbour."""
+    """Return the numbers of a sum; the bias keeps each from borrowing from the next."""
     raw = (total + _bias(lanes, _LANE_BIAS)).to_bytes(_LANE_BYTES * lanes, "little")
     found = array("I", raw)
     if _IS_BIG_ENDIAN:

@@ -1,9 +1,9 @@
-"""The index in this process: every vector in memory, looked through in whole, without numpy.
+"""The index in memory: every vector is compared, without numpy.
 
-Of each vector the signs are kept a second time, turned: for each dimension one long number with a
-bit for each task. Adding these numbers bit by bit counts for thousands of tasks at once in how many
-signs they differ from what is asked for. Those that differ least are compared exactly. The rows
-of the database keep the vectors; `encode` makes what stands there.
+The signs of all vectors are kept a second time, by dimension: one long number with a bit for each
+task. Adding these numbers bit by bit counts, for thousands of tasks at once, in how many signs they
+differ from the query. Those that differ least are compared exactly. The vectors are stored in the
+rows of the database, as `encode` writes them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,7 +31,7 @@ _SIGN_DIGITS: Final = bytes(48 + (number >= _BIAS) for number in range(256))  # 
 
 
 def encode(vector: Sequence[float]) -> bytes:
-    """Eight bits for each number, after the length that they have together."""
+    """Write a vector as its length, then eight bits for each number."""
     small = _whole_numbers(vector)
     length = _LENGTH.pack(sqrt(sum(map(mul, small, small))))
     return length + bytes([each + _BIAS for each in small])
@@ -44,7 +44,7 @@ def _whole_numbers(vector: Sequence[float]) -> list[int]:
 
 
 class VectorIndex:
-    """A `SnippetStore` in memory. Its verbs are quick enough for the event loop."""
+    """A `SnippetStore` in memory, fast enough for the event loop."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -54,7 +54,7 @@ class VectorIndex:
         self.load([(encode(each.vector), each.beside) for each in some])
 
     def load(self, some: Sequence[tuple[bytes, JsonMap]]) -> None:
-        """Add what `encode` made; what has another length was made by somebody else."""
+        """Add what `encode` wrote; a vector of another length is ignored."""
         rows = [
             (blob, snippets.near(0, beside))
             for blob, beside in some
@@ -89,7 +89,7 @@ class VectorIndex:
         self._blocks = []
 
     def tidy(self) -> None:
-        """Nothing of it is on the disk; a block that is all dropped is forgotten."""
+        """Forget blocks without a task; nothing is on the disk."""
         self._blocks = [block for block in self._blocks if block.present]
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class VectorIndex:
 
 
 class _Block(Struct):
-    """Some thousand tasks, each in a row; what was dropped keeps its row, and is not present."""
+    """Some thousand tasks, one per row; a dropped one keeps its row, but is not `present`."""
 
     size: int
     tasks: list[NearestTask] = field(default_factory=list)
@@ -136,7 +136,7 @@ class _Block(Struct):
     def near(
         self, asked: Sequence[int], most: int, without: Sequence[SessionId]
     ) -> Iterator[NearestTask]:
-        """The exact likeness of the rows that look nearest by their signs."""
+        """Yield the exact similarity of the rows that are nearest by their signs."""
         allowed = self.present
         for session in without:
             for row in _find(self.session_keys, session):
@@ -150,7 +150,7 @@ class _Block(Struct):
             yield NearestTask(near.task_id, score, near.session_id, near.taint)
 
     def _differences(self, asked: Sequence[int]) -> list[int]:
-        """In how many signs each row differs: the bits of that count, the least first.
+        """Return in how many signs each row differs: the bits of that count, lowest first.
 
         Three numbers of one weight become one of that weight and one of the double.
         """
@@ -174,7 +174,7 @@ class _Block(Struct):
 
 
 def _lowest(counts: Sequence[int], allowed: int, most: int) -> Iterator[int]:
-    """The rows with the lowest counts; of those that tie at the end, the newest."""
+    """Return the rows with the lowest counts; of equal ones at the end, the newest."""
     sure, tied = 0, allowed
     for bits in reversed(counts):
         low = tied & ~bits
@@ -187,7 +187,7 @@ def _lowest(counts: Sequence[int], allowed: int, most: int) -> Iterator[int]:
 
 
 def _rows(bits: int) -> Iterator[int]:
-    """The bits that are set, the highest first."""
+    """Yield the bits that are set, the highest first."""
     while bits:
         row = bits.bit_length() - 1
         yield row
@@ -199,7 +199,7 @@ def _key(name: str | None) -> bytes:
 
 
 def _find(keys: bytearray, name: str) -> Iterator[int]:
-    """The rows whose key is that of a name."""
+    """Return the rows whose key belongs to a name."""
     key, at = _key(name), -1
     while (at := keys.find(key, at + 1)) >= 0:
         if at % _KEY_BYTES == 0:

@@ -16,7 +16,7 @@ _FOLDED: Final = "(The oldest of "
 def summed_up(
     made: SessionSummary, before: SessionSummary | None, older: Sequence[PastRun], zone: tzinfo
 ) -> SessionSummary:
-    """One line a run, added to what is there; if that is too much, the oldest are left out."""
+    """Add one line per run to the summary; if it gets too long, the oldest lines are left out."""
     known = before.text.splitlines() if before else []
     kept = [each for each in known if not each.startswith(_FOLDED)]
     note = f"{_FOLDED}{made.runs} runs since {day(made.since, zone)} are left out.)"
@@ -33,7 +33,7 @@ def summed_up(
 
 
 def run(past: PastRun, zone: tzinfo, most: int) -> str:
-    """A run for whoever sums it up."""
+    """Return a run as text for a summary."""
     return f"{day(past.ended_at, zone)} {past.title}\n{cut(past.text.strip(), most)}"
 
 
@@ -42,7 +42,7 @@ def day(at: datetime, zone: tzinfo) -> str:
 
 
 def line(text: str, most: int) -> str:
-    """A text on one line, cut where it is too long."""
+    """Return a text on one line, cut if it is too long."""
     return cut(" ".join(text.split()), most)
 
 
