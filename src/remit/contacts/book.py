@@ -38,14 +38,14 @@ T = TypeVar("T")
 
 
 class ContactAddress(Struct, frozen=True):
-    """How one channel reaches a person: the address to send to, the id that comes in."""
+    """How a channel reaches a person: the address to send to, the id of incoming messages."""
 
     address: str
     id: str | None = None
 
 
 class ContactEntry(Struct, frozen=True, eq=False):
-    """A person as the file has them."""
+    """A person as in the file."""
 
     name: str
     aliases: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Contacts:
         self.complaint: str | None = None  # about the file as it is now
 
     def book(self) -> ContactBook:
-        """The book as it is now; a file nobody can read is refused, unless there was a good one."""
+        """Return the current book; an unreadable file is refused unless one was good before."""
         stamp = _stamp(self._path)
         if self._book is None or stamp != self._stamp:
             self._read(stamp)
@@ -95,16 +95,16 @@ class Contacts:
 
     @property
     def channels(self) -> tuple[str, ...]:
-        """The names of the channels that are set up."""
+        """Return the names of the configured channels."""
         return tuple(each.name for each in self._channels)
 
     def entries(self) -> tuple[ContactEntry, ...]:
-        """Everyone in the file, in its order."""
+        """Return everyone in the file, in order."""
         self.book()
         return self._entries
 
     def meant(self, recipient: str) -> str | None:
-        """The whole name of the one person whom words mean, None for the owner; else the words."""
+        """Return the full name of the one person that is meant, None for the owner, else words."""
         book = self.book()
         if (exact := self._exact(recipient)) is not None:
             return None if exact.role == OWNER else exact.name
@@ -114,9 +114,9 @@ class Contacts:
         return None if people[0] is book.owner else people[0].name
 
     def find(self, recipient: str | None, channel: str) -> Reach | UnclearRecipient:
-        """Whom words mean, and where a channel reaches them, by the file as it is now.
+        """Return who is meant and where a channel reaches them, by the current file.
 
-        Only a whole name or an address will do here: what is short may mean another by now.
+        Only a whole name or an address counts here: a short name may mean somebody else by now.
         """
         try:
             self.book()
@@ -152,7 +152,7 @@ class Contacts:
         return replace(self._owner, aliases=(own.name, *own.aliases)) if own else self._owner
 
     def _contact(self, entry: ContactEntry) -> Contact:
-        """Return a person with the channels that reach them; some may not be set up here."""
+        """Return a person with the channels that reach them; some may not be configured."""
         ours = tuple(each.name for each in self._channels if self._line(entry, each.name))
         kinds = {word for each in self._channels for word in (each.name, each.kind, *each.aliases)}
         more = tuple(name for name in entry.lines if name not in kinds)
@@ -168,7 +168,7 @@ class Contacts:
         return next(iter(self._sharing(address, channel)), None)
 
     def _sharing(self, address: str, channel: str) -> list[ContactEntry]:
-        """Everyone who is reached there: a no about one of them is a no about the place."""
+        """Return everyone who is reached at an address: a denial for one applies to all."""
         lines = ((each, self._line(each, channel)) for each in self._entries)
         return [each for each, line in lines if line is not None and line.address == address]
 
@@ -206,19 +206,19 @@ class Contacts:
 def _value_for_channel(
     channel: str, said: Mapping[str, T], channels: Collection[ChannelName]
 ) -> T | None:
-    """What is said under a channel's own name, else under another name of it, or its kind."""
+    """Return the value for a channel: by its name, else by an alias or its kind."""
     known = next((each for each in channels if each.name == channel), ChannelName(channel, channel))
     names = (known.name, *known.aliases, known.kind)
     return next((said[name] for name in names if name in said), None)
 
 
 def load(path: Path) -> tuple[ContactEntry, ...]:
-    """Read the file; what is wrong is named with its line."""
+    """Read the file; an error names the line."""
     return parse(_bytes(path), path.name)
 
 
 def parse(raw: bytes, file: str = FILE) -> tuple[ContactEntry, ...]:
-    """Read what a file holds."""
+    """Parse the text of a contact file."""
     top = _parse(raw, file)
     people = tuple(map(_entry, top.items())) if top.value != {} else ()
     _refuse_doubles(people, file)
@@ -263,7 +263,7 @@ def _entry(part: YamlPart) -> ContactEntry:
 
 
 def _line(part: YamlPart) -> ContactAddress:
-    """An address, or an address and the id that incoming messages are known by."""
+    """Parse an address, or an address with the id of incoming messages."""
     if isinstance(part.value, str):
         return ContactAddress(part.text())
     told = part.table(_WAY_KEYS)

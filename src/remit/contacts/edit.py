@@ -21,7 +21,7 @@ _Span = tuple[int, int]  # lines, the last one not in it
 
 
 def put(path: Path, entry: ContactEntry) -> ContactEntry:
-    """Add a contact, or merge into the entry of that name. Return the entry as it stands."""
+    """Add a contact, or merge into the entry of that name. Return the resulting entry."""
     with locked(path.parent):
         raw = _read(path)
         before = parse(raw)
@@ -43,7 +43,7 @@ def put(path: Path, entry: ContactEntry) -> ContactEntry:
 
 
 async def put_quiet(path: Path, rule: ContactRule) -> str:
-    """Put a rule about somebody into the file; say what holds now."""
+    """Write a quiet-time rule for somebody into the file; return what applies now."""
 
     def quieter(entry: ContactEntry) -> ContactEntry:
         return replace(entry, quiet=entry.quiet.joined(rule.quiet))
@@ -55,12 +55,12 @@ async def put_quiet(path: Path, rule: ContactRule) -> str:
 def change(
     path: Path, name: str, to: Callable[[ContactEntry], ContactEntry], *, only_if: str | None = None
 ) -> ContactEntry:
-    """Put what an entry becomes in its place; return it. `only_if`: the file has this version."""
+    """Replace an entry and return it. `only_if`: only if the file still has this version."""
     return _edit(path, name, to, only_if)
 
 
 def without(entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = ()) -> ContactEntry:
-    """An entry that is not reached there any more, or not called so."""
+    """Return an entry without an address or an alias."""
     gone, names = frozenset(ways), frozenset(map(fold, aliases))
     for each in sorted(gone - entry.lines.keys()):
         there = ", ".join(entry.lines) or "none"
@@ -75,14 +75,14 @@ def without(entry: ContactEntry, ways: Iterable[str], aliases: Iterable[str] = (
 
 
 def drop(path: Path, name: str, *, only_if: str | None = None) -> ContactEntry:
-    """Take someone out."""
+    """Remove a contact."""
     return _edit(path, name, lambda _: None, only_if)
 
 
 def _edit(
     path: Path, name: str, to: Callable[[ContactEntry], ContactEntry | None], only_if: str | None
 ) -> ContactEntry:
-    """Put what an entry becomes in its place, or nothing; return the new entry, or the old."""
+    """Replace or remove an entry; return the new entry, or the removed one."""
     with locked(path.parent):
         raw = _read(path)
         _check_version(raw, only_if)
@@ -102,7 +102,7 @@ def _edit(
 
 
 def version(path: Path) -> str:
-    """Names what the file holds now; another content has another version."""
+    """Return the version of the file: it differs if the content differs."""
     return hashlib.sha256(_read(path)).hexdigest()
 
 
@@ -123,7 +123,7 @@ def _find_entry(entries: Sequence[ContactEntry], name: str) -> ContactEntry | No
 
 
 def _with_entry(raw: bytes, place: int | None, entry: ContactEntry | None) -> bytes:
-    """The file with the entry at a place changed or gone, or with a new one at its end."""
+    """Return the file with one entry changed, removed, or added at the end."""
     lines = raw.decode("utf-8").splitlines(keepends=True)
     column, spans = _spans(raw.decode("utf-8"))
     written = [] if entry is None else [" " * column + line for line in _written(entry)]
@@ -138,7 +138,7 @@ def _with_entry(raw: bytes, place: int | None, entry: ContactEntry | None) -> by
 
 
 def _spans(text: str) -> tuple[int, list[_Span]]:
-    """How far the list is indented, and from which line to which each entry goes."""
+    """Return the indentation of the list, and the first and last line of each entry."""
     import yaml  # noqa: PLC0415 - only for changes
 
     top = yaml.compose(text, Loader=yaml.SafeLoader)
@@ -157,7 +157,7 @@ def _spans(text: str) -> tuple[int, list[_Span]]:
 
 
 def _last(node: object) -> int:
-    """The last line that belongs to a node; what follows it may be a remark on the next."""
+    """Return the last line of a node; a comment after it may belong to the next one."""
     import yaml  # noqa: PLC0415 - as above
 
     assert isinstance(node, yaml.Node)  # noqa: S101 - composed by us
@@ -190,7 +190,7 @@ def _written(entry: ContactEntry) -> list[str]:
 
 
 def _replace(path: Path, was: bytes, text: bytes, wanted: Sequence[ContactEntry]) -> None:
-    """Put the new file in the place of the old one, if it says what it should, at one stroke."""
+    """Replace the file atomically, if the new text holds what it should."""
     try:
         says = parse(text)
     except BadInput:

@@ -9,7 +9,7 @@ from remit.language.tokens import fold
 
 
 class ChannelName(Struct, frozen=True):
-    """A way out: its name in Remit, its kind (whatsapp, email, …), what else the owner calls it."""
+    """A channel: its name in Remit, its kind (whatsapp, email, …), and the owner's other names."""
 
     name: str
     kind: str
@@ -29,7 +29,7 @@ class Contact(Struct, frozen=True):
 
 
 class ContactBook:
-    """All whom Remit knows, and all ways it can write; `home` is where the owner reads."""
+    """All people and all channels that Remit knows; `home` is where the owner reads."""
 
     def __init__(
         self,
@@ -48,7 +48,7 @@ class ContactBook:
         self.ways = _ways(channels)
 
     def with_home(self, home: str) -> "ContactBook":
-        """The same people and channels, for an owner who reads elsewhere."""
+        """Return the same book for an owner who reads elsewhere."""
         return ContactBook(self.owner, self.channels, self.contacts, home, self.assistant)
 
 
@@ -67,7 +67,7 @@ def _calls(person: Contact) -> Sequence[str]:
 
 
 def _spellings(name: str) -> Iterable[str]:
-    """A name, and "meiner Schwester" for "meine Schwester"."""
+    """Return a name and its inflected forms: "meiner Schwester" for "meine Schwester"."""
     first, _, rest = name.partition(" ")
     yield name
     if rest and fold(first) in words_in_all("words", "my"):

@@ -28,7 +28,7 @@ class Permits:
         self._clock = clock
 
     async def permit(self, contact: str, channel: str, policy: Policy) -> JsonMap:
-        """Keep a word about someone on a channel; to allow holds for the address as it is now."""
+        """Store a permission for someone on a channel; ALLOW is for the current address only."""
         reach = self._reach(contact, channel)
         said = Permission(reach.name, channel, reach.address or "", policy)
         await self._db.write(permissions.put, said, self._clock.now())
@@ -36,13 +36,13 @@ class Permits:
         return {"name": reach.name, "channel": channel, "policy": policy, "holds": holds}
 
     async def switch_on(self, channel: str) -> JsonMap:
-        """Use a channel again that was switched off; what waited for that goes on."""
+        """Use a channel again that was switched off; what waited for it continues."""
         self._check_channel(channel)
         was_off = await self._db.write(_switched_on, channel, self._clock.now())
         return {"channel": channel, "wasOff": was_off is not None, "released": was_off or 0}
 
     def addressed(self, task: Task) -> Task:
-        """The task with the address of each who gets something, as the book has it now."""
+        """Return the task with the current address of each recipient."""
         return replace(task, delivery=tuple(self._addressed(each) for each in task.delivery))
 
     def _addressed(self, delivery: Delivery) -> Delivery:
@@ -52,7 +52,7 @@ class Permits:
         return replace(delivery, address=reach.address if isinstance(reach, Reach) else None)
 
     async def listed(self) -> JsonMap:
-        """Everyone in the book, and whatever was said about someone who is not."""
+        """Return everyone in the book, and every permission for someone who is not in it."""
         return listed(self._contacts, await self._db.read(permissions.list_permissions))
 
     def _reach(self, contact: str, channel: str) -> Reach:
@@ -75,7 +75,7 @@ class Permits:
 def asks_first(
     task: Task, delivery: Delivery, contacts: Contacts, standing: Sequence[Permission]
 ) -> bool:
-    """Whether the owner is asked before a message goes to somebody, as things stand now."""
+    """Whether the owner is asked before a message goes to somebody, as of now."""
     if delivery.recipient is None:
         return False
     reach = contacts.find(delivery.recipient, delivery.channel)
@@ -88,7 +88,7 @@ def asks_first(
 
 
 def _switched_on(tx: Tx, channel: str, now: datetime) -> int | None:
-    """Switch it on and answer what waited for it; None if it was on."""
+    """Switch a channel on and answer what waited for it; None if it was on."""
     if not permissions.turn_on(tx, channel, now):
         return None
     waiting = reviews.waiting_for(tx, Reason.AUTH, f"channel:{channel}")
@@ -99,7 +99,7 @@ def _switched_on(tx: Tx, channel: str, now: datetime) -> int | None:
 
 
 def listed(contacts: Contacts, standing: Sequence[Permission]) -> JsonMap:
-    """The book with what holds for each reach, in the order of the file; then who is not in it."""
+    """Return the book with the policy for each address, in file order; then those not in it."""
     entries = contacts.entries()
     people: list[Json] = [_contact_json(contacts, each, standing) for each in entries]
     names = {each.name for each in entries}
@@ -142,7 +142,7 @@ def _permission_json(permission: Permission) -> JsonMap:
 
 
 def sentence(told: JsonMap) -> str:
-    """What holds after a word of the owner; the file may be stricter."""
+    """Return what applies after the owner's decision; the file may be stricter."""
     name, channel, policy, holds = (told[key] for key in ("name", "channel", "policy", "holds"))
     if policy == holds:
         return f"{name} on {channel}: {policy}."
