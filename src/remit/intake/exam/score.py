@@ -44,6 +44,7 @@ class LabelledTask(Struct, frozen=True):
     at: datetime | None
     rrule: str | None
     conditions: tuple[str, ...]  # their kinds
+    limits: tuple[str, ...] = ()  # the words that set them
 
 
 class LabelledTurn(Struct, frozen=True):
@@ -100,6 +101,7 @@ def _task(label: JsonMap) -> LabelledTask:
         at=datetime.fromisoformat(at).replace(tzinfo=ZONE) if at else None,
         rrule=_text(label["rrule"]),
         conditions=tuple(str(each["kind"]) for each in _maps(label, "conditions")),
+        limits=tuple(str(each["words"]) for each in _maps(label, "conditions")),
     )
 
 
