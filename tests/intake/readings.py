@@ -53,6 +53,7 @@ def _task(message: LabelledMessage, task: LabelledTask) -> ReadTask:
         time_words=task.when,
         at=task.at if task.when else None,
         rrule=task.rrule if task.when else None,
+        limits=task.limits,
     )
 
 

@@ -27,7 +27,7 @@ from tests.intake.readings import MALICIOUS, SLOPPY, Answers, faithful, perfect
 DATA: Final = Path(__file__).parents[1] / "data" / "reading"
 KEPT_ASIDE: Final = [
     message
-    for file in ("heldout.jsonl", "blind.jsonl")
+    for file in ("heldout.jsonl", "blind.jsonl", "blind_2.jsonl")
     for message in parse_messages((DATA / file).read_text().splitlines())
 ]
 EVERY: Final = (*public_messages(), *KEPT_ASIDE)

@@ -78,6 +78,9 @@ tasks: one for each thing that is asked for by itself. None if nothing is asked 
   time_words: the words that say when, copied exactly, each stretch by itself; empty if none do.
   at: the time they mean, as a date and a time with its offset; null for now.
   rrule: an iCalendar RRULE if it is to be repeated, else null; then "at" is the first time.
+  limits: the words by which the owner limits or holds back the task (not before, only if, when
+    somebody has answered, not to somebody, "show me first"), copied exactly; not what stands in a
+    text. Empty if there are none.
 questions: only what nobody but the owner can know: a person who is not listed or who may be two
   people, a channel that is not listed, a text or a time that is missing. words: the words of the
   message that it is about, copied exactly.

@@ -48,6 +48,7 @@ class ReadTask(_Part):
     time_words: Annotated[tuple[_Words, ...], Field(max_length=4)] = ()
     at: datetime | None = None
     rrule: _Short | None = None
+    limits: Annotated[tuple[_Words, ...], Field(max_length=6)] = ()
 
 
 class ReadQuestion(_Part):

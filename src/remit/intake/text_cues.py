@@ -42,6 +42,12 @@ _OPENINGS: Final = {
 }
 
 
+# The marks behind which something else may be said than the text before it.
+ASIDE_OPENINGS: Final = frozenset(
+    mark for mark, opening in _OPENINGS.items() if opening is not _Opening.PAUSE
+)
+
+
 def cues_said_to_remit(
     message: MessageWords, cues: Sequence[VetoCue], texts: Sequence[Span]
 ) -> tuple[VetoCue, ...]:
@@ -57,6 +63,7 @@ def _parts(message: MessageWords, span: Span) -> Iterator["_Part"]:
     if not inside:
         return
     breaks = words_in_all("addressing", "breaks")
+    marked = message.is_marked_text(span)
     led_in = message.is_led_in(span) or message.keys[inside[0]] not in breaks
     edges = [(inside[0], _Opening.TEXT if led_in else _Opening.PAUSE)]
     for n in inside[1:]:
@@ -68,6 +75,7 @@ def _parts(message: MessageWords, span: Span) -> Iterator["_Part"]:
             message.keys[n] in breaks
             and n not in message.people
             and edges[-1][0] != n
+            and not (marked and message.keys[n] in words_in_all("cues", "asked"))
             and message.is_plain_word(n + 1)  # and not "he said: sí"
         ):
             edges.append((n, _Opening.PAUSE))
@@ -106,6 +114,8 @@ class _Part(Struct, frozen=True, dict=True):
         named = any(n in self.message.people for n in self.tokens)
         if self.opening is _Opening.ASIDE or named or self._is_bare(cue) or self._sends:
             return True
+        if self.opening is _Opening.SENTENCE and at > self.tokens[0] and self._refuses:
+            return True
         begins = all(self._is_lead(n) for n in self.tokens if n < at)
         speaks = self._has("addressing", "speakers")
         later = self.opening is _Opening.SENTENCE
@@ -113,7 +123,7 @@ class _Part(Struct, frozen=True, dict=True):
         until = phrases_in_all("conditions", "not_before").at(self.message.keys, at) is not None
         return {
             VetoKind.RETRACTION: begins or (self._is_short and self._has("addressing", "message")),
-            VetoKind.CONDITION: begins and self._is_limit(at) and not reader,
+            VetoKind.CONDITION: begins and _limit_begins(self.message, at) and not reader,
             VetoKind.REPORTED: self._is_short,
             VetoKind.DENIAL: (begins and until) or self._is_held(cue, begins=begins),
             VetoKind.HOLD: (begins and until) or self._is_held(cue, begins=begins),
@@ -129,10 +139,12 @@ class _Part(Struct, frozen=True, dict=True):
             return (begins and (refers or not speaks)) or (later and refers)
         return later and refers and not speaks
 
-    def _is_limit(self, at: int) -> bool:
-        """Whether a condition begins at a token; "otherwise" only follows one."""
-        tables = (phrases_in_all("conditions", kind) for kind in ("only_if", "after_ok"))
-        return any(table.at(self.message.keys, at) for table in tables)
+    @property
+    def _refuses(self) -> bool:
+        """Whether a part begins with a "nah", as an answer to what was said before it."""
+        keys, first = self.message.keys, self.tokens[0]
+        harmless = phrases_in_all("cues", "harmless").at(keys, first)
+        return keys[first] in words_in_all("talk", "no") and not harmless
 
     @property
     def _sends(self) -> bool:
@@ -195,6 +207,12 @@ class _Part(Struct, frozen=True, dict=True):
             or message.is_number(at)
             or _denies(message.keys[at])
         )
+
+
+def _limit_begins(message: MessageWords, at: int) -> bool:
+    """Whether a condition begins at a token; "otherwise" only follows one."""
+    tables = (phrases_in_all("conditions", kind) for kind in ("only_if", "after_ok"))
+    return any(table.at(message.keys, at) for table in tables)
 
 
 def _denies(key: str) -> bool:

@@ -13,9 +13,9 @@ from remit.intake.message_words import MessageWords, Span, message_words
 from remit.intake.patterns.lines import SENTENCE_ENDS
 from remit.intake.reading_form import Draft, Extraction
 from remit.intake.recipients import Question, QuestionTopic
-from remit.intake.text_cues import cues_said_to_remit
+from remit.intake.text_cues import ASIDE_OPENINGS, cues_said_to_remit
 from remit.language.cues import find_cues
-from remit.language.files import words_in_all
+from remit.language.files import phrases_in_all, words_in_all
 from remit.language.tokens import Token, TokenKind
 from remit.model.delivery import Delivery
 from remit.model.plan import ClauseOutcome
@@ -36,6 +36,7 @@ def find_veto(text: str, book: ContactBook, texts: Sequence[Span] = ()) -> tuple
         message.tokens, codes, message.typed_openings, message.people, message.beside_people
     )
     cues = (*cues, *_reporting_heads(message), *_leading_conditions(message))
+    cues = (*cues, *_late_retractions(message))
     cues = cues_said_to_remit(message, cues, texts)
     if language is not None or not _has_words(message.tokens, message.people):
         return cues
@@ -51,6 +52,16 @@ def _reporting_heads(message: MessageWords) -> Iterator[VetoCue]:
         elif key == ":" and _reports(message, start, at):
             head, end = message.tokens[start].start, message.tokens[at].end
             yield VetoCue(VetoKind.REPORTED, message.slice(start, at), head, end)
+
+
+def _late_retractions(message: MessageWords) -> Iterator[VetoCue]:
+    """Yield a later sentence or aside that takes everything back: "Scrap that, …"."""
+    retracts = phrases_in_all("talk", "retract")
+    for at in range(1, len(message.tokens)):
+        found = retracts.at(message.keys, at) if message.keys[at - 1] in ASIDE_OPENINGS else None
+        if found and not message.is_plain_word(found[1]):
+            start, end = message.tokens[at].start, message.tokens[found[1] - 1].end
+            yield VetoCue(VetoKind.RETRACTION, message.slice(at, found[1]), start, end)
 
 
 def _leading_conditions(message: MessageWords) -> Iterator[VetoCue]:

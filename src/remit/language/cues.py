@@ -89,17 +89,19 @@ def _of_language(
     beside_people: Collection[int],
 ) -> Iterator[VetoCue]:
     keys = tuple(_squeezed(key) for key in keys_of(tokens))
-    at = 0
+    at = asked_until = 0
     while at < len(keys):
         if harmless := language.harmless.at(keys, at):
             at = harmless[1]
             continue
         within = any(start <= tokens[at].start < end for start, end in typed)
+        if not within and _is_asked(language, keys, at, people, beside_people):
+            asked_until = _clause_end(tokens, keys, at)
         end = _cue_end(language, keys, at, firm=within)
         if end is None or at in people or (not own and _is_own(language, keys, at, end)):
             at += 1
             continue
-        if not within and _is_asked(language, keys, at, people, beside_people):
+        if at < asked_until and language.firm.at(keys, at) is None:
             at = end
             continue
         yield _cue(language, tokens, keys, at, end)
@@ -159,6 +161,15 @@ def _is_asked(
         (verb := language.asking.at(keys, place)) is not None and before - far <= verb[1] <= before
         for place in range(max(0, before - 4), before)
     )
+
+
+def _clause_end(tokens: Sequence[Token], keys: Sequence[str], start: int) -> int:
+    """Return where a question to somebody ends: at a mark, at "and", or at a word like "but"."""
+    ends = words_in_all("addressing", "breaks") | words_in_all("addressing", "links")
+    for at in range(start + 1, len(keys)):
+        if tokens[at].kind in (TokenKind.MARK, TokenKind.LINE) or keys[at] in ends:
+            return at
+    return len(keys)
 
 
 def _cue(

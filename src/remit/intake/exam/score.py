@@ -45,6 +45,7 @@ class LabelledTask(Struct, frozen=True):
     at: datetime | None
     rrule: str | None
     conditions: tuple[str, ...]  # their kinds
+    limits: tuple[str, ...] = ()  # the words that set them
 
 
 class LabelledTurn(Struct, frozen=True):
@@ -101,6 +102,7 @@ def _task(label: JsonMap) -> LabelledTask:
         at=datetime.fromisoformat(at).replace(tzinfo=ZONE) if at else None,
         rrule=_text(label["rrule"]),
         conditions=tuple(str(each["kind"]) for each in _maps(label, "conditions")),
+        limits=tuple(str(each["words"]) for each in _maps(label, "conditions")),
     )
 
 
