@@ -1,4 +1,4 @@
-"""Priority rules as JSON for programs, the terminal and a page."""
+"""Priority rules as JSON for programs, the terminal and a page, and the schema of that JSON."""
 
 from typing import Final
 
