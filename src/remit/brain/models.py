@@ -230,7 +230,8 @@ class ThinkingBrain(Protocol):
 class Summariser:
     """Given the summary so far and the runs to add: the new summary, or None.
 
-    `ports.Brain` lists the errors it may raise.
+    All texts of the runs are marked as outside text. The caller checks the summary; only a reply
+    that the model did not finish is discarded here. `ports.Brain` lists the errors it may raise.
     """
 
     def __init__(self, brain: ThinkingBrain) -> None:
