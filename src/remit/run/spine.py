@@ -126,7 +126,11 @@ class ObservedCondition(Struct, frozen=True):
 
 
 async def unmet_condition(rooms: RunPorts, steps: Steps) -> Outcome | None:
-    """Return how the run ends because a condition is not met; None if it may continue."""
+    """Return how the run ends because a condition is not met; None if it may continue.
+
+    The brain answers yes, no or unknown, with its source. Without a brain the owner is asked at
+    each run.
+    """
     for place, condition in enumerate(steps.task.only_if):
         found = await _observed(place, condition, rooms, steps)
         if isinstance(found, Review):
