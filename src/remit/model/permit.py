@@ -153,7 +153,11 @@ _BRAZIL: Final = re.compile(r"55([1-9]\d)(9?)([6-9]\d{7})")
 
 
 def number_forms(digits: str) -> tuple[str, ...]:
-    """Return the ways to write a number (digits with country code), the given one first."""
+    """Return the ways to write a number (digits with country code), the given one first.
+
+    Mexico dropped a 1 after the country code, Brazil added a 9 before the subscriber's number;
+    WhatsApp still uses the old forms.
+    """
     mexico, brazil = _MEXICO.fullmatch(digits), _BRAZIL.fullmatch(digits)
     if mexico:
         return (digits, f"52{mexico[2]}" if mexico[1] else f"521{mexico[2]}")
