@@ -238,7 +238,11 @@ def _name(checkout: str) -> str:
 
 
 async def shelve(trees: Worktrees, tree: Worktree, at: datetime) -> str | None:
-    """Leave a branch in place of a folder; its commit, or None if there was nothing to keep."""
+    """Leave a branch in place of a folder; its commit, or None if there was nothing to keep.
+
+    Everything in the folder that git does not ignore becomes a commit on the task's branch in
+    Remit's own repository. Doing it twice changes nothing.
+    """
     kept = await _commit_leftovers(trees, tree, at)
     failpoint("shelved")
     if kept is None:
