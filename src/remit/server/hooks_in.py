@@ -1,7 +1,7 @@
 """Webhook calls: from programs that may start work, and from the providers of channels.
 
 A call is authenticated by its secret or signature. It is answered after it is stored, so a caller
-without an answer may call again; the repeat is the same task.
+without an answer may call again; the repeat of a program's call is the same task.
 """
 
 from typing import Final
