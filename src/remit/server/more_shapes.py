@@ -186,81 +186,64 @@ SCHEMAS: Final[dict[str, JsonMap]] = {
 }
 
 
-_MESSAGE_SHAPES_COUNT: Final[JsonMap] = {"type": "integer", "minimum": 0}
-
-
-def _object_message_shapes(**properties: Json) -> JsonMap:
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list[Json](properties),
-        "properties": properties,
-    }
-
-
-def _list_message_shapes(name: str) -> JsonMap:
-    return {"type": "array", "items": {"$ref": f"{_REFERENCE}{name}"}}
+_PLACE: Final[JsonMap] = {"type": "integer", "minimum": 0}
 
 
 def _words(*values: str) -> JsonMap:
     return {"enum": list[Json](values)}
 
 
-MESSAGE_SHAPES_SCHEMAS: Final[dict[str, JsonMap]] = {
-    "Heard": _object_message_shapes(
+MESSAGE_SCHEMAS: Final[dict[str, JsonMap]] = {
+    "Heard": _object(
         tasks={
             "description": "As `view` has them; with `dryRun` as S0 has them, without an id.",
             "type": "array",
             "items": {"anyOf": [{"$ref": f"{_REFERENCE}Task"}, {"type": "object"}]},
         },
         clauses={"type": "array", "items": {"type": "object"}},
-        questions=_list_message_shapes("OpenQuestion"),
+        questions=_list(_ref("OpenQuestion")),
         answer=_MAYBE_TEXT,
         alike={"type": "array", "items": _TEXT},
-        veto=_list_message_shapes("VetoCue"),
-        conditions=_list_message_shapes("Condition"),
+        veto=_list(_ref("VetoCue")),
+        conditions=_list(_ref("Condition")),
         reading={"type": "boolean"},
         card={"anyOf": [{"$ref": f"{_REFERENCE}Card"}, {"type": "null"}]},
     ),
-    "Condition": _object_message_shapes(
+    "Condition": _object(
         kind=_words(*ConditionKind),
         words=_TEXT,
-        end=_MESSAGE_SHAPES_COUNT,
+        end=_PLACE,
         at=_MAYBE_TIME,
-        days={"type": "array", "items": _MESSAGE_SHAPES_COUNT},
+        days={"type": "array", "items": _PLACE},
         zone=_TEXT,
         names={"type": "array", "items": _TEXT},
     ),
-    "VetoCue": _object_message_shapes(
-        kind=_words(*VetoKind), words=_TEXT, start=_MESSAGE_SHAPES_COUNT, end=_MESSAGE_SHAPES_COUNT
-    ),
-    "OpenQuestion": _object_message_shapes(
+    "VetoCue": _object(kind=_words(*VetoKind), words=_TEXT, start=_PLACE, end=_PLACE),
+    "OpenQuestion": _object(
         id=_MAYBE_TEXT,
         taskId=_MAYBE_TEXT,
         about=_words(*QuestionTopic),
         question=_TEXT,
         options={"type": "array", "items": _TEXT},
         clause=_TEXT,
-        lines=_list_message_shapes("OpenLine"),
+        lines=_list(_ref("OpenLine")),
     ),
-    "OpenLine": _object_message_shapes(
-        number=_MESSAGE_SHAPES_COUNT,
+    "OpenLine": _object(
+        number=_PLACE,
         taskId=_TEXT,
         about=_words(*QuestionTopic),
         question=_TEXT,
         options={"type": "array", "items": _TEXT},
         clause=_TEXT,
     ),
-    "Card": _object_message_shapes(
+    "Card": _object(
         language=_TEXT,
         held=_TEXT,
         text=_TEXT,
         tasks={
             "type": "array",
-            "items": _object_message_shapes(
-                id=_TEXT, title=_TEXT, rows=_list_message_shapes("CardRow")
-            ),
+            "items": _object(id=_TEXT, title=_TEXT, rows=_list(_ref("CardRow"))),
         },
     ),
-    "CardRow": _object_message_shapes(kind=_TEXT, label=_TEXT, value=_TEXT),
+    "CardRow": _object(kind=_TEXT, label=_TEXT, value=_TEXT),
 }

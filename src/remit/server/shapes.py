@@ -62,7 +62,7 @@ def schemas() -> dict[str, JsonMap]:
     state = _published("builder-state", "BuilderState")
     more = _parts(state, "BuilderState") | {"BuilderState": state}
     more |= talk_json.SCHEMAS | more_shapes.SCHEMAS | priority_shapes.SCHEMAS
-    more |= more_shapes.MESSAGE_SHAPES_SCHEMAS
+    more |= more_shapes.MESSAGE_SCHEMAS
     more |= lesson_json.SCHEMAS
     return {name: _map(in_views(each)) for name, each in {**_tasks(), **_OTHERS, **more}.items()}
 
