@@ -21,8 +21,8 @@ class Wish:
     model, base_url, key_env, time_limit, token_limit = "anthropic:x", "", "", 1, 1
     extract = think = score = summarise = ""
 
-models.ModelBrain(choose.found({{"ANTHROPIC_API_KEY": "x"}}, Wish()))
-nobody = models.ModelBrain(choose.found({{}}, Wish()))
+models.ModelBrain(choose.choose_models({{"ANTHROPIC_API_KEY": "x"}}, Wish()))
+nobody = models.ModelBrain(choose.choose_models({{}}, Wish()))
 assert asyncio.run(nobody.think(Prompt("Hi"), session="s")).ask
 heavy = [name for name in {HEAVY} if name in sys.modules]
 assert not heavy, heavy

@@ -9,8 +9,8 @@ from zoneinfo import ZoneInfo
 import yaml
 
 from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.intake.extraction import Extraction
 from remit.intake.plain_reader import read_plainly
-from remit.intake.reading_form import Extraction
 from remit.intake.veto import held_back
 
 HERE = Path(__file__).parent

@@ -15,7 +15,8 @@ from remit.intake.exam.score import (
     LabelledTask,
     exam_book,
 )
-from remit.intake.reading_form import Extraction, Reading, ReadQuestion, ReadSend, ReadTask
+from remit.intake.extraction import Extraction
+from remit.intake.reading_form import Reading, ReadQuestion, ReadSend, ReadTask
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.intake.command_words import CommandReader, named_command
-from remit.intake.reading_form import Extraction
+from remit.intake.extraction import Extraction
 from remit.testing import START
 
 BOOK = ContactBook(Contact("you"), (ChannelName("dashboard", "dashboard"),))

@@ -10,9 +10,9 @@ from remit.contacts.book import Contacts
 from remit.contacts.people import ContactBook
 from remit.errors import BadInput, KeyReused, Permanent, Transient
 from remit.intake import hear
+from remit.intake.extraction import Extraction
 from remit.intake.hear import MessageReader
 from remit.intake.plain_reader import OwnerMessage, message_result_to_json
-from remit.intake.reading_form import Extraction
 from remit.language.order_words import SmallTalk
 from remit.model.plan import ClauseOutcome
 from remit.model.series import Repeats

@@ -9,8 +9,9 @@ import pytest
 from msgspec import Struct
 
 from remit.intake.exam.score import NOW, ZONE, exam_book
+from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader, contacts_named
-from remit.intake.reading_form import Extraction, Reading, ReadSend, ReadTask
+from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.veto import find_veto, held_back, reaches_others
 from tests.intake.readings import Answers, named_in
 from tests.intake.test_reading import EVERY

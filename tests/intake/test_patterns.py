@@ -2,8 +2,8 @@
 
 import pytest
 
+from remit.intake.extraction import Draft
 from remit.intake.plain_reader import read_plainly
-from remit.intake.reading_form import Draft
 from remit.intake.veto import held_back
 from tests.intake.labelled import BOOK, Expected, Message, messages
 from tests.tables import for_each

@@ -5,7 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from remit.intake.extract import extract
-from remit.intake.reading_form import Extraction
+from remit.intake.extraction import Extraction
 from remit.intake.recipients import QuestionTopic
 from remit.language.detect import language_of
 from remit.language.files import Phrases, language_file

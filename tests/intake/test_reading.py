@@ -18,9 +18,10 @@ from remit.intake.exam.score import (
     public_messages,
     score,
 )
+from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader, prompt
 from remit.intake.plain_reader import PlainReader, read_plainly
-from remit.intake.reading_form import Extraction, Reading, ReadSend
+from remit.intake.reading_form import Reading, ReadSend
 from remit.intake.veto import find_veto, held_back, reaches_others
 from tests.intake.readings import MALICIOUS, SLOPPY, Answers, faithful, perfect
 

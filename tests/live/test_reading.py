@@ -12,9 +12,10 @@ from remit.brain.choose import ModelRole
 from remit.brain.models import ModelBrain
 from remit.brain.turn import FilledForm
 from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.intake.extraction import Extraction
 from remit.intake.model_reader import ModelReader
 from remit.intake.plain_reader import read_plainly
-from remit.intake.reading_form import Extraction, Reading, ReadSend, ReadTask
+from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.recipients import QuestionTopic
 from remit.intake.veto import held_back
 from remit.model.reply import Prompt

@@ -217,6 +217,7 @@ WAITED_FOR = {
     "converse/talk.py:_answer": "one turn, which stays owed until it is answered",
     "delivery/notice_sender.py:catch_up": "a test notice",
     "engine/local.py:_leg": "one run of one task",
+    "recall/library.py:_try_to_open": "the index, which is opened once",
     "server/live_connection.py:_hear": "a socket",
     "server/live_connection.py:_speak": "a socket",
 }

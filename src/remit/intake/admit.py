@@ -8,8 +8,8 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from remit.errors import BadInput
+from remit.intake.extraction import Extraction
 from remit.intake.plain_reader import MessageResult, OwnerMessage
-from remit.intake.reading_form import Extraction
 from remit.model.codec import JsonMap, check_moment, text_of
 from remit.model.contract import Contract, ContractType
 from remit.model.delivery import Delivery

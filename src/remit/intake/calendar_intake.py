@@ -20,9 +20,9 @@ from remit.intake.card_answer import CardAnswerContext, open_card
 from remit.intake.command_words import assigned
 from remit.intake.conditions import find_conditions
 from remit.intake.extract import extract
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import TaskLedger, ledgers, planned
 from remit.intake.plain_reader import doubts_of
-from remit.intake.reading_form import Draft, Extraction
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto
 from remit.model.delivery import Delivery

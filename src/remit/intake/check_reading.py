@@ -17,8 +17,9 @@ from msgspec.structs import replace
 from remit.contacts.people import ChannelName, Contact, ContactBook
 from remit.errors import BadInput
 from remit.intake import answers
+from remit.intake.extraction import Draft, Extraction, headed
 from remit.intake.message_words import MessageWords, Span, message_words
-from remit.intake.reading_form import Draft, Extraction, Reading, ReadSend, ReadTask, headed
+from remit.intake.reading_form import Reading, ReadSend, ReadTask
 from remit.intake.reading_ledger import MarkedSpan, write_ledger
 from remit.intake.recipients import Question, QuestionTopic, channel_for, resolve, way_to
 from remit.intake.veto import find_veto

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
 from remit.intake.extract import extract
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import RequestReader, TurnReader
-from remit.intake.reading_form import Draft, Extraction
 from remit.model.conversation import TalkContext, TurnOrder
 
 _EN: Final = ("run", "start", "execute", "launch", "trigger", "kick off")

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
 from remit.intake import answers
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, Span, message_words
-from remit.intake.reading_form import Draft, Extraction
 from remit.intake.veto import find_veto
 from remit.language.files import LANGUAGES, Phrases, section, words_in_all
 from remit.language.time.resolve import Moment

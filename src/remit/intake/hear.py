@@ -20,8 +20,8 @@ from remit.intake import admit
 from remit.intake.card import RequestCard, make_card, rule_question
 from remit.intake.card_answer import Approve, CardAnswerContext, open_card, settle_card
 from remit.intake.conditions import find_conditions, without_limit_words
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.plain_reader import MessageResult, OwnerMessage, PlainReader, heard_nothing
-from remit.intake.reading_form import Draft, Extraction
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.standing_wish import find_standing_wish
 from remit.intake.veto import held_back

@@ -16,9 +16,10 @@ from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
 from remit.intake.check_reading import checked_reading
+from remit.intake.extraction import Extraction
 from remit.intake.message_words import MessageWords
 from remit.intake.plain_reader import read_plainly
-from remit.intake.reading_form import MAX_MESSAGE_CHARS, Extraction, Reading, TurnReading
+from remit.intake.reading_form import MAX_MESSAGE_CHARS, Reading, TurnReading
 from remit.intake.veto import find_veto
 from remit.language.order_words import asks_for_work
 from remit.language.tokens import keys_of, tokenize

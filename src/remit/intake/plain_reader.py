@@ -22,9 +22,9 @@ from remit.intake.card import (
     open_lines,
 )
 from remit.intake.extract import extract
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, Span, message_words
 from remit.intake.patterns.orders import read_order
-from remit.intake.reading_form import Draft, Extraction
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.veto import find_veto, reaches_others
 from remit.language.order_words import SmallTalk, order_words

@@ -6,8 +6,8 @@ from typing import Protocol
 from msgspec import Struct
 from msgspec.structs import replace
 
+from remit.intake.extraction import Connective, Draft, Extraction
 from remit.intake.message_words import MessageWords, Span, is_small_key
-from remit.intake.reading_form import Connective, Draft, Extraction
 from remit.intake.recipients import Question
 from remit.language.order_words import SmallTalk
 from remit.language.tokens import Token, TokenKind, keys_of, tokenize

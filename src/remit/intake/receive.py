@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from remit.errors import BadInput
 from remit.intake import admit
 from remit.intake.admit import MessageReceiver
+from remit.intake.extraction import Extraction
 from remit.intake.hear import MessageReader
 from remit.intake.plain_reader import MessageResult, OwnerMessage, reading_record
-from remit.intake.reading_form import Extraction
 from remit.language.order_words import SmallTalk
 from remit.model.ids import Ids, TaskId
 from remit.model.task import Cue, PendingReading, Source, Task

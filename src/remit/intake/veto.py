@@ -9,9 +9,9 @@ from typing import Final
 from msgspec.structs import replace
 
 from remit.contacts.people import ContactBook
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.message_words import MessageWords, Span, message_words
 from remit.intake.patterns.lines import SENTENCE_ENDS
-from remit.intake.reading_form import Draft, Extraction
 from remit.intake.recipients import Question, QuestionTopic
 from remit.intake.text_cues import ASIDE_OPENINGS, cues_said_to_remit
 from remit.language.cues import find_cues

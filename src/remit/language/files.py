@@ -73,9 +73,13 @@ def language_file(code: str) -> Mapping[str, Mapping[str, list[str]]]:
     return cast("Mapping[str, Mapping[str, list[str]]]", read_toml(code))
 
 
-@cache
 def read_toml(name: str, package: str = "remit.language") -> dict[str, list[str]]:
-    """Return one data file of a package."""
+    """Return one data file of a package; it lies beside its modules, and is read once."""
+    return _data_file(name, package)
+
+
+@cache
+def _data_file(name: str, package: str) -> dict[str, list[str]]:
     import tomllib  # noqa: PLC0415 - only what reads words needs it
 
     text = (get_data(package, f"{name}.toml") or b"").decode()

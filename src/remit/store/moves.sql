@@ -5,7 +5,8 @@
 UPDATE tasks
    SET status = CASE WHEN wish IS NULL OR :steps = 0 THEN :to ELSE status END, details = COALESCE(:details, details),
        taint = COALESCE(:details ->> 'taint', taint),
-       events = events + :steps + (wish IS NULL OR :steps = 0), updated_at = :now
+       events = events + :steps + CASE WHEN wish IS NULL OR :steps = 0 THEN 1 ELSE 0 END,
+       updated_at = :now
  WHERE id = :id AND status = :was AND lease = :lease AND worker IS NOT NULL
 RETURNING events, round, wish;
 

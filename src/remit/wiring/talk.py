@@ -22,9 +22,9 @@ from remit.errors import BadInput, Conflict
 from remit.intake import answers, plain_reader
 from remit.intake.admit import Intake
 from remit.intake.card import card_lines
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import MessageReader
 from remit.intake.plain_reader import OwnerMessage, read_plainly
-from remit.intake.reading_form import Draft, Extraction
 from remit.journal.follow import Journal
 from remit.language import order_words
 from remit.language.order_words import SmallTalk

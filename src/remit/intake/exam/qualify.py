@@ -17,9 +17,9 @@ from msgspec.structs import asdict
 from remit.contacts.people import ContactBook
 from remit.errors import StepFailed
 from remit.intake.exam.score import ExamMark, LabelledMessage, public_messages, score
+from remit.intake.extraction import Extraction
 from remit.intake.hear import RequestReader, TurnReader
 from remit.intake.plain_reader import PlainReader
-from remit.intake.reading_form import Extraction
 from remit.model.codec import JsonMap
 from remit.model.conversation import TalkContext, TurnOrder
 from remit.system.files import write_atomic

@@ -18,8 +18,8 @@ from zoneinfo import ZoneInfo
 from msgspec import Struct, field
 
 from remit.contacts.people import ChannelName, Contact, ContactBook
+from remit.intake.extraction import Draft, Extraction
 from remit.intake.hear import RequestReader
-from remit.intake.reading_form import Draft, Extraction
 from remit.intake.veto import find_veto
 from remit.model.codec import JsonMap
 from remit.model.delivery import Delivery
