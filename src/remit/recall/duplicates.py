@@ -67,9 +67,12 @@ class Duplicates(Struct, frozen=True):
             return None
         near = await self.finder.near(vector, _LOOKED, [task.session_id])
         close = [each.task_id for each in near if each.score >= NEAR]
-        found = await self.db.read(recall.named, close) if close else []
         now = self.clock.now()
-        return next((each for each in found if same(task, each, now)), None)
+        for some in (close[:1], close[1:]):  # mostly the nearest is the one
+            found = await self.db.read(recall.named, some) if some else []
+            if (other := next((each for each in found if same(task, each, now)), None)) is not None:
+                return other
+        return None
 
     def _said(self, task: Task, other: Task, now: datetime) -> str:
         when = _day(other.created_at, now, self.zone)

@@ -8,7 +8,7 @@ A reminder is the result of a completed similar task. It carries the taint of it
 the taint of whoever reads it. Reminders are short, because every prompt pays for them.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import tzinfo
 from typing import Final
 
@@ -91,12 +91,16 @@ class TaskFinder:
         fits: Callable[[Task], bool],
         but: Task | None,
     ) -> list[SimilarTask]:
-        order = fused([each.task_id for each in near], worded)
-        found = await self._db.read(recall.named, order) if order else []
         by_meaning = {each.task_id: each for each in near}
-        kept = [task for task in found if task.deleted_at is None and fits(task)]
-        alike = [_alike(task, by_meaning.get(task.id), worded) for task in kept]
-        return _one_a_session(alike, but)[:most]
+        waiting = fused([each.task_id for each in near], worded)
+        seen, kept = {but.session_id} if but else set[SessionId](), list[SimilarTask]()
+        while waiting and len(kept) < most:
+            some, waiting = _first_of_sessions(waiting, by_meaning, seen, most)
+            for task in await self._db.read(recall.named, some):
+                if task.session_id not in seen and task.deleted_at is None and fits(task):
+                    seen.add(task.session_id)
+                    kept.append(_alike(task, by_meaning.get(task.id), worded))
+        return kept[:most]
 
     async def by_meaning(
         self, text: str, most: int, without: Sequence[SessionId] = ()
@@ -137,15 +141,21 @@ def _alike(task: Task, near: NearestTask | None, worded: Sequence[TaskId]) -> Si
     return SimilarTask(task, by, near.score, task.taint.joined(near.taint))
 
 
-def _one_a_session(found: Sequence[SimilarTask], but: Task | None) -> list[SimilarTask]:
-    """Keep the best result of each session, in order."""
-    seen = {but.session_id} if but else set()
-    kept: list[SimilarTask] = []
-    for each in found:
-        if each.task.session_id not in seen:
-            seen.add(each.task.session_id)
-            kept.append(each)
-    return kept
+def _first_of_sessions(
+    order: Sequence[TaskId],
+    near: Mapping[TaskId, NearestTask],
+    seen: Collection[SessionId],
+    most: int,
+) -> tuple[list[TaskId], list[TaskId]]:
+    """Return the next tasks to read, as reading one is dear, and those that may come after them."""
+    left = [each for each in order if each not in near or near[each].session_id not in seen]
+    sessions, some = set[SessionId | TaskId](), list[TaskId]()
+    for each in left:
+        session = (near[each].session_id if each in near else None) or each
+        if session not in sessions and len(some) < most:
+            sessions.add(session)
+            some.append(each)
+    return some, [each for each in left if each not in some]
 
 
 MOST: Final = 4
