@@ -69,7 +69,7 @@ _CODED: Final = re.compile(r"(?:%|\\x|&#x|\\u00)([0-9a-fA-F]{2});?+|&#(\d{2,3}+)
 def objection(plain: str, known: Collection[str]) -> Objection | None:
     """Object to a secret in a folded text, by value or by format."""
     if _holds_any(plain, [fold(secret).strip() for secret in known]):
-        sentence = "It gives away a secret of this house: a key or password that it works with."
+        sentence = "It contains a key or password that Remit works with."
         return Objection(sentence, HoldReason.SECRET)
     for shape in _SHAPES:
         found = _first(plain, shape) if shape.sign in plain else None

@@ -143,7 +143,7 @@ class Intake:
 
     def _listening(self) -> MessageReceiver:
         if self._ear is None:
-            raise BadInput("This house takes tasks, not messages; say title, work and delivery.")
+            raise BadInput("This Remit takes tasks, not messages. Give title, work and delivery.")
         return self._ear
 
 

@@ -105,7 +105,7 @@ class NewContract(ArgumentPart, frozen=True):
 
 
 class NewRepeats(ArgumentPart, frozen=True):
-    """How often it comes back: an RRULE, the zone of its hours, the first time."""
+    """How often a task repeats: an RRULE, its time zone and the first time."""
 
     rule: Annotated[str, Meta(max_length=500)]
     zone: Annotated[str, Meta(max_length=100)]
@@ -122,7 +122,7 @@ class NewRepeats(ArgumentPart, frozen=True):
 
 
 class NewTask(Arguments, frozen=True):
-    """Work to entrust: the owner's words as `text`, or a `title` and what belongs to it."""
+    """A new task: the owner's words as `text`, or a `title` with its other fields."""
 
     address = "POST /api/tasks"
     internal = frozenset({"session"})
@@ -144,7 +144,7 @@ class NewTask(Arguments, frozen=True):
 
 
 class NewMessage(Arguments, frozen=True):
-    """What the owner says. With `dryRun` it is only told what would become of it.
+    """A message of the owner. With `dryRun` the answer only says what it would become.
 
     With `conversationId` it is a turn there, and may also answer, stop or change something. If a
     model reads messages, the answer says `reading: true` at once; with `wait` it comes once they
@@ -163,7 +163,7 @@ class NewMessage(Arguments, frozen=True):
 
 
 class TaskChange(TaskArguments, frozen=True):
-    """What is to be done with a task; or, before it begins, what is to be different."""
+    """An action on a task, or changes to a task that has not begun."""
 
     address = "PATCH /api/tasks/{id}"
 
@@ -229,7 +229,7 @@ class RetryTask(TaskArguments, frozen=True):
 
 
 class Bulk(Arguments, frozen=True):
-    """What is done with many tasks: those that are named, or all that match a filter line."""
+    """An action on many tasks: those with these ids, or all that match a filter line."""
 
     address = "POST /api/tasks/bulk"
 
@@ -251,7 +251,7 @@ class NewDecision(ReviewArguments, frozen=True):
 
 
 class Postponement(ReviewArguments, frozen=True):
-    """Till when a question is put off: a time, or a number of hours from now."""
+    """Until when a question is put off: a time, or a number of hours from now."""
 
     address = "POST /api/reviews/{id}/later"
 
@@ -260,7 +260,7 @@ class Postponement(ReviewArguments, frozen=True):
 
 
 class NewConversation(Arguments, frozen=True):
-    """Without a title it is named after the first thing that is said."""
+    """A new conversation. Without a title it is named after its first turn."""
 
     address = "POST /api/conversations"
 
@@ -281,7 +281,7 @@ class RemoveConversation(Arguments, frozen=True):
 
 
 class NewTurn(Arguments, frozen=True):
-    """What the owner says; `about` is the task that he points at."""
+    """A turn of the owner; `about` is the task that it is about."""
 
     address = "POST /api/conversations/{id}/turns"
     internal = frozenset({"patience"})
@@ -312,7 +312,7 @@ class EndSeries(SeriesArguments, frozen=True):
 
 
 class SkipSlot(SeriesArguments, frozen=True):
-    """Which slot is left out; the next one, if none is named."""
+    """The slot to skip; without one, the next."""
 
     address = "POST /api/series/{id}/skip"
 
@@ -320,7 +320,7 @@ class SkipSlot(SeriesArguments, frozen=True):
 
 
 class MoveSlot(SeriesArguments, frozen=True):
-    """Which occurrence is run at another time; the next one, if none is named."""
+    """The slot to move to another time; without one, the next."""
 
     address = "POST /api/series/{id}/move"
 
@@ -329,7 +329,7 @@ class MoveSlot(SeriesArguments, frozen=True):
 
 
 class SeriesRules(SeriesArguments, frozen=True):
-    """What becomes of slots that are missed, or due while one is open; what is left out stays."""
+    """What happens to slots that are missed or overlap; omitted fields stay as they are."""
 
     address = "POST /api/series/{id}/rules"
 

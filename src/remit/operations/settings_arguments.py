@@ -21,7 +21,7 @@ from remit.operations.arguments import (
 
 
 class NewContact(Arguments, frozen=True):
-    """Someone for the book; of who is in it, what is new is added."""
+    """A new contact. If the name exists, new fields are added to it."""
 
     address = "POST /api/contacts"
 
@@ -34,7 +34,7 @@ class NewContact(Arguments, frozen=True):
 
 
 class ChangedContact(Arguments, frozen=True):
-    """What an entry of the book becomes: what is left out stays, what is null goes."""
+    """Changes to a contact: omitted fields stay, null removes a field."""
 
     address = "PATCH /api/contacts/{name}"
     fills: ClassVar[Mapping[str, str]] = {"name": "contact"}
@@ -53,7 +53,7 @@ class RemoveContact(NamedArguments, frozen=True):
 
 
 class NewPermission(Arguments, frozen=True):
-    """Whether someone is written to on a channel, from now on."""
+    """Whether Remit may write to a contact on a channel without asking."""
 
     address = "POST /api/contacts/permissions"
 
@@ -63,7 +63,7 @@ class NewPermission(Arguments, frozen=True):
 
 
 class NewRule(Arguments, frozen=True):
-    """A standing word of the owner. So far there is one kind: who is written to unasked."""
+    """A standing rule of the owner. The only kind so far: who is written to without asking."""
 
     address = "POST /api/rules"
 
@@ -80,7 +80,7 @@ class RemoveRule(Arguments, frozen=True):
 
 
 class ChannelTest(NamedArguments, frozen=True):
-    """A test message to the owner, or to someone in the book."""
+    """A test message to the owner or to a contact."""
 
     address = "POST /api/channels/{name}/test"
 
@@ -95,7 +95,7 @@ class SwitchChannelOn(NamedArguments, frozen=True):
 
 
 class NewToken(Arguments, frozen=True):
-    """A program's way in, and what it may do."""
+    """A new token for a program, and what it may do."""
 
     address = "POST /api/tokens"
     kept = False
@@ -124,14 +124,14 @@ class EndSignIn(Arguments, frozen=True):
 
 
 class PushKeys(ArgumentPart, frozen=True):
-    """What a text is sealed with, so that nobody but that browser reads it."""
+    """The keys that encrypt a push message for one browser."""
 
     p256dh: Annotated[str, Meta(min_length=1, max_length=200)]
     auth: Annotated[str, Meta(min_length=1, max_length=100)]
 
 
 class NewSubscription(Arguments, frozen=True):
-    """What a browser says when it is asked for a subscription."""
+    """A browser's push subscription."""
 
     address = "POST /api/push"
     kept = False
@@ -148,7 +148,7 @@ class RemoveSubscription(Arguments, frozen=True):
 
 
 class NewView(Arguments, frozen=True):
-    """A filter line under a name."""
+    """A filter line saved under a name."""
 
     address = "POST /api/views"
 
@@ -179,7 +179,7 @@ class TurnRecallOff(Arguments, frozen=True):
 
 
 class TriedWay(Arguments, frozen=True):
-    """Which way is tried: conversation, push, or a channel's name."""
+    """Where to send a test notice: conversation, push, or a channel's name."""
 
     address = "POST /api/notices/test"
 
@@ -191,7 +191,7 @@ class LookBack(Arguments, frozen=True):
 
 
 class Revert(Arguments, frozen=True):
-    """Which change is taken back: the latest that holds, if none is named."""
+    """The change of the rules to revert; without one, the latest."""
 
     address = "POST /api/lessons/revert"
 
@@ -203,7 +203,7 @@ Words: TypeAlias = Annotated[tuple[Annotated[str, Meta(max_length=100)], ...], M
 
 
 class NoticesForm(Arguments, frozen=True):
-    """What the form says: for each kind its ways; a kind without one is told nowhere."""
+    """Where each kind of notice goes; a kind without a place is not sent."""
 
     address = "POST /settings/notices"
 
@@ -219,7 +219,7 @@ class NoticesForm(Arguments, frozen=True):
 
 
 class RefusalForm(Arguments, frozen=True):
-    """Which event of a calendar, that starts nothing, was seen."""
+    """A calendar event that could not be read, marked as seen."""
 
     address = "POST /schedule/refused"
 
