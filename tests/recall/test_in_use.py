@@ -167,6 +167,21 @@ async def test_a_run_is_not_recalled_to_itself_nor_to_its_own_session(tmp_path: 
         assert await finder.like(same, 5) == []
 
 
+async def test_of_each_session_only_the_nearest_task_that_fits_is_found(tmp_path: Path) -> None:
+    picnic = "Find parks for a picnic"
+    async with World(tmp_path, brain=Listens()) as world:
+        misfit = await entrusted(world, PARKS, "1")
+        near = await entrusted(world, PARKS, "2")
+        await entrusted(world, PARKS, "3", session_id=near.session_id)
+        later = await entrusted(world, picnic, "4", session_id=misfit.session_id)
+        finder = world.house.recollection.finder
+        found = await finder.find(PARKS, 2, lambda task: task.id != misfit.id)
+
+    sessions = [each.task.session_id for each in found]
+    assert sessions == [near.session_id, misfit.session_id]
+    assert found[1].task.id == later.id
+
+
 async def test_words_alone_find_what_the_model_cannot_read(tmp_path: Path) -> None:
     async with World(tmp_path) as world:
         task = await world.add("Rückruf bei Kowalczyk wegen der Fliesen")
@@ -200,6 +215,20 @@ async def test_a_task_that_looks_like_another_is_pointed_out_and_both_are_done(
         await world.run(timedelta(days=3))
         for each in (first, second):
             assert (await world.get(each.id)).status == "completed"
+
+
+async def test_one_that_is_worded_the_same_for_another_day_hides_no_duplicate(
+    tmp_path: Path,
+) -> None:
+    async with World(tmp_path, brain=Listens()) as world:
+        days = [world.now + timedelta(days=n) for n in (2, 3, 4)]
+        first = [await world.add("Cancel the gym membership", at=day) for day in days]
+        world.clock.advance(timedelta(hours=1))
+        await world.house.recollection.catch_up()
+        again = [await world.add("Cancel the gym membership", at=day) for day in days]
+
+        for old, new in zip(first, again, strict=True):
+            assert old.id in str(await world.house.recollection.twins.sentence(new))
 
 
 async def test_a_receipt_says_so_at_once(tmp_path: Path) -> None:
