@@ -147,7 +147,7 @@ def _first_of_sessions(
     seen: Collection[SessionId],
     most: int,
 ) -> tuple[list[TaskId], list[TaskId]]:
-    """Return the next tasks to read, as reading one is dear, and those that may come after them."""
+    """Return the next tasks to read, one of each session, and those that may be read after them."""
     left = [each for each in order if each not in near or near[each].session_id not in seen]
     sessions, some = set[SessionId | TaskId](), list[TaskId]()
     for each in left:
