@@ -10,10 +10,12 @@ import pytest
 from msgspec import structs
 
 import remit
-from remit.model.caller import Scope
+from remit.model.caller import ALL, Caller, Scope
 from remit.model.codec import JsonMap
-from remit.operations.arguments import SeriesArguments, TaskArguments, TaskChange
-from remit.operations.operation import AgentRule, Operation
+from remit.operations.arguments import Arguments, SeriesArguments, TaskArguments, TaskChange
+from remit.operations.callers import CallerRegistry
+from remit.operations.operation import AgentRule, Operation, OperationPorts, OperationRequest
+from remit.operations.permission import NotAllowed
 from remit.operations.table import OPERATIONS
 from remit.server import app, openapi
 from remit.server.call import Route
@@ -89,6 +91,20 @@ def test_every_row_is_reached_with_its_scopes_and_refused_without_one_of_them(ho
         answer = _send(house, operation, holding[operation.scopes])
         assert (answer.status_code == 403) is (operation.name in TAKE_MORE), answer.text
         assert answer.status_code < 500, (operation.name, answer.text)
+
+
+async def test_every_row_itself_refuses_whoever_lacks_a_scope_by_whatever_door_they_came() -> None:
+    for operation in OPERATIONS:
+        for scope in operation.scopes:
+            caller = Caller("nina", ALL - {scope})
+            request = OperationRequest(
+                house=cast("OperationPorts", None),
+                ref="1",
+                callers=cast("CallerRegistry", None),
+                caller=caller,
+            )
+            with pytest.raises(NotAllowed, match=f"nina .*`{scope}`"):
+                await operation.perform(request, cast("Arguments", None))
 
 
 def test_an_agent_that_only_writes_reaches_its_own_tasks_and_reads_nothing(house: Peers) -> None:
